@@ -1,0 +1,146 @@
+//! Which branch of a failed `anyOf` or `oneOf` the caller meant.
+//!
+//! "Does not match any schema" helps nobody. The closest branch is the one of the right type, with
+//! the right discriminator (a `const` or `enum` that tells the branches apart), and the least wrong
+//! besides.
+
+use jsonschema::ValidationError as EngineError;
+use serde_json::Value;
+
+use super::describe;
+use super::error::{ValidationError, ValidationErrorKind};
+use super::explain::Explainer;
+use super::place::join;
+use crate::schema::NodeId;
+use crate::tape::Node;
+
+/// The errors of the closest branch, or one error for all when none is closer than the others.
+pub(super) fn explain(
+    explainer: &mut Explainer<'_>,
+    path: &str,
+    schema_path: &str,
+    branches: &[Vec<EngineError<'static>>],
+) -> Vec<ValidationError> {
+    let translated: Vec<Vec<ValidationError>> =
+        branches.iter().map(|errors| explainer.translate_all(errors)).collect();
+    if let Some(error) = same_complaint(explainer, path, schema_path, &translated) {
+        return vec![error];
+    }
+    let value = explainer.value(path);
+    let closest = translated
+        .iter()
+        .enumerate()
+        // What stopped half-way has no errors and must not win for that.
+        .filter(|(_, errors)| !errors.is_empty())
+        .min_by_key(|(index, errors)| {
+            let node = explainer.schema.graph.at(&join(schema_path, &index.to_string()));
+            distance(errors, path) + unknown_names(explainer, node, value)
+        });
+    match closest {
+        Some((index, errors)) => {
+            explainer.choices.set(path, schema_path, index);
+            errors.clone()
+        }
+        None => vec![explainer.wording.invalid(
+            path,
+            schema_path.to_owned(),
+            "match one of the forms in the schema",
+            value,
+        )],
+    }
+}
+
+/// How far a value is from a branch, told by what the branch has against it.
+pub(super) fn distance(errors: &[ValidationError], path: &str) -> usize {
+    errors.iter().map(|error| weight(error, path)).sum()
+}
+
+fn weight(error: &ValidationError, path: &str) -> usize {
+    let depth = error.path.len().saturating_sub(path.len());
+    let direct = error.path.strip_prefix(path).is_some_and(|rest| rest.matches('/').count() <= 1);
+    match &error.kind {
+        // Another type altogether.
+        ValidationErrorKind::TypeMismatch { .. } if depth == 0 => 1_000,
+        // A discriminator that says something else; a misspelt one still points here.
+        ValidationErrorKind::InvalidEnum { .. } if direct && error.suggestions().is_empty() => 40,
+        ValidationErrorKind::InvalidEnum { .. } if direct => 3,
+        ValidationErrorKind::MissingRequired { .. } => 3,
+        _ => 2,
+    }
+}
+
+/// Names in the value that the branch does not have are a sign that another one was meant.
+fn unknown_names(
+    explainer: &Explainer<'_>,
+    branch: Option<NodeId>,
+    value: Option<Node<'_>>,
+) -> usize {
+    let (Some(branch), Some(value)) = (branch, value) else { return 0 };
+    let names = describe::names(explainer.schema, &[branch]);
+    if names.is_empty() {
+        return 0;
+    }
+    value.members().filter(|(key, _)| !names.contains(&key.as_ref())).count() * 2
+}
+
+/// When every branch complains of the same thing about the value itself, there is one thing to say:
+/// all the types that would do, or all the values.
+fn same_complaint(
+    explainer: &Explainer<'_>,
+    path: &str,
+    schema_path: &str,
+    branches: &[Vec<ValidationError>],
+) -> Option<ValidationError> {
+    let of_type: Option<Vec<&str>> = branches
+        .iter()
+        .map(|errors| {
+            errors.iter().find_map(|error| match &error.kind {
+                ValidationErrorKind::TypeMismatch { expected, .. } if error.path == path => {
+                    Some(expected.as_str())
+                }
+                _ => None,
+            })
+        })
+        .collect();
+    if let Some(types) = of_type {
+        let mut names: Vec<&str> = types.iter().flat_map(|names| names.split(" or ")).collect();
+        let mut seen = Vec::new();
+        names.retain(|name| !seen.contains(name) && { seen.push(name); true });
+        let value = explainer.value(path);
+        let place = schema_path.to_owned();
+        return Some(explainer.wording.wrong_type(path, place, &names.join(" or "), value));
+    }
+    let mut options: Vec<&Value> = Vec::new();
+    let mut right_type = branches.iter().filter(|errors| !complains_of_type(errors, path));
+    let all_of_values = right_type.try_for_each(|errors| match errors.as_slice() {
+        [error] if error.path == path => {
+            options.extend(allowed(explainer, error)?);
+            Some(())
+        }
+        _ => None,
+    });
+    all_of_values?;
+    Some(explainer.not_allowed(path, schema_path.to_owned(), &options))
+}
+
+fn complains_of_type(errors: &[ValidationError], path: &str) -> bool {
+    errors.iter().any(|error| {
+        error.path == path && matches!(error.kind, ValidationErrorKind::TypeMismatch { .. })
+    })
+}
+
+/// The values that an `enum` or `const` allows.
+fn allowed<'e>(explainer: &Explainer<'e>, error: &ValidationError) -> Option<Vec<&'e Value>> {
+    if !matches!(error.kind, ValidationErrorKind::InvalidEnum { .. }) {
+        return None;
+    }
+    match explainer.schema.at(&error.schema_path)? {
+        // A nested choice has been put into one already: its branches.
+        Value::Array(branches) if error.schema_path.ends_with("Of") => branches
+            .iter()
+            .map(|branch| branch.get("const").or_else(|| branch.get("enum")))
+            .collect::<Option<Vec<_>>>(),
+        Value::Array(options) => Some(options.iter().collect()),
+        constant => Some(vec![constant]),
+    }
+}

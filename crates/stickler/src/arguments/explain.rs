@@ -1,0 +1,274 @@
+//! Why a call is refused: everything the engine has against it, in our words.
+//!
+//! Only called when the answer is no. The engine's typed errors carry the facts; an `anyOf` that no
+//! branch satisfies is explained by its closest branch; unknown fields come from the walk in
+//! [`closed`](super::closed).
+
+use std::ops::ControlFlow;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind as Engine};
+use serde_json::Value;
+
+use super::choices::Choices;
+use super::closed::{Applied, Visitor, Walk};
+use super::error::{ValidationError, ValidationErrorKind};
+use super::place::{Place, join};
+use super::wording::{Wording, text_of};
+use super::{closest, describe};
+use crate::config::{UnknownFields, ValidationConfig};
+use crate::schema::{CompiledSchema, NodeId};
+use crate::suggest;
+use crate::tape::{Node, StepBudget};
+
+type EngineError<'i> = jsonschema::ValidationError<'i>;
+
+/// What is wrong with a call.
+#[derive(Debug)]
+pub(crate) struct Explanation {
+    pub(crate) errors: Vec<ValidationError>,
+    /// False when there may be more, but looking further would have taken too long.
+    pub(crate) complete: bool,
+    pub(crate) objects: Vec<ObjectPlace>,
+}
+
+/// An object in the arguments and the subschemas that apply to it.
+#[derive(Debug)]
+pub(crate) struct ObjectPlace {
+    pub(crate) path: String,
+    pub(crate) nodes: Vec<NodeId>,
+}
+
+pub(crate) fn explain(
+    schema: &CompiledSchema,
+    root: Node<'_>,
+    config: &ValidationConfig,
+) -> Explanation {
+    let budget = StepBudget::new(config.limits.explain_steps);
+    let mut explainer = Explainer {
+        schema,
+        root,
+        budget: &budget,
+        distance: config.suggestion_distance,
+        wording: Wording { mask_values: config.mask_values },
+        choices: Choices::default(),
+    };
+    let mut errors = explainer.translate_all(&schema.errors(root, &budget));
+    let strict = config.unknown_fields == UnknownFields::Reject;
+    let mut objects = Vec::new();
+    if strict || !errors.is_empty() {
+        let walk_budget = StepBudget::new(config.limits.explain_steps);
+        let walk = Walk { schema, choices: &explainer.choices, budget: &walk_budget };
+        let mut survey = Survey { explainer: &explainer, unknown: Vec::new(), objects: Vec::new() };
+        walk.run(root, &mut survey);
+        objects = survey.objects;
+        if strict {
+            errors.extend(survey.unknown);
+        }
+    }
+    let complete = !budget.is_spent() && errors.len() <= config.limits.errors;
+    tidy(&mut errors, config.limits.errors);
+    Explanation { errors, complete, objects }
+}
+
+pub(super) struct Explainer<'e> {
+    pub(super) schema: &'e CompiledSchema,
+    root: Node<'e>,
+    budget: &'e StepBudget,
+    pub(super) distance: usize,
+    pub(super) wording: Wording,
+    pub(super) choices: Choices,
+}
+
+impl<'e> Explainer<'e> {
+    pub(super) fn translate_all(&mut self, errors: &[EngineError<'_>]) -> Vec<ValidationError> {
+        errors.iter().flat_map(|error| self.translate(error)).collect()
+    }
+
+    fn translate(&mut self, error: &EngineError<'_>) -> Vec<ValidationError> {
+        let path = error.instance_path().as_str();
+        let schema_path = error.schema_path().as_str();
+        match error.kind() {
+            Engine::AnyOf { context } | Engine::OneOfNotValid { context } => {
+                closest::explain(self, path, schema_path, context)
+            }
+            Engine::AdditionalProperties { unexpected }
+            | Engine::UnevaluatedProperties { unexpected } => {
+                let names = self.names_around(schema_path);
+                unexpected
+                    .iter()
+                    .map(|field| self.unknown_field(path, field, schema_path, &names))
+                    .collect()
+            }
+            _ => vec![self.translate_one(error.kind(), path, schema_path)],
+        }
+    }
+
+    fn translate_one(&self, kind: &Engine, path: &str, schema_path: &str) -> ValidationError {
+        let value = self.value(path);
+        let place = schema_path.to_owned();
+        match kind {
+            Engine::Required { property } => {
+                let field = text_of(property);
+                let wanted = self.wanted(parent(schema_path), &field);
+                self.wording.missing(path, &field, place, &wanted)
+            }
+            Engine::Type { kind } => {
+                self.wording.wrong_type(path, place, &type_names(kind), value)
+            }
+            Engine::Enum { options } => {
+                let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
+                self.not_allowed(path, place, &options)
+            }
+            Engine::Constant { expected_value } => {
+                self.not_allowed(path, place, &[expected_value])
+            }
+            Engine::FalseSchema => match path.rsplit_once('/') {
+                Some((object, field)) if self.is_member(object) => {
+                    self.unknown_field(object, field, schema_path, &[])
+                }
+                _ => self.wording.invalid(path, place, "be left out", None),
+            },
+            Engine::PropertyNames { error } => {
+                let names = self.names_around(schema_path);
+                let field = text_of(error.instance());
+                self.unknown_field(path, &field, schema_path, &names)
+            }
+            other => self.wording.invalid(path, place, &describe::constraint(other), value),
+        }
+    }
+
+    pub(super) fn not_allowed(
+        &self,
+        path: &str,
+        schema_path: String,
+        options: &[&Value],
+    ) -> ValidationError {
+        let Some(value) = self.value(path) else {
+            return self.wording.invalid(path, schema_path, "be another value", None);
+        };
+        let meant = value.as_str().map(|text| {
+            let known = options.iter().filter_map(|option| option.as_str());
+            let nearest = suggest::nearest(&text, known, self.distance);
+            nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
+        });
+        self.wording.not_allowed(path, schema_path, options, value, meant.unwrap_or_default())
+    }
+
+    pub(super) fn unknown_field(
+        &self,
+        object_path: &str,
+        field: &str,
+        schema_path: &str,
+        names: &[&str],
+    ) -> ValidationError {
+        let object = self.value(object_path);
+        let free = names
+            .iter()
+            .copied()
+            .filter(|name| object.is_none_or(|object| object.get(name).is_none()));
+        let suggestions = suggest::nearest(field, free, self.distance)
+            .into_iter()
+            .map(|candidate| candidate.name.to_owned())
+            .collect();
+        self.wording.unknown_field(object_path, field, schema_path.to_owned(), suggestions, names)
+    }
+
+    pub(super) fn value(&self, path: &str) -> Option<Node<'e>> {
+        self.root.pointer(path)
+    }
+
+    /// The names that the subschema around a keyword lists, with those of the subschemas that apply
+    /// to the same place.
+    pub(super) fn names_around(&self, keyword_path: &str) -> Vec<&'e str> {
+        match self.schema.graph.at(parent(keyword_path)) {
+            Some(node) => describe::names(self.schema, &[node]),
+            None => Vec::new(),
+        }
+    }
+
+    fn wanted(&self, schema_path: &str, field: &str) -> String {
+        let graph = &self.schema.graph;
+        let node = graph.at(schema_path).and_then(|id| graph.node(id).member(field));
+        node.map_or_else(|| "a value".to_owned(), |id| describe::type_of(self.schema, id))
+    }
+
+    fn is_member(&self, object_path: &str) -> bool {
+        self.value(object_path).is_some_and(|node| node.kind() == crate::tape::Kind::Object)
+    }
+}
+
+/// Notes objects and unknown fields on the way.
+struct Survey<'s, 'e> {
+    explainer: &'s Explainer<'e>,
+    unknown: Vec<ValidationError>,
+    objects: Vec<ObjectPlace>,
+}
+
+impl Visitor for Survey<'_, '_> {
+    fn object(&mut self, place: &Place<'_>, _: Node<'_>, applied: &Applied) {
+        self.objects.push(ObjectPlace { path: place.pointer(), nodes: applied.all() });
+    }
+
+    fn unknown(&mut self, place: &Place<'_>, key: &str, applied: &Applied) -> ControlFlow<()> {
+        let schema = self.explainer.schema;
+        let nodes = applied.all();
+        let names = describe::names(schema, &nodes);
+        let schema_path = nodes
+            .iter()
+            .map(|id| schema.graph.node(*id))
+            .find(|node| node.is_closed())
+            .map_or_else(String::new, |node| join(&node.pointer, "properties"));
+        let path = place.pointer();
+        self.unknown.push(self.explainer.unknown_field(&path, key, &schema_path, &names));
+        ControlFlow::Continue(())
+    }
+}
+
+/// One error a mistake: a wrong type is not also a wrong value. In the order of the paths, so that
+/// a misspelt field stands beside the one that is missing for it.
+fn tidy(errors: &mut Vec<ValidationError>, most: usize) {
+    let wrong_type: Vec<String> = errors
+        .iter()
+        .filter(|error| matches!(error.kind, ValidationErrorKind::TypeMismatch { .. }))
+        .map(|error| error.path.clone())
+        .collect();
+    errors.retain(|error| {
+        !matches!(
+            error.kind,
+            ValidationErrorKind::InvalidEnum { .. } | ValidationErrorKind::InvalidValue { .. }
+        ) || !wrong_type.contains(&error.path)
+    });
+    errors.sort_by(|a, b| {
+        let key = |error: &ValidationError| {
+            (error.parent_path().to_owned(), rank(&error.kind), error.path.clone())
+        };
+        key(a).cmp(&key(b))
+    });
+    errors.dedup_by(|a, b| a.path == b.path && a.kind.name() == b.kind.name());
+    errors.truncate(most);
+}
+
+fn rank(kind: &ValidationErrorKind) -> u8 {
+    match kind {
+        ValidationErrorKind::UnknownTool { .. } => 0,
+        ValidationErrorKind::UnknownField { .. } => 1,
+        ValidationErrorKind::MissingRequired { .. } => 2,
+        ValidationErrorKind::TypeMismatch { .. } => 3,
+        ValidationErrorKind::InvalidEnum { .. } => 4,
+        ValidationErrorKind::InvalidValue { .. } => 5,
+    }
+}
+
+fn type_names(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(one) => one.as_str().to_owned(),
+        TypeKind::Multiple(set) => {
+            let names: Vec<&str> = set.iter().map(|one| one.as_str()).collect();
+            names.join(" or ")
+        }
+    }
+}
+
+pub(super) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}

@@ -1,0 +1,21 @@
+//! Layer 2, before the call: do the arguments satisfy the tool's schema, and if not, why?
+
+mod choices;
+mod closed;
+mod closest;
+mod describe;
+mod error;
+mod explain;
+mod place;
+mod result;
+mod validator;
+mod verdict;
+mod wording;
+
+pub use error::{ValidationError, ValidationErrorKind};
+pub(crate) use describe::{names, type_of};
+pub(crate) use explain::Explanation;
+pub(crate) use place::join;
+pub use result::{CorrectedCall, ValidationResult};
+pub use validator::McpValidator;
+pub(crate) use verdict::Verdict;

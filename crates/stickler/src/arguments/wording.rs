@@ -1,0 +1,249 @@
+//! The sentences. One place, so that they stay of one mind.
+
+use serde_json::Value;
+
+use super::error::{ValidationError, ValidationErrorKind};
+use super::place::join;
+use crate::tape::{Kind, Node, unescape_segment};
+
+/// Values longer than this are cut in messages.
+const LONGEST_VALUE: usize = 60;
+
+/// More values than this are a list nobody reads.
+const MOST_VALUES: usize = 20;
+
+/// Makes errors, with or without the values that the caller sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wording {
+    pub(crate) mask_values: bool,
+}
+
+impl Wording {
+    pub(crate) fn missing(
+        self,
+        object_path: &str,
+        field: &str,
+        schema_path: String,
+        wanted: &str,
+    ) -> ValidationError {
+        let path = join(object_path, field);
+        let name = subject(&path);
+        ValidationError {
+            message: format!("{name} is required but missing; add it as {}.", with_article(wanted)),
+            path,
+            schema_path,
+            kind: ValidationErrorKind::MissingRequired { field: field.to_owned() },
+            expected: wanted.to_owned(),
+            received: "nothing".to_owned(),
+            meant_values: Vec::new(),
+        }
+    }
+
+    pub(crate) fn wrong_type(
+        self,
+        path: &str,
+        schema_path: String,
+        expected: &str,
+        value: Option<Node<'_>>,
+    ) -> ValidationError {
+        let actual = value.map_or("nothing", Node::type_name);
+        let shown = value.and_then(|value| self.shown(value));
+        let what = shown.map_or_else(String::new, |shown| format!(" ({shown})"));
+        let hint = value.and_then(|value| type_hint(path, expected, value)).unwrap_or_default();
+        ValidationError {
+            message: format!(
+                "{} must be {}, but {} {}{what}{hint}.",
+                subject(path),
+                with_article(expected),
+                verb(path),
+                with_article(actual)
+            ),
+            path: path.to_owned(),
+            schema_path,
+            kind: ValidationErrorKind::TypeMismatch {
+                expected: expected.to_owned(),
+                actual: actual.to_owned(),
+            },
+            expected: expected.to_owned(),
+            received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
+            meant_values: Vec::new(),
+        }
+    }
+
+    pub(crate) fn unknown_field(
+        self,
+        object_path: &str,
+        field: &str,
+        schema_path: String,
+        suggestions: Vec<String>,
+        valid: &[&str],
+    ) -> ValidationError {
+        let path = join(object_path, field);
+        let advice = match (suggestions.first(), valid) {
+            (Some(best), _) => format!("did you mean `{best}`?"),
+            (None, []) => "leave it out: there are no fields here.".to_owned(),
+            (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
+        };
+        ValidationError {
+            message: format!("{} is not a known field; {advice}", subject(&path)),
+            path,
+            schema_path,
+            expected: match valid {
+                [] => "no fields".to_owned(),
+                valid => format!("one of {}", listed(valid)),
+            },
+            received: format!("`{}`", cut(field, LONGEST_VALUE)),
+            kind: ValidationErrorKind::UnknownField { field: field.to_owned(), suggestions },
+            meant_values: Vec::new(),
+        }
+    }
+
+    pub(crate) fn not_allowed(
+        self,
+        path: &str,
+        schema_path: String,
+        allowed: &[&Value],
+        value: Node<'_>,
+        meant: Vec<String>,
+    ) -> ValidationError {
+        let literals: Vec<String> = allowed.iter().map(|value| literal(value)).collect();
+        let few: Vec<&str> = literals.iter().take(MOST_VALUES).map(String::as_str).collect();
+        let mut expected = match few.as_slice() {
+            [] => "no value at all".to_owned(),
+            [only] => (*only).to_owned(),
+            several => format!("one of {}", several.join(", ")),
+        };
+        if literals.len() > MOST_VALUES {
+            expected.push_str(", …");
+        }
+        let but = self.shown(value).map_or_else(String::new, |it| format!(", but {} {it}", verb(path)));
+        let advice =
+            meant.first().map_or_else(|| ".".to_owned(), |best| format!("; did you mean {best:?}?"));
+        ValidationError {
+            message: format!("{} must be {expected}{but}{advice}", subject(path)),
+            path: path.to_owned(),
+            schema_path,
+            kind: ValidationErrorKind::InvalidEnum {
+                value: if self.mask_values { "…".to_owned() } else { plain(value) },
+                allowed: allowed.iter().map(|value| text_of(value)).collect(),
+            },
+            expected,
+            received: self.received(value),
+            meant_values: meant,
+        }
+    }
+
+    pub(crate) fn invalid(
+        self,
+        path: &str,
+        schema_path: String,
+        expected: &str,
+        value: Option<Node<'_>>,
+    ) -> ValidationError {
+        let shown = value.and_then(|value| self.shown(value));
+        let but = shown.map_or_else(String::new, |it| format!(", but {} {it}", verb(path)));
+        ValidationError {
+            message: format!("{} must {expected}{but}.", subject(path)),
+            path: path.to_owned(),
+            schema_path,
+            kind: ValidationErrorKind::InvalidValue { reason: format!("must {expected}") },
+            expected: expected.to_owned(),
+            received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
+            meant_values: Vec::new(),
+        }
+    }
+
+    pub(crate) fn unknown_tool(self, name: &str, suggestions: Vec<String>) -> ValidationError {
+        let advice = suggestions
+            .first()
+            .map_or_else(String::new, |best| format!(". Did you mean `{best}`?"));
+        let short = cut(name, LONGEST_VALUE);
+        ValidationError {
+            path: String::new(),
+            schema_path: String::new(),
+            message: format!("Unknown tool: {short}{advice}"),
+            expected: "the name of a tool that the server has".to_owned(),
+            received: format!("`{short}`"),
+            kind: ValidationErrorKind::UnknownTool { name: name.to_owned(), suggestions },
+            meant_values: Vec::new(),
+        }
+    }
+
+    /// The value itself, where it is short enough to tell more than its type.
+    fn shown(self, value: Node<'_>) -> Option<String> {
+        let scalar = matches!(value.kind(), Kind::String | Kind::Number | Kind::Boolean);
+        (!self.mask_values && scalar).then(|| cut(value.raw(), LONGEST_VALUE))
+    }
+
+    fn received(self, value: Node<'_>) -> String {
+        match self.shown(value) {
+            Some(shown) => format!("{} {shown}", value.type_name()),
+            None => value.type_name().to_owned(),
+        }
+    }
+}
+
+/// What a sentence is about: a top-level field by its name, anything deeper by its pointer.
+fn subject(path: &str) -> String {
+    match path.strip_prefix('/') {
+        None => "the arguments".to_owned(),
+        Some(field) if !field.contains('/') => format!("`{}`", cut(&unescape_segment(field), 120)),
+        Some(_) => format!("`{}`", cut(path, 240)),
+    }
+}
+
+fn verb(path: &str) -> &'static str {
+    if path.is_empty() { "are" } else { "is" }
+}
+
+/// A word on the two mistakes that a type alone does not explain.
+fn type_hint(path: &str, expected: &str, value: Node<'_>) -> Option<&'static str> {
+    match value.kind() {
+        Kind::String if path.is_empty() => Some("; pass the object itself, not its JSON text"),
+        Kind::Null if path.is_empty() => Some("; pass `{}` when there is nothing to say"),
+        Kind::String if expected.contains("object") || expected.contains("array") => {
+            Some("; pass the JSON value itself, not its text")
+        }
+        Kind::Null => Some("; leave it out instead"),
+        _ => None,
+    }
+}
+
+/// `a string`, `an integer or null`.
+fn with_article(noun: &str) -> String {
+    let article = match noun {
+        "nothing" | "null" | "any value" | "a value" => "",
+        _ if noun.starts_with("one of ") || noun.starts_with(['"', '`', '{', '[']) => "",
+        _ if noun.starts_with(['a', 'i', 'o']) => "an ",
+        _ => "a ",
+    };
+    format!("{article}{noun}")
+}
+
+fn listed(names: &[&str]) -> String {
+    let few: Vec<String> =
+        names.iter().take(MOST_VALUES).map(|name| format!("`{}`", cut(name, LONGEST_VALUE))).collect();
+    let more = if names.len() > MOST_VALUES { ", …" } else { "" };
+    format!("{}{more}", few.join(", "))
+}
+
+/// A value as it would be written in a call.
+pub(crate) fn literal(value: &Value) -> String {
+    cut(&value.to_string(), LONGEST_VALUE)
+}
+
+/// A string without its quotes, anything else as JSON.
+pub(crate) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn plain(value: Node<'_>) -> String {
+    value.as_str().map_or_else(|| value.raw().to_owned(), std::borrow::Cow::into_owned)
+}
+
+pub(crate) fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

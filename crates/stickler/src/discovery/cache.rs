@@ -1,0 +1,245 @@
+//! The tools of all servers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+
+use super::{CachedSchema, ToolDefinition};
+use crate::config::Limits;
+use crate::error::McpSchemaError;
+use crate::schema::{CompiledSchema, SchemaRefusal};
+
+/// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
+/// or to replace, never while a schema is compiled or a call checked.
+#[derive(Debug, Default)]
+pub struct ToolSchemaCache {
+    limits: Limits,
+    servers: RwLock<HashMap<String, Arc<ServerTools>>>,
+    /// One compiled form per distinct schema, whoever uses it.
+    compiled: RwLock<HashMap<Box<str>, Weak<CompiledSchema>>>,
+}
+
+/// How many tools are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CacheStats {
+    /// Tools whose calls can be checked.
+    pub tool_count: usize,
+    /// Servers that were populated.
+    pub servers: usize,
+    /// Tools whose schema cannot be used.
+    pub quarantined: usize,
+    /// Distinct schemas among them.
+    pub distinct_schemas: usize,
+}
+
+/// What came of learning a tool list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Discovery {
+    /// Tools whose calls can be checked.
+    pub usable: usize,
+    /// Tools that have no schema: their calls pass.
+    pub without_schema: usize,
+    /// Tools whose schema cannot be used, with the reason.
+    pub quarantined: Vec<McpSchemaError>,
+    /// Tools past the limit, of which nothing was learnt.
+    pub over_limit: usize,
+}
+
+/// The tools of one server. Never changed once it can be seen; a new list replaces it whole.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServerTools {
+    tools: HashMap<String, Entry>,
+    names: Vec<String>,
+    incomplete: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Entry {
+    Usable(Arc<CachedSchema>),
+    WithoutSchema,
+    Quarantined(McpSchemaError),
+}
+
+/// What is known about a tool.
+pub(crate) enum Lookup {
+    /// Its calls can be checked.
+    Usable(Arc<CachedSchema>),
+    /// Nothing can be said about its calls.
+    Unchecked,
+    /// Its schema cannot be used.
+    Quarantined(McpSchemaError),
+    /// The server does not have it, but has these.
+    Unknown(Arc<ServerTools>),
+}
+
+impl ToolSchemaCache {
+    /// An empty cache with the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty cache.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// Learns a server's tool list, in place of what was known of that server.
+    pub fn populate(&self, server: &str, tools: &[ToolDefinition]) -> Discovery {
+        let mut learnt = ServerTools::default();
+        let mut discovery = Discovery::default();
+        for tool in tools {
+            if learnt.names.len() >= self.limits.tools_per_server {
+                discovery.over_limit += 1;
+                learnt.incomplete = true;
+                continue;
+            }
+            let entry = self.entry(tool);
+            match &entry {
+                Entry::Usable(_) => discovery.usable += 1,
+                Entry::WithoutSchema => discovery.without_schema += 1,
+                Entry::Quarantined(error) => discovery.quarantined.push(error.clone()),
+            }
+            learnt.insert(&tool.name, entry);
+        }
+        write(&self.servers).insert(server.to_owned(), Arc::new(learnt));
+        write(&self.compiled).retain(|_, compiled| compiled.strong_count() > 0);
+        discovery
+    }
+
+    /// Learns one tool, beside what is known of that server.
+    pub fn register(&self, server: &str, tool: &ToolDefinition) -> Result<(), McpSchemaError> {
+        let entry = self.entry(tool);
+        let outcome = match &entry {
+            Entry::Quarantined(error) => Err(error.clone()),
+            _ => Ok(()),
+        };
+        let mut servers = write(&self.servers);
+        let mut learnt = servers.get(server).map(|tools| (**tools).clone()).unwrap_or_default();
+        learnt.insert(&tool.name, entry);
+        servers.insert(server.to_owned(), Arc::new(learnt));
+        outcome
+    }
+
+    /// The schema of a tool, when there is one that can be used.
+    pub fn get(&self, server: &str, tool: &str) -> Option<Arc<CachedSchema>> {
+        match self.server(server)?.tools.get(tool)? {
+            Entry::Usable(cached) => Some(Arc::clone(cached)),
+            _ => None,
+        }
+    }
+
+    /// The names of a server's tools, in the order they were learnt.
+    pub fn tool_names(&self, server: &str) -> Vec<String> {
+        self.server(server).map(|tools| tools.names.clone()).unwrap_or_default()
+    }
+
+    /// The tools of a server whose schemas cannot be used.
+    pub fn quarantined(&self, server: &str) -> Vec<McpSchemaError> {
+        let Some(tools) = self.server(server) else { return Vec::new() };
+        let refused = tools.names.iter().filter_map(|name| match tools.tools.get(name) {
+            Some(Entry::Quarantined(error)) => Some(error.clone()),
+            _ => None,
+        });
+        refused.collect()
+    }
+
+    /// Forgets a server; false when it was not known.
+    pub fn remove_server(&self, server: &str) -> bool {
+        write(&self.servers).remove(server).is_some()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        write(&self.servers).clear();
+        write(&self.compiled).clear();
+    }
+
+    /// How many tools are known.
+    pub fn stats(&self) -> CacheStats {
+        let servers = read(&self.servers);
+        let mut stats = CacheStats { servers: servers.len(), ..CacheStats::default() };
+        for entry in servers.values().flat_map(|server| server.tools.values()) {
+            match entry {
+                Entry::Usable(_) => stats.tool_count += 1,
+                Entry::Quarantined(_) => stats.quarantined += 1,
+                Entry::WithoutSchema => {}
+            }
+        }
+        let compiled = read(&self.compiled);
+        stats.distinct_schemas = compiled.values().filter(|one| one.strong_count() > 0).count();
+        stats
+    }
+
+    pub(crate) fn lookup(&self, server: &str, tool: &str) -> Lookup {
+        let Some(tools) = self.server(server) else { return Lookup::Unchecked };
+        match tools.tools.get(tool) {
+            Some(Entry::Usable(cached)) => Lookup::Usable(Arc::clone(cached)),
+            Some(Entry::WithoutSchema) => Lookup::Unchecked,
+            Some(Entry::Quarantined(error)) => Lookup::Quarantined(error.clone()),
+            None if tools.incomplete => Lookup::Unchecked,
+            None => Lookup::Unknown(tools),
+        }
+    }
+
+    pub(crate) fn server(&self, server: &str) -> Option<Arc<ServerTools>> {
+        read(&self.servers).get(server).map(Arc::clone)
+    }
+
+    fn entry(&self, tool: &ToolDefinition) -> Entry {
+        let compiled = match (tool.unreadable(), &tool.input_schema) {
+            (Some(refusal), _) => Err(refusal.clone()),
+            (None, None) => return Entry::WithoutSchema,
+            (None, Some(schema)) => self.compile(schema),
+        };
+        match compiled {
+            Ok(compiled) => Entry::Usable(Arc::new(CachedSchema::new(tool, compiled))),
+            Err(refusal) => Entry::Quarantined(McpSchemaError {
+                tool: tool.name.clone(),
+                reason: refusal.to_string(),
+            }),
+        }
+    }
+
+    fn compile(
+        &self,
+        schema: &serde_json::Value,
+    ) -> Result<Arc<CompiledSchema>, SchemaRefusal> {
+        CompiledSchema::measure(schema, &self.limits)?;
+        let text = schema.to_string().into_boxed_str();
+        if let Some(known) = read(&self.compiled).get(&text).and_then(Weak::upgrade) {
+            return Ok(known);
+        }
+        let compiled = Arc::new(CompiledSchema::compile(schema, &self.limits)?);
+        write(&self.compiled).insert(text, Arc::downgrade(&compiled));
+        Ok(compiled)
+    }
+}
+
+impl ServerTools {
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(crate) fn get(&self, tool: &str) -> Option<&Arc<CachedSchema>> {
+        match self.tools.get(tool) {
+            Some(Entry::Usable(cached)) => Some(cached),
+            _ => None,
+        }
+    }
+
+    fn insert(&mut self, name: &str, entry: Entry) {
+        if self.tools.insert(name.to_owned(), entry).is_none() {
+            self.names.push(name.to_owned());
+        }
+    }
+}
+
+/// A thread that panicked with the lock left whole values behind: each change is one insertion.
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}

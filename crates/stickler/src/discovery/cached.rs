@@ -1,0 +1,93 @@
+//! What is kept of one tool.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use super::ToolDefinition;
+use crate::example;
+use crate::schema::CompiledSchema;
+
+/// A tool with its schema, compiled and ready to be asked.
+pub struct CachedSchema {
+    /// The tool's name.
+    pub tool: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where it is documented.
+    pub documentation: Option<String>,
+    /// The schema as the server gave it.
+    pub raw: Value,
+    /// The fields that every call must have.
+    pub required: Vec<String>,
+    /// The fields that a call can have, in the order of the schema.
+    pub properties: Vec<String>,
+    registered_example: Option<Value>,
+    example: OnceLock<Option<Value>>,
+    pub(crate) compiled: Arc<CompiledSchema>,
+}
+
+impl CachedSchema {
+    pub(super) fn new(tool: &ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
+        let graph = &compiled.graph;
+        let mut required = Vec::new();
+        let mut properties = Vec::new();
+        let mut pending = vec![graph.root()];
+        let mut seen = Vec::new();
+        // What a root says through `allOf` and `$ref` it says itself.
+        while let Some(id) = pending.pop() {
+            if seen.contains(&id) {
+                continue;
+            }
+            seen.push(id);
+            let node = graph.node(id);
+            let keywords = compiled.at(&node.pointer);
+            let names = keywords.and_then(|schema| schema.get("required")?.as_array());
+            add_missing(&mut required, names.into_iter().flatten().filter_map(Value::as_str));
+            let listed = node.properties.iter().flat_map(|members| members.iter());
+            add_missing(&mut properties, listed.map(|(name, _)| name));
+            pending.extend(node.all_of.iter().rev());
+        }
+        Self {
+            tool: tool.name.clone(),
+            description: tool.description.clone(),
+            documentation: tool.documentation.clone(),
+            raw: compiled.raw.clone(),
+            required,
+            properties,
+            registered_example: tool.example.clone(),
+            example: OnceLock::new(),
+            compiled,
+        }
+    }
+
+    /// Arguments that the schema accepts: the registered example, else one made from the schema.
+    pub fn example(&self) -> Option<&Value> {
+        self.example
+            .get_or_init(|| {
+                let accepts = |value: &Value| self.accepts(value);
+                let registered = self.registered_example.clone().filter(|value| accepts(value));
+                registered.or_else(|| example::generate(&self.raw, &accepts))
+            })
+            .as_ref()
+    }
+}
+
+fn add_missing<'a>(list: &mut Vec<String>, names: impl Iterator<Item = &'a str>) {
+    for name in names {
+        if !list.iter().any(|known| known == name) {
+            list.push(name.to_owned());
+        }
+    }
+}
+
+impl fmt::Debug for CachedSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CachedSchema")
+            .field("tool", &self.tool)
+            .field("required", &self.required)
+            .field("properties", &self.properties)
+            .finish_non_exhaustive()
+    }
+}

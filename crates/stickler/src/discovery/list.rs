@@ -1,0 +1,69 @@
+//! Tool lists as they come: a `tools/list` result, a whole response, or the bare array.
+
+use std::fmt;
+
+use super::ToolDefinition;
+use crate::config::Limits;
+use crate::tape::{Kind, Node, SyntaxError, TapeBuffer};
+
+/// What a text says about a server's tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ToolList {
+    /// The tools, in the order of the list.
+    pub tools: Vec<ToolDefinition>,
+    /// How many entries have no usable `name`.
+    pub nameless: usize,
+}
+
+/// A text that is no tool list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolListError {
+    /// It is not JSON.
+    Syntax(SyntaxError),
+    /// It is JSON without a list of tools.
+    NoTools,
+}
+
+impl fmt::Display for ToolListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(error) => write!(f, "not JSON: {error}"),
+            Self::NoTools => f.write_str(
+                "no tools in it: expected a `tools/list` result (`{\"tools\": […]}`), a JSON-RPC \
+                 response with one, or an array of tools",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ToolListError {}
+
+/// A list may nest deeper than a message that is forwarded: the schema that does is quarantined
+/// alone.
+const LIST_DEPTH: usize = 1 << 20;
+
+impl ToolList {
+    /// Reads a `tools/list` result, a JSON-RPC response with one, or an array of tools.
+    pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, ToolListError> {
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(bytes, LIST_DEPTH).map_err(ToolListError::Syntax)?;
+        let root = tape.root();
+        let entries = Self::entries(root).ok_or(ToolListError::NoTools)?;
+        let mut list = Self::default();
+        for entry in entries.elements() {
+            match ToolDefinition::read(entry, limits) {
+                Some(tool) => list.tools.push(tool),
+                None => list.nameless += 1,
+            }
+        }
+        Ok(list)
+    }
+
+    fn entries(root: Node<'_>) -> Option<Node<'_>> {
+        let tools = || root.pointer("/result/tools").or_else(|| root.get("tools"));
+        let entries = if root.kind() == Kind::Array { Some(root) } else { tools() };
+        entries.filter(|node| node.kind() == Kind::Array)
+    }
+}

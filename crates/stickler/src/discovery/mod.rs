@@ -1,0 +1,15 @@
+//! Layer 1, discovery: which tools a server has, and what their schemas say.
+//!
+//! Filled when a tool list is seen, asked before every call. A schema is compiled when it is learnt
+//! and never again; one that cannot be used puts its tool in quarantine, and the others work.
+
+mod cache;
+mod cached;
+mod list;
+mod tool;
+
+pub use cache::{CacheStats, Discovery, ToolSchemaCache};
+pub(crate) use cache::{Lookup, ServerTools};
+pub use cached::CachedSchema;
+pub use list::{ToolList, ToolListError};
+pub use tool::ToolDefinition;

@@ -1,0 +1,129 @@
+//! A tool as its server describes it.
+
+use serde_json::{Map, Value};
+
+use crate::config::Limits;
+use crate::schema::{self, SchemaRefusal};
+use crate::tape::{Kind, Node};
+
+/// Name, description and schema of one tool.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolDefinition {
+    /// The name that calls use.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments.
+    pub input_schema: Option<Value>,
+    /// Arguments that show how it is meant to be called.
+    pub example: Option<Value>,
+    /// Where it is documented.
+    pub documentation: Option<String>,
+    /// Why the schema could not even be read.
+    unreadable: Option<SchemaRefusal>,
+}
+
+impl ToolDefinition {
+    /// A tool of which only the name is known.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: None,
+            input_schema: None,
+            example: None,
+            documentation: None,
+            unreadable: None,
+        }
+    }
+
+    /// Sets the JSON Schema of its arguments.
+    #[must_use]
+    pub fn with_input_schema(mut self, schema: Value) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+
+    /// Sets what it is for.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets arguments that show how it is meant to be called.
+    #[must_use]
+    pub fn with_example(mut self, example: Value) -> Self {
+        self.example = Some(example);
+        self
+    }
+
+    /// Sets where it is documented.
+    #[must_use]
+    pub fn with_documentation(mut self, url: impl Into<String>) -> Self {
+        self.documentation = Some(url.into());
+        self
+    }
+
+    /// One entry of a tool list; `None` when it has no name. Whatever else is odd about it stays
+    /// its own trouble.
+    pub(super) fn read(entry: Node<'_>, limits: &Limits) -> Option<Self> {
+        let text = |key: &str| Some(entry.get(key)?.as_str()?.into_owned());
+        let mut tool = Self::new(text("name")?);
+        tool.description = text("description");
+        if let Some(meta) = entry.get("_meta") {
+            tool.documentation = documentation(meta);
+        }
+        if let Some(schema) = entry.get("inputSchema").filter(|node| node.kind() != Kind::Null) {
+            match readable(schema, limits) {
+                Ok(()) => tool.input_schema = Some(schema.to_value()),
+                Err(refusal) => tool.unreadable = Some(refusal),
+            }
+        }
+        Some(tool)
+    }
+
+    pub(super) fn unreadable(&self) -> Option<&SchemaRefusal> {
+        self.unreadable.as_ref()
+    }
+}
+
+/// A schema is only turned into a tree of values when that tree is small.
+fn readable(schema: Node<'_>, limits: &Limits) -> Result<(), SchemaRefusal> {
+    schema::check_size(schema.raw().len(), limits.schema_bytes)?;
+    if schema.depth() > limits.schema_depth {
+        return Err(schema::too_deep(limits.schema_depth));
+    }
+    Ok(())
+}
+
+/// The names under which servers put a link to a tool's documentation into its `_meta`.
+const DOCUMENTATION_KEYS: [&str; 5] = [
+    "dev.stickler/documentation",
+    "documentation",
+    "documentationUrl",
+    "documentation_url",
+    "docs",
+];
+
+fn documentation(meta: Node<'_>) -> Option<String> {
+    DOCUMENTATION_KEYS.iter().find_map(|key| {
+        let link = meta.get(key)?.as_str()?;
+        (link.starts_with("https://") || link.starts_with("http://")).then(|| link.into_owned())
+    })
+}
+
+/// As in a tool list.
+impl From<ToolDefinition> for Value {
+    fn from(tool: ToolDefinition) -> Self {
+        let mut entry = Map::new();
+        entry.insert("name".into(), tool.name.into());
+        if let Some(description) = tool.description {
+            entry.insert("description".into(), description.into());
+        }
+        if let Some(schema) = tool.input_schema {
+            entry.insert("inputSchema".into(), schema);
+        }
+        Self::Object(entry)
+    }
+}

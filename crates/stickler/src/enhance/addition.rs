@@ -1,0 +1,95 @@
+//! What is added below a server's own words.
+
+use std::fmt::Write as _;
+
+use super::complaint::{About, Complaint};
+use crate::arguments::names;
+use crate::config::ValidationConfig;
+use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
+use crate::render::{cut_to_tokens, estimate_tokens};
+use crate::suggest;
+use crate::tape::unescape_segment;
+
+/// Names listed before a list is cut.
+const MOST_NAMES: usize = 40;
+
+pub(super) fn compose(
+    cache: &ToolSchemaCache,
+    config: &ValidationConfig,
+    server: &str,
+    tool: &str,
+    complaints: &[Complaint],
+) -> Option<String> {
+    let addition = match cache.lookup(server, tool) {
+        Lookup::Usable(schema) => about_arguments(&schema, config, server, complaints)?,
+        Lookup::Unknown(tools) => {
+            let is_unknown =
+                complaints.iter().any(|one| matches!(one.about, About::UnknownTool { .. }));
+            let known = tools.names().iter().map(String::as_str);
+            let nearest = suggest::nearest(tool, known, config.suggestion_distance);
+            let best = nearest.first().filter(|_| is_unknown)?.name;
+            format!("Did you mean the tool `{best}`?")
+        }
+        _ => return None,
+    };
+    Some(cut_to_tokens(&addition, config.help_token_budget))
+}
+
+fn about_arguments(
+    schema: &CachedSchema,
+    config: &ValidationConfig,
+    server: &str,
+    complaints: &[Complaint],
+) -> Option<String> {
+    let about_this = |one: &&Complaint| !matches!(one.about, About::UnknownTool { .. });
+    complaints.iter().find(about_this)?;
+    let mut text = String::new();
+    for complaint in complaints.iter().filter(about_this) {
+        let line = suggestion(schema, complaint, config.suggestion_distance);
+        if let Some(line) = line.filter(|line| !text.contains(line)) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    let _ = writeln!(text, "Required: [{}]", list(&schema.required));
+    let _ = writeln!(text, "Valid fields: [{}]", list(&schema.properties));
+    if let Some(link) = documentation(schema, config, server) {
+        let _ = writeln!(text, "Documentation: {link}");
+    }
+    if let Some(example) = schema.example() {
+        let example = format!("Valid example: {example}\n");
+        if estimate_tokens(&text) + estimate_tokens(&example) < config.help_token_budget {
+            text.push_str(&example);
+        }
+    }
+    text.push_str("Please correct your tool call arguments and try again.");
+    Some(text)
+}
+
+/// The name that was probably meant.
+fn suggestion(schema: &CachedSchema, complaint: &Complaint, distance: usize) -> Option<String> {
+    if complaint.about != About::UnknownField {
+        return None;
+    }
+    let (_, last) = complaint.path.rsplit_once('/')?;
+    let field = unescape_segment(last);
+    let known = names(&schema.compiled, &[schema.compiled.graph.root()]);
+    let nearest = suggest::nearest(&field, known, distance);
+    nearest.first().map(|best| format!("Did you mean `{}` instead of `{field}`?", best.name))
+}
+
+fn documentation(
+    schema: &CachedSchema,
+    config: &ValidationConfig,
+    server: &str,
+) -> Option<String> {
+    schema.documentation.clone().or_else(|| {
+        let template = config.documentation_url.as_ref()?;
+        Some(template.replace("{server}", server).replace("{tool}", &schema.tool))
+    })
+}
+
+fn list(names: &[String]) -> String {
+    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
+    let few: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
+    format!("{}{more}", few.join(", "))
+}

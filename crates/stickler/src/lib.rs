@@ -1,0 +1,65 @@
+//! Validation for the Model Context Protocol that explains and fixes.
+//!
+//! Tool calls are checked against the schemas that servers publish, and a call that fails comes
+//! back with everything its caller needs to correct it: the path, what was expected, "did you
+//! mean", a valid example, the corrected call.
+//!
+//! ```
+//! use serde_json::json;
+//! use stickler::{McpValidator, ToolDefinition, ValidationConfig};
+//!
+//! let validator = McpValidator::new(ValidationConfig::default());
+//! let tool = ToolDefinition::new("write_file").with_input_schema(json!({
+//!     "type": "object",
+//!     "properties": { "path": { "type": "string" }, "content": { "type": "string" } },
+//!     "required": ["path", "content"]
+//! }));
+//! validator.cache().populate("files", &[tool]);
+//!
+//! let result = validator.validate("files", "write_file", &json!({ "pth": "a.txt", "content": "hi" }));
+//! assert!(!result.is_valid);
+//! assert_eq!(result.errors[0].message, "`pth` is not a known field; did you mean `path`?");
+//! let corrected = result.corrected.unwrap();
+//! assert_eq!(corrected.arguments.get(), r#"{"path":"a.txt","content":"hi"}"#);
+//! ```
+//!
+//! # The way of a call
+//!
+//! | stage | module | asks |
+//! | --- | --- | --- |
+//! | bytes | [`tape`] | is it JSON, and where is what? |
+//! | discovery | [`ToolSchemaCache`] | which tools does the server have, and what do their schemas say? |
+//! | arguments | [`McpValidator`] | do the arguments satisfy the schema, and if not, why? |
+//! | repair | [`Edit`] | what was probably meant? |
+//! | render | [`HelpPrompt`], [`RetryObservation`] | how is the caller told? |
+//! | after the call | [`ErrorEnhancer`] | what does the schema add to the server's own error? |
+//!
+//! This crate does no I/O of any kind: no files, sockets, clock, environment, threads or logging.
+//! Nothing a peer can send makes it panic or return an error where a verdict is due.
+
+mod arguments;
+mod config;
+mod discovery;
+mod enhance;
+mod error;
+mod example;
+mod render;
+mod repair;
+pub mod rules;
+mod schema;
+mod suggest;
+pub mod tape;
+
+pub use arguments::{
+    CorrectedCall, McpValidator, ValidationError, ValidationErrorKind, ValidationResult,
+};
+pub use config::{HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
+pub use discovery::{
+    CacheStats, CachedSchema, Discovery, ToolDefinition, ToolList, ToolListError, ToolSchemaCache,
+};
+pub use enhance::ErrorEnhancer;
+pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
+pub use render::{HelpPrompt, ObservedError, RetryObservation, estimate_tokens};
+pub use repair::{Edit, EditKind};
+pub use rules::{Code, Rule, Severity};
+pub use suggest::edit_distance;

@@ -1,0 +1,82 @@
+//! Values of the wrong type that can only have meant one thing.
+
+use serde_json::{Number, Value};
+
+use super::edit::EditKind;
+use crate::tape::{Kind, Node, TapeBuffer, quote};
+
+/// Text inside a string is someone's JSON only within reason.
+const DEEPEST: usize = 128;
+
+/// The value as one of the wanted types, and how it became one.
+pub(super) fn convert(value: Node<'_>, wanted: &[&str]) -> Option<(EditKind, String)> {
+    let wants = |name: &str| wanted.contains(&name);
+    match value.kind() {
+        Kind::String => {
+            let inner = value.as_str().and_then(|text| parse_as(&text, wanted));
+            let unstringified = inner.map(|text| (EditKind::Unstringify, text));
+            unstringified.or_else(|| wants("array").then(|| wrap(value)))
+        }
+        Kind::Number | Kind::Boolean if wants("string") => {
+            Some((EditKind::Stringify, quote(value.raw())))
+        }
+        Kind::Number | Kind::Boolean if wants("array") => Some(wrap(value)),
+        _ => None,
+    }
+}
+
+/// The JSON that a string holds, if it is of a wanted type. A number or boolean must be written
+/// the one way in which it is always written: `"007"` is not seven.
+pub(super) fn parse_as(text: &str, wanted: &[&str]) -> Option<String> {
+    let mut buffer = TapeBuffer::new();
+    let tape = buffer.read(text.as_bytes(), DEEPEST).ok()?;
+    let inner = tape.root();
+    let wants = |name: &str| wanted.contains(&name);
+    let fits = match inner.kind() {
+        Kind::Object | Kind::Array => wants(inner.kind().name()),
+        Kind::Boolean => wants("boolean") && inner.raw() == text,
+        Kind::Number => {
+            (wants("number") || (wants("integer") && inner.type_name() == "integer"))
+                && is_canonical(text)
+        }
+        Kind::String | Kind::Null => false,
+    };
+    fits.then(|| inner.raw().to_owned())
+}
+
+fn is_canonical(text: &str) -> bool {
+    text.parse::<Number>().is_ok_and(|number| number.to_string() == text)
+}
+
+fn wrap(value: Node<'_>) -> (EditKind, String) {
+    (EditKind::WrapInArray, format!("[{}]", value.raw()))
+}
+
+/// An allowed value that is written the same but has another type: `"2"` for `2`, `true` for
+/// `"true"`. `options` is an `enum`, a `const`, or the branches of a choice.
+pub(super) fn respell(value: Node<'_>, options: &Value) -> Option<(EditKind, String)> {
+    let given = value.as_str();
+    let written = given.as_deref().unwrap_or(value.raw());
+    let mut allowed = Vec::new();
+    flatten(options, &mut allowed);
+    allowed.into_iter().find_map(|option| match (option, &given) {
+        (Value::String(text), None) if text == written => {
+            Some((EditKind::Stringify, quote(written)))
+        }
+        (Value::Number(_) | Value::Bool(_), Some(_)) if option.to_string() == written => {
+            Some((EditKind::Unstringify, written.to_owned()))
+        }
+        _ => None,
+    })
+}
+
+fn flatten<'v>(options: &'v Value, allowed: &mut Vec<&'v Value>) {
+    match options {
+        Value::Array(several) => several.iter().for_each(|option| flatten(option, allowed)),
+        Value::Object(branch) => {
+            let inner = branch.get("const").or_else(|| branch.get("enum"));
+            inner.into_iter().for_each(|option| flatten(option, allowed));
+        }
+        scalar => allowed.push(scalar),
+    }
+}

@@ -1,0 +1,83 @@
+//! A tool's schema, admitted and compiled once.
+//!
+//! [`CompiledSchema::measure`] and then [`CompiledSchema::compile`] are the only way in: the schema is
+//! measured before anything expensive is done with it, mapped into a [`SchemaGraph`] (what may stand where, references resolved), and
+//! compiled for the engine. A schema that cannot be used is a [`SchemaRefusal`], a sentence for
+//! the person who wrote it.
+
+mod admission;
+mod branches;
+mod dialect;
+mod engine;
+mod graph;
+mod mapping;
+mod refusal;
+
+use serde_json::Value;
+
+pub(crate) use admission::{check_size, too_deep};
+use branches::Branches;
+pub(crate) use graph::{Choice, NodeId, SchemaGraph, SchemaNode};
+pub(crate) use refusal::SchemaRefusal;
+
+use crate::config::Limits;
+use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
+
+/// A schema that can be asked.
+#[derive(Debug)]
+pub(crate) struct CompiledSchema {
+    pub(crate) raw: Value,
+    pub(crate) graph: SchemaGraph,
+    pub(crate) branches: Branches,
+    engine: jsonschema::Validator<TapeJson>,
+}
+
+/// What the engine says of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Valid,
+    Invalid,
+    /// The question took more steps than it may.
+    GaveUp,
+}
+
+impl CompiledSchema {
+    /// Whether the schema is small enough to be worked with at all. Comes first.
+    pub(crate) fn measure(raw: &Value, limits: &Limits) -> Result<(), SchemaRefusal> {
+        admission::measure(raw, limits)
+    }
+
+    pub(crate) fn compile(raw: &Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
+        let dialect = dialect::of(raw)?;
+        let graph = mapping::map(raw, dialect)?;
+        admission::count(&graph, limits)?;
+        let engine = engine::build(raw, dialect, limits)?;
+        let branches = Branches::compile(raw, dialect, &graph, limits)?;
+        Ok(Self { raw: raw.clone(), graph, branches, engine })
+    }
+
+    /// The yes or no that decides.
+    pub(crate) fn check(&self, node: Node<'_>, steps: u32) -> Answer {
+        let budget = StepBudget::new(steps);
+        let valid = self.engine.is_valid(EngineNode::new(node, &budget));
+        match (budget.is_spent(), valid) {
+            (true, _) => Answer::GaveUp,
+            (false, true) => Answer::Valid,
+            (false, false) => Answer::Invalid,
+        }
+    }
+
+    /// Everything the engine has to say about an invalid value, as far as the budget goes.
+    pub(crate) fn errors<'i>(
+        &'i self,
+        node: Node<'i>,
+        budget: &'i StepBudget,
+    ) -> Vec<jsonschema::ValidationError<'i>> {
+        self.engine.iter_errors(EngineNode::new(node, budget)).collect()
+    }
+
+    /// The part of the raw schema at a JSON Pointer.
+    pub(crate) fn at(&self, pointer: &str) -> Option<&Value> {
+        self.raw.pointer(pointer)
+    }
+}

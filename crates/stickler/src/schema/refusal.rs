@@ -1,0 +1,50 @@
+//! Why a schema cannot be used, for the person who can change it.
+
+use std::fmt;
+
+/// One sentence, without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SchemaRefusal(String);
+
+impl SchemaRefusal {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+
+    /// What the engine says when it cannot compile a schema.
+    pub(crate) fn from_engine(error: &jsonschema::ValidationError<'_>) -> Self {
+        use jsonschema::error::ValidationErrorKind as Engine;
+        match error.kind() {
+            Engine::Referencing(reason) => Self::from_reference(reason),
+            _ => {
+                let path = error.instance_path().as_str();
+                let place = if path.is_empty() { "its root" } else { path };
+                let problem = shorten(&error.to_string());
+                Self::new(format!("it is not a valid JSON Schema: at `{place}`, {problem}"))
+            }
+        }
+    }
+
+    pub(crate) fn from_reference(error: &referencing::Error) -> Self {
+        Self::new(format!(
+            "a reference in it cannot be resolved (only references within the schema are \
+             followed, nothing is fetched): {}",
+            shorten(&error.to_string())
+        ))
+    }
+}
+
+impl fmt::Display for SchemaRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The engine repeats the offending value, which can be long.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 200;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,270 @@
+//! The tape as a representation that the `jsonschema` engine validates directly.
+//!
+//! The engine's own collection of all errors can take time exponential in the size of a small call
+//! (a recursive `anyOf` is enough), and there is no way to stop it from outside. So every node
+//! carries a [`StepBudget`]: each look into a container takes a step, and when none are left the
+//! containers look like something the keywords do not apply to, and the engine comes home at once.
+//! Whoever asked then sees that the budget is spent and says so instead of trusting the answer.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use jsonschema::JsonType;
+use jsonschema::json::{self, Json, NodeIdentity};
+use serde_json::Value;
+
+use super::number::TapeNumber;
+use super::token::Token;
+use super::{Elements, Kind, Members, Node, Tape};
+
+/// How much work one question to the engine may still take.
+#[derive(Debug)]
+pub(crate) struct StepBudget(AtomicU32);
+
+impl StepBudget {
+    pub(crate) fn new(steps: u32) -> Self {
+        Self(AtomicU32::new(steps))
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    /// Takes `cost` steps; false when there were not as many.
+    ///
+    /// Two relaxed operations instead of one atomic subtraction: a budget is used by one thread,
+    /// and this compiles to plain moves.
+    pub(crate) fn take(&self, cost: u32) -> bool {
+        let left = self.0.load(Ordering::Relaxed).saturating_sub(cost);
+        self.0.store(left, Ordering::Relaxed);
+        left > 0
+    }
+}
+
+/// The representation.
+pub(crate) struct TapeJson;
+
+/// A node as the engine sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EngineNode<'t> {
+    node: Node<'t>,
+    budget: &'t StepBudget,
+}
+
+impl<'t> EngineNode<'t> {
+    pub(crate) fn new(node: Node<'t>, budget: &'t StepBudget) -> Self {
+        Self { node, budget }
+    }
+
+    fn with(self, node: Node<'t>) -> Self {
+        Self { node, budget: self.budget }
+    }
+
+    fn container(self, kind: Kind) -> Option<Container<'t>> {
+        (self.node.kind() == kind && self.budget.take(1)).then_some(Container(self))
+    }
+}
+
+impl Json for TapeJson {
+    type Node<'a> = EngineNode<'a>;
+    type PreparedKey = Box<str>;
+    type StringBuffer = String;
+
+    // A lookup walks over the keys, so one walk for several names is nearly always cheaper.
+    const KEYS_PER_LOOKUP: usize = 16;
+
+    fn prepare_key(key: &str) -> Box<str> {
+        key.into()
+    }
+
+    fn with_string_node<T>(
+        buffer: &mut String,
+        string: &str,
+        f: impl FnOnce(EngineNode<'_>) -> T,
+    ) -> T {
+        buffer.clear();
+        buffer.push_str(string);
+        let end = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
+        let tokens = [Token::new(Kind::String, false, 0, end, 1)];
+        let tape = Tape { text: buffer, tokens: &tokens, overridden: &[], oversized: &[] };
+        f(EngineNode::new(tape.root(), &StepBudget::new(u32::MAX)))
+    }
+}
+
+impl<'a> json::Node<'a, TapeJson> for EngineNode<'a> {
+    type Object = Container<'a>;
+    type Array = Container<'a>;
+    type Number = TapeNumber<'a>;
+
+    fn as_object(&self) -> Option<Container<'a>> {
+        self.container(Kind::Object)
+    }
+
+    fn as_array(&self) -> Option<Container<'a>> {
+        self.container(Kind::Array)
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        self.node.as_str()
+    }
+
+    fn as_number(&self) -> Option<TapeNumber<'a>> {
+        self.node.number()
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        self.node.as_bool()
+    }
+
+    fn is_null(&self) -> bool {
+        self.node.kind() == Kind::Null
+    }
+
+    fn is_number(&self) -> bool {
+        self.node.kind() == Kind::Number
+    }
+
+    fn is_string(&self) -> bool {
+        self.node.kind() == Kind::String
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self.node.kind() {
+            Kind::Null => JsonType::Null,
+            Kind::Boolean => JsonType::Boolean,
+            Kind::Number => JsonType::Number,
+            Kind::String => JsonType::String,
+            Kind::Array => JsonType::Array,
+            Kind::Object => JsonType::Object,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        match expected {
+            Value::Null => self.is_null(),
+            Value::Bool(expected) => self.node.as_bool() == Some(*expected),
+            Value::String(expected) => self.node.is_string(expected),
+            Value::Number(expected) => {
+                self.node.number().is_some_and(|number| number.equals(expected))
+            }
+            Value::Array(items) => {
+                self.node.kind() == Kind::Array
+                    && self.node.len() == items.len()
+                    && self
+                        .node
+                        .elements()
+                        .zip(items)
+                        .all(|(element, item)| self.with(element).equals_value(item))
+            }
+            Value::Object(members) => {
+                self.node.kind() == Kind::Object
+                    && self.node.len() == members.len()
+                    && members.iter().all(|(key, value)| {
+                        self.node.get(key).is_some_and(|node| self.with(node).equals_value(value))
+                    })
+            }
+        }
+    }
+
+    /// The engine copies the offending value into every error; that is work too.
+    fn to_value(&self) -> Cow<'a, Value> {
+        let cost = u32::try_from(self.node.raw().len() / 16).unwrap_or(u32::MAX);
+        Cow::Owned(if self.budget.take(cost) { self.node.to_value() } else { Value::Null })
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        let (tape, index) = self.node.identity();
+        Some(NodeIdentity::tagged(tape, index))
+    }
+}
+
+/// An array or object as the engine sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Container<'t>(EngineNode<'t>);
+
+impl<'a> json::Object<'a, TapeJson> for Container<'a> {
+    type Node = EngineNode<'a>;
+    type MemberName = Cow<'a, str>;
+    type MembersIter = EngineMembers<'a>;
+
+    fn len(&self) -> usize {
+        self.0.node.len()
+    }
+
+    fn get(&self, key: &Box<str>) -> Option<EngineNode<'a>> {
+        self.0.node.get(key).map(|node| self.0.with(node))
+    }
+
+    fn members(&self) -> EngineMembers<'a> {
+        EngineMembers { members: self.0.node.members(), budget: self.0.budget }
+    }
+}
+
+impl<'a> json::Array<'a, TapeJson> for Container<'a> {
+    type Node = EngineNode<'a>;
+    type ElementsIter = EngineElements<'a>;
+
+    fn len(&self) -> usize {
+        self.0.node.len()
+    }
+
+    fn elements(&self) -> EngineElements<'a> {
+        EngineElements { elements: self.0.node.elements(), budget: self.0.budget }
+    }
+}
+
+pub(crate) struct EngineMembers<'t> {
+    members: Members<'t>,
+    budget: &'t StepBudget,
+}
+
+impl<'t> Iterator for EngineMembers<'t> {
+    type Item = (Cow<'t, str>, EngineNode<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, node) = self.members.next()?;
+        Some((key, EngineNode::new(node, self.budget)))
+    }
+}
+
+pub(crate) struct EngineElements<'t> {
+    elements: Elements<'t>,
+    budget: &'t StepBudget,
+}
+
+impl<'t> Iterator for EngineElements<'t> {
+    type Item = EngineNode<'t>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let node = self.elements.next()?;
+        Some(EngineNode::new(node, self.budget))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EngineNode, StepBudget, TapeJson};
+    use crate::tape::TapeBuffer;
+    use jsonschema::json::{Node, conformance};
+
+    #[test]
+    fn the_engine_accepts_the_tape_as_a_representation() {
+        let text = conformance::document().to_string();
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(text.as_bytes(), 128).unwrap();
+        let budget = StepBudget::new(u32::MAX);
+        conformance::assert_conformance::<TapeJson>(&EngineNode::new(tape.root(), &budget));
+    }
+
+    #[test]
+    fn a_spent_budget_closes_the_containers() {
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(b"{\"a\": 1}", 128).unwrap();
+        let budget = StepBudget::new(2);
+        let node = EngineNode::new(tape.root(), &budget);
+        assert!(node.as_object().is_some());
+        assert!(!budget.is_spent());
+        assert!(node.as_object().is_none());
+        assert!(budget.is_spent());
+    }
+}

@@ -1,0 +1,109 @@
+//! Repeated keys, found on the way.
+//!
+//! Most objects have few keys and none twice, so each open object carries 64 bits in which every
+//! key leaves a mark; only a key whose mark is there already is compared with the earlier ones. An
+//! object with many keys is sorted once, when it closes: no input makes this quadratic.
+
+use std::borrow::Cow;
+
+use super::token::Token;
+use super::{TapeBuffer, string};
+
+/// Above this number of keys comparing one by one costs more than one sort.
+const FEW: u32 = 32;
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct KeyFilter {
+    marks: u64,
+    found: bool,
+    escaped: bool,
+}
+
+impl KeyFilter {
+    /// Whether `key` has to be compared with the `count` earlier ones now.
+    pub(super) fn may_repeat(&mut self, key: &[u8], escaped: bool, count: u32) -> bool {
+        let mark = 1_u64 << mark_of(key);
+        let seen = self.marks & mark != 0;
+        self.marks |= mark;
+        self.escaped |= escaped;
+        seen && !self.escaped && count < FEW
+    }
+
+    /// Large objects and those with escapes in their keys are looked at as a whole.
+    pub(super) fn wants_look_at_close(&self, count: u32) -> bool {
+        count > 1 && (self.escaped || count > FEW)
+    }
+
+    pub(super) fn set_found(&mut self) {
+        self.found = true;
+    }
+
+    pub(super) fn found(&self) -> bool {
+        self.found
+    }
+}
+
+fn mark_of(key: &[u8]) -> u32 {
+    let at = |index: usize| u32::from(key.get(index).copied().unwrap_or(0));
+    let last = key.len().wrapping_sub(1);
+    let middle = key.len() / 2;
+    (at(0) ^ at(last).rotate_left(2) ^ at(middle).rotate_left(4))
+        .wrapping_add(u32::try_from(key.len()).unwrap_or(0))
+        & 63
+}
+
+/// The last of the first `count` keys of the object that is `key`. Only for keys without escapes.
+pub(super) fn last_equal(
+    tokens: &[Token],
+    bytes: &[u8],
+    object: u32,
+    count: u32,
+    key: &[u8],
+) -> Option<u32> {
+    key_indices(tokens, object)
+        .take(count as usize)
+        .filter(|(_, token)| bytes.get(token.start as usize..token.end as usize) == Some(key))
+        .last()
+        .map(|(index, _)| index)
+}
+
+/// Looks at all keys of an object at once; true when one repeats.
+pub(super) fn note_duplicates(
+    buffer: &mut TapeBuffer,
+    bytes: &[u8],
+    object: u32,
+    end: u32,
+) -> bool {
+    let mut keys: Vec<(Cow<'_, str>, u32)> = key_indices(&buffer.tokens, object)
+        .take_while(|(index, _)| *index < end)
+        .map(|(index, token)| (decoded(bytes, token), index))
+        .collect();
+    keys.sort_unstable();
+    let overridden: Vec<u32> = keys
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [(a, index), (b, _)] if a == b => Some(*index),
+            _ => None,
+        })
+        .collect();
+    // Some may have been noted one by one already, before the object grew large.
+    buffer.duplicates.extend(&overridden);
+    !overridden.is_empty()
+}
+
+/// The keys of an object whose members so far are complete.
+fn key_indices(tokens: &[Token], object: u32) -> impl Iterator<Item = (u32, Token)> {
+    let mut index = object + 1;
+    std::iter::from_fn(move || {
+        let key = *tokens.get(index as usize)?;
+        let here = index;
+        index = tokens.get(index as usize + 1).map_or(u32::MAX, |value| value.next);
+        Some((here, key))
+    })
+}
+
+fn decoded(bytes: &[u8], token: Token) -> Cow<'_, str> {
+    let raw = bytes.get(token.start as usize..token.end as usize).unwrap_or_default();
+    let text = std::str::from_utf8(raw).unwrap_or_default();
+    if token.flag() { string::decode(text) } else { Cow::Borrowed(text) }
+}

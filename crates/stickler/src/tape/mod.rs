@@ -1,0 +1,113 @@
+//! The tape: a JSON text as a flat row of tokens that point into it.
+//!
+//! Building a tree of owned values is what makes validation slow, not the schema engine. So a
+//! message is read once, into a reusable row of 16-byte tokens; strings and numbers stay where they
+//! are in the text and are decoded only when someone looks at them. Every token knows where it came
+//! from, which is what lets a diagnostic underline the place and a repair change only the bytes
+//! concerned.
+//!
+//! The reader accepts exactly the grammar of RFC 8259, with two decisions where the RFC leaves
+//! room: a lone surrogate escape is refused (it names no Unicode character), a number of any size
+//! is accepted (it is only text until someone compares it). Repeated keys are accepted and noted in
+//! [`Tape::duplicate_keys`]; nesting is bounded by the caller.
+
+mod engine;
+mod fault;
+mod keys;
+mod node;
+mod number;
+mod pointer;
+mod scan;
+mod string;
+mod token;
+
+pub(crate) use engine::{EngineNode, StepBudget, TapeJson};
+pub use fault::{SyntaxError, SyntaxErrorKind};
+pub use node::{Elements, Kind, Members, Node};
+pub use pointer::{escape_segment, unescape_segment};
+pub(crate) use string::quote;
+use token::Token;
+
+/// Room for the tokens of one JSON text, to be used again for the next.
+#[derive(Debug, Default)]
+pub struct TapeBuffer {
+    tokens: Vec<Token>,
+    open: Vec<scan::Open>,
+    /// Keys that a later key of the same object repeats.
+    duplicates: Vec<u32>,
+    /// Numbers past the range of `f64`.
+    oversized: Vec<u32>,
+}
+
+impl TapeBuffer {
+    /// An empty buffer.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads one JSON text. `max_depth` is the number of arrays and objects that may be open at
+    /// once.
+    pub fn read<'t>(
+        &'t mut self,
+        bytes: &'t [u8],
+        max_depth: usize,
+    ) -> Result<Tape<'t>, SyntaxError> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| SyntaxError::new(SyntaxErrorKind::NotUtf8, error.valid_up_to()))?;
+        self.tokens.clear();
+        self.open.clear();
+        self.duplicates.clear();
+        self.oversized.clear();
+        scan::Scanner::new(text.as_bytes(), self, max_depth)?.run()?;
+        // Nested objects note theirs first; looking one up wants them in order.
+        self.duplicates.sort_unstable();
+        self.duplicates.dedup();
+        let (tokens, overridden) = (&self.tokens, &self.duplicates);
+        Ok(Tape { text, tokens, overridden, oversized: &self.oversized })
+    }
+}
+
+/// One JSON text, read.
+#[derive(Debug, Clone, Copy)]
+pub struct Tape<'t> {
+    text: &'t str,
+    tokens: &'t [Token],
+    overridden: &'t [u32],
+    oversized: &'t [u32],
+}
+
+impl<'t> Tape<'t> {
+    /// The value that the text is.
+    pub fn root(&'t self) -> Node<'t> {
+        Node::new(self, 0)
+    }
+
+    /// The text as it was read.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The keys that a later key of the same object repeats, in the order of the text. As in most
+    /// readers, the last one is the one that counts.
+    pub fn duplicate_keys(&'t self) -> impl Iterator<Item = Node<'t>> {
+        self.overridden.iter().map(|&index| Node::new(self, index))
+    }
+
+    /// The numbers past the range of `f64`, such as `1e400`: JSON allows them, readers do not agree
+    /// on what they are.
+    pub fn oversized_numbers(&'t self) -> impl Iterator<Item = Node<'t>> {
+        self.oversized.iter().map(|&index| Node::new(self, index))
+    }
+
+    fn is_overridden(&self, key: u32) -> bool {
+        self.overridden.binary_search(&key).is_ok()
+    }
+
+    fn token(&self, index: u32) -> Token {
+        self.tokens.get(index as usize).copied().unwrap_or(Token::NULL)
+    }
+
+    fn slice(&self, start: u32, end: u32) -> &'t str {
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+}
