@@ -1,1 +1,64 @@
-fn main(){}
+//! Developer tasks. `cargo xtask` runs them; nothing else has to be installed.
+
+mod bench;
+mod corpus;
+mod coverage;
+mod interop;
+mod paths;
+mod requirements;
+mod rules_page;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Developer tasks of Stickler.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything that guards the main branch
+    Ci,
+    /// Measure detection, suggestions and repair over real tool definitions
+    Corpus(corpus::Options),
+    /// Measure speed as ratios within one run
+    Bench(bench::Options),
+    /// Try the binary on real third-party servers
+    Interop,
+    /// Check that every requirement is covered by files and tests that exist
+    Requirements(requirements::Options),
+    /// Measure the line coverage of the core; fails below 90 %
+    Coverage,
+    /// Write docs/rules.md from the table of rules
+    Rules,
+}
+
+/// How a task ends: a sentence about what went wrong.
+pub(crate) type Outcome = Result<(), String>;
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Ci => interop::run_ci(),
+        Task::Corpus(options) => corpus::run(&options),
+        Task::Bench(options) => bench::run(&options),
+        Task::Interop => interop::run(),
+        Task::Requirements(options) => requirements::run(&options),
+        Task::Coverage => coverage::run(),
+        Task::Rules => rules_page::write(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            #[allow(clippy::print_stderr)]
+            {
+                eprintln!("error: {message}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,33 @@
-fn main(){}
+//! The `stickler` command.
+
+mod cli;
+mod commands;
+mod exit;
+mod lines;
+mod style;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Command};
+use crate::exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        Command::Validate(options) => commands::validate::run(&options),
+        Command::Explain(options) => commands::explain::run(&options),
+        Command::Completions(options) => commands::completions::run(&options),
+        Command::Demo => commands::demo::run(),
+    };
+    outcome.unwrap_or_else(report).into()
+}
+
+/// Says what kept a command from doing its work. Whoever closed our output wants to hear nothing.
+fn report(failure: Failure) -> Exit {
+    if let Some(message) = failure.message() {
+        style::complain("error", &message);
+    }
+    failure.exit()
+}

@@ -40,6 +40,7 @@
 mod arguments;
 mod config;
 mod discovery;
+mod embedded;
 mod enhance;
 mod error;
 mod example;

@@ -12,6 +12,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) name: &'a str,
     /// Edits apart, case and separators aside; 0 when there is no other difference.
     pub(crate) distance: usize,
+    /// Edits apart, to the letter.
+    surface: usize,
 }
 
 /// The nearest names, best first: first those that differ only in case and separators, then those
@@ -23,26 +25,34 @@ pub(crate) fn nearest<'a>(
 ) -> Vec<Candidate<'a>> {
     let wanted = plain(name);
     let reach = max_distance.min(wanted.chars().count() / 2);
-    let mut found: Vec<(usize, usize, Candidate<'a>)> = known
+    let mut found: Vec<Candidate<'a>> = known
         .into_iter()
         .filter(|candidate| *candidate != name)
         .filter_map(|candidate| {
             let distance = distance_within(&wanted, &plain(candidate), reach)?;
-            // Between equals, the one whose case and separators are nearer.
             let surface = distance_within(name, candidate, LONGEST).unwrap_or(LONGEST);
-            Some((distance, surface, Candidate { name: candidate, distance }))
+            Some(Candidate { name: candidate, distance, surface })
         })
         .collect();
-    found.sort_by_key(|(distance, surface, _)| (*distance, *surface));
+    // Between equals, the one whose case and separators are nearer; then the one that begins alike,
+    // because few people misspell the first letter.
+    let begins_alike = |candidate: &str| candidate.chars().next() == name.chars().next();
+    found.sort_by_key(|one| (one.distance, one.surface, !begins_alike(one.name)));
     found.truncate(MOST);
-    found.into_iter().map(|(_, _, candidate)| candidate).collect()
+    found
+}
+
+impl Candidate<'_> {
+    fn nearness(&self) -> (usize, usize) {
+        (self.distance, self.surface)
+    }
 }
 
 /// The one candidate that stands out: the only one, or nearer than all others.
 pub(crate) fn stands_out<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> {
     match candidates {
         [only] => Some(*only),
-        [best, second, ..] if best.distance < second.distance => Some(*best),
+        [best, second, ..] if best.nearness() < second.nearness() => Some(*best),
         _ => None,
     }
 }
@@ -60,10 +70,7 @@ pub(crate) fn same_letters(a: &str, b: &str) -> bool {
 
 /// Without case and without what stands between words.
 fn plain(name: &str) -> String {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' '))
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 fn distance_within(a: &str, b: &str, reach: usize) -> Option<usize> {
@@ -138,6 +145,11 @@ mod tests {
         assert_eq!(stands_out(&both), None);
         let one = nearest("start_dat", ["start_date", "start_day1"], 3);
         assert_eq!(stands_out(&one).map(|c| c.name), Some("start_date"));
+    }
+
+    #[test]
+    fn between_equals_the_one_that_begins_alike_comes_first() {
+        assert_eq!(names("dsc", &["asc", "desc"]), ["desc", "asc"]);
     }
 
     #[test]

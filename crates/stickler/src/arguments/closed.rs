@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use super::choices::Choices;
 use super::place::Place;
-use crate::schema::{Choice, CompiledSchema, NodeId, SchemaNode};
+use crate::schema::{Choice, CompiledSchema, NodeId, SchemaGraph, SchemaNode};
 use crate::tape::{Kind, Node, StepBudget};
 
 /// The subschemas that apply to one place.
@@ -35,11 +35,11 @@ pub(crate) trait Visitor {
 
 /// Whether every member of every object is one that the schema mentions.
 pub(crate) fn is_clean(schema: &CompiledSchema, root: Node<'_>, budget: &StepBudget) -> bool {
-    if !schema.graph.node(schema.graph.root()).closes_something {
+    if !schema.graph.node(SchemaGraph::ROOT).closes_something {
         return true;
     }
     let choices = Choices::default();
-    Walk { schema, choices: &choices, budget }.is_clean(schema.graph.root(), root)
+    Walk { schema, choices: &choices, budget }.is_clean(SchemaGraph::ROOT, root)
 }
 
 /// A way through the arguments along the schema.
@@ -83,7 +83,7 @@ impl Walk<'_> {
 
     /// The thorough way: everything that applies to every object.
     pub(crate) fn run(&self, root: Node<'_>, visitor: &mut impl Visitor) {
-        let applied = self.expand(self.schema.graph.root(), root, &Place::Root);
+        let applied = self.expand(SchemaGraph::ROOT, root, &Place::Root);
         let _ = self.visit(&applied, root, &Place::Root, false, visitor);
     }
 
@@ -236,9 +236,10 @@ impl Walk<'_> {
     /// that leaves an object free leaves it free.
     fn is_closed(&self, applied: &Applied) -> bool {
         applied.nodes.iter().any(|id| self.node(*id).is_closed())
-            || applied.alternatives.iter().any(|group| {
-                !group.is_empty() && group.iter().all(|one| self.is_closed(one))
-            })
+            || applied
+                .alternatives
+                .iter()
+                .any(|group| !group.is_empty() && group.iter().all(|one| self.is_closed(one)))
     }
 
     fn evaluates(&self, applied: &Applied, key: &str) -> bool {

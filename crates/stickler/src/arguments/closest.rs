@@ -9,9 +9,11 @@ use serde_json::Value;
 
 use super::describe;
 use super::error::{ValidationError, ValidationErrorKind};
-use super::explain::Explainer;
+use super::explain::{Explainer, tidy};
 use super::place::join;
+use crate::embedded::parse_as;
 use crate::schema::NodeId;
+use crate::suggest;
 use crate::tape::Node;
 
 /// The errors of the closest branch, or one error for all when none is closer than the others.
@@ -21,8 +23,14 @@ pub(super) fn explain(
     schema_path: &str,
     branches: &[Vec<EngineError<'static>>],
 ) -> Vec<ValidationError> {
-    let translated: Vec<Vec<ValidationError>> =
-        branches.iter().map(|errors| explainer.translate_all(errors)).collect();
+    let translated: Vec<Vec<ValidationError>> = branches
+        .iter()
+        .map(|errors| {
+            let mut errors = explainer.translate_all(errors);
+            tidy(&mut errors, usize::MAX);
+            errors
+        })
+        .collect();
     if let Some(error) = same_complaint(explainer, path, schema_path, &translated) {
         return vec![error];
     }
@@ -34,7 +42,8 @@ pub(super) fn explain(
         .filter(|(_, errors)| !errors.is_empty())
         .min_by_key(|(index, errors)| {
             let node = explainer.schema.graph.at(&join(schema_path, &index.to_string()));
-            distance(errors, path) + unknown_names(explainer, node, value)
+            let weights = errors.iter().map(|error| weight(error, path, value));
+            weights.sum::<usize>() + unknown_names(explainer, node, value)
         });
     match closest {
         Some((index, errors)) => {
@@ -50,23 +59,27 @@ pub(super) fn explain(
     }
 }
 
-/// How far a value is from a branch, told by what the branch has against it.
-pub(super) fn distance(errors: &[ValidationError], path: &str) -> usize {
-    errors.iter().map(|error| weight(error, path)).sum()
-}
-
-fn weight(error: &ValidationError, path: &str) -> usize {
-    let depth = error.path.len().saturating_sub(path.len());
-    let direct = error.path.strip_prefix(path).is_some_and(|rest| rest.matches('/').count() <= 1);
+/// How much an error speaks against a branch.
+fn weight(error: &ValidationError, path: &str, value: Option<Node<'_>>) -> usize {
+    let rest = error.path.strip_prefix(path).unwrap_or_default();
     match &error.kind {
-        // Another type altogether.
-        ValidationErrorKind::TypeMismatch { .. } if depth == 0 => 1_000,
+        // Another type altogether, unless the right one arrived as text.
+        ValidationErrorKind::TypeMismatch { expected, .. } if rest.is_empty() => {
+            if value.is_some_and(|value| holds(value, expected)) { 10 } else { 1_000 }
+        }
         // A discriminator that says something else; a misspelt one still points here.
-        ValidationErrorKind::InvalidEnum { .. } if direct && error.suggestions().is_empty() => 40,
-        ValidationErrorKind::InvalidEnum { .. } if direct => 3,
+        ValidationErrorKind::InvalidEnum { .. } if rest.matches('/').count() <= 1 => {
+            if error.suggestions().is_empty() { 40 } else { 3 }
+        }
         ValidationErrorKind::MissingRequired { .. } => 3,
         _ => 2,
     }
+}
+
+/// Whether a string is the text of one of these types.
+fn holds(value: Node<'_>, types: &str) -> bool {
+    let wanted: Vec<&str> = types.split(" or ").collect();
+    value.as_str().is_some_and(|text| parse_as(&text, &wanted).is_some())
 }
 
 /// Names in the value that the branch does not have are a sign that another one was meant.
@@ -75,12 +88,19 @@ fn unknown_names(
     branch: Option<NodeId>,
     value: Option<Node<'_>>,
 ) -> usize {
-    let (Some(branch), Some(value)) = (branch, value) else { return 0 };
+    let (Some(branch), Some(value)) = (branch, value) else {
+        return 0;
+    };
     let names = describe::names(explainer.schema, &[branch]);
     if names.is_empty() {
         return 0;
     }
-    value.members().filter(|(key, _)| !names.contains(&key.as_ref())).count() * 2
+    let cost = |key: &str| match names.contains(&key) {
+        true => 0,
+        false if suggest::nearest(key, names.iter().copied(), explainer.distance).is_empty() => 2,
+        false => 1,
+    };
+    value.members().map(|(key, _)| cost(&key)).sum()
 }
 
 /// When every branch complains of the same thing about the value itself, there is one thing to say:
@@ -105,10 +125,25 @@ fn same_complaint(
     if let Some(types) = of_type {
         let mut names: Vec<&str> = types.iter().flat_map(|names| names.split(" or ")).collect();
         let mut seen = Vec::new();
-        names.retain(|name| !seen.contains(name) && { seen.push(name); true });
+        names.retain(|name| {
+            !seen.contains(name) && {
+                seen.push(name);
+                true
+            }
+        });
         let value = explainer.value(path);
         let place = schema_path.to_owned();
         return Some(explainer.wording.wrong_type(path, place, &names.join(" or "), value));
+    }
+    // Text of a type that would do is more likely meant as that than as one of a few words.
+    let as_text = branches.iter().flatten().any(|error| match &error.kind {
+        ValidationErrorKind::TypeMismatch { expected, .. } if error.path == path => {
+            explainer.value(path).is_some_and(|value| holds(value, expected))
+        }
+        _ => false,
+    });
+    if as_text {
+        return None;
     }
     let mut options: Vec<&Value> = Vec::new();
     let mut right_type = branches.iter().filter(|errors| !complains_of_type(errors, path));

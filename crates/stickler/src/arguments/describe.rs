@@ -45,7 +45,9 @@ fn collect_types(
     }
     seen.push(id);
     let node = schema.graph.node(id);
-    let Some(keywords) = schema.at(&node.pointer) else { return };
+    let Some(keywords) = schema.at(&node.pointer) else {
+        return;
+    };
     let found: Vec<String> = match keywords.get("type") {
         Some(Value::String(one)) => vec![one.clone()],
         Some(Value::Array(several)) => {

@@ -18,7 +18,7 @@ use super::{closest, describe};
 use crate::config::{UnknownFields, ValidationConfig};
 use crate::schema::{CompiledSchema, NodeId};
 use crate::suggest;
-use crate::tape::{Node, StepBudget};
+use crate::tape::{Kind, Node, StepBudget};
 
 type EngineError<'i> = jsonschema::ValidationError<'i>;
 
@@ -47,11 +47,14 @@ pub(crate) fn explain(
     let mut explainer = Explainer {
         schema,
         root,
-        budget: &budget,
         distance: config.suggestion_distance,
         wording: Wording { mask_values: config.mask_values },
         choices: Choices::default(),
     };
+    if root.kind() != Kind::Object {
+        let error = explainer.wording.wrong_type("", "/type".to_owned(), "object", Some(root));
+        return Explanation { errors: vec![error], complete: true, objects: Vec::new() };
+    }
     let mut errors = explainer.translate_all(&schema.errors(root, &budget));
     let strict = config.unknown_fields == UnknownFields::Reject;
     let mut objects = Vec::new();
@@ -73,7 +76,6 @@ pub(crate) fn explain(
 pub(super) struct Explainer<'e> {
     pub(super) schema: &'e CompiledSchema,
     root: Node<'e>,
-    budget: &'e StepBudget,
     pub(super) distance: usize,
     pub(super) wording: Wording,
     pub(super) choices: Choices,
@@ -110,18 +112,14 @@ impl<'e> Explainer<'e> {
             Engine::Required { property } => {
                 let field = text_of(property);
                 let wanted = self.wanted(parent(schema_path), &field);
-                self.wording.missing(path, &field, place, &wanted)
+                Wording::missing(path, &field, place, &wanted)
             }
-            Engine::Type { kind } => {
-                self.wording.wrong_type(path, place, &type_names(kind), value)
-            }
+            Engine::Type { kind } => self.wording.wrong_type(path, place, &type_names(kind), value),
             Engine::Enum { options } => {
                 let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
                 self.not_allowed(path, place, &options)
             }
-            Engine::Constant { expected_value } => {
-                self.not_allowed(path, place, &[expected_value])
-            }
+            Engine::Constant { expected_value } => self.not_allowed(path, place, &[expected_value]),
             Engine::FalseSchema => match path.rsplit_once('/') {
                 Some((object, field)) if self.is_member(object) => {
                     self.unknown_field(object, field, schema_path, &[])
@@ -170,7 +168,7 @@ impl<'e> Explainer<'e> {
             .into_iter()
             .map(|candidate| candidate.name.to_owned())
             .collect();
-        self.wording.unknown_field(object_path, field, schema_path.to_owned(), suggestions, names)
+        Wording::unknown_field(object_path, field, schema_path.to_owned(), suggestions, names)
     }
 
     pub(super) fn value(&self, path: &str) -> Option<Node<'e>> {
@@ -193,7 +191,7 @@ impl<'e> Explainer<'e> {
     }
 
     fn is_member(&self, object_path: &str) -> bool {
-        self.value(object_path).is_some_and(|node| node.kind() == crate::tape::Kind::Object)
+        self.value(object_path).is_some_and(|node| node.kind() == Kind::Object)
     }
 }
 
@@ -226,7 +224,7 @@ impl Visitor for Survey<'_, '_> {
 
 /// One error a mistake: a wrong type is not also a wrong value. In the order of the paths, so that
 /// a misspelt field stands beside the one that is missing for it.
-fn tidy(errors: &mut Vec<ValidationError>, most: usize) {
+pub(super) fn tidy(errors: &mut Vec<ValidationError>, most: usize) {
     let wrong_type: Vec<String> = errors
         .iter()
         .filter(|error| matches!(error.kind, ValidationErrorKind::TypeMismatch { .. }))

@@ -12,8 +12,8 @@ mod validator;
 mod verdict;
 mod wording;
 
-pub use error::{ValidationError, ValidationErrorKind};
 pub(crate) use describe::{names, type_of};
+pub use error::{ValidationError, ValidationErrorKind};
 pub(crate) use explain::Explanation;
 pub(crate) use place::join;
 pub use result::{CorrectedCall, ValidationResult};

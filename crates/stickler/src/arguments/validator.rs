@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
+use super::ValidationError;
 use super::explain::{self, Explanation};
 use super::result::{CorrectedCall, ValidationResult};
 use super::verdict::{Verdict, judge};
 use super::wording::Wording;
-use super::ValidationError;
 use crate::config::{Repair, ValidationConfig};
 use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSchemaCache};
 use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
@@ -180,7 +180,9 @@ impl McpValidator {
         if self.config.repair == Repair::Off {
             return;
         }
-        let Some(repaired) = repair::repair(self, cached, arguments, explanation) else { return };
+        let Some(repaired) = repair::repair(self, cached, arguments, explanation) else {
+            return;
+        };
         let beyond_doubt = repaired.edits.iter().all(|edit| edit.is_beyond_doubt);
         result.edits = repaired.edits;
         result.repaired = self.config.repair == Repair::Apply && beyond_doubt;
@@ -196,9 +198,8 @@ impl McpValidator {
         arguments: Node<'_>,
     ) -> ValidationResult {
         let suggestions = self.nearest_tools(tools, name);
-        let wording = Wording { mask_values: self.config.mask_values };
-        let mut result =
-            ValidationResult::refused(vec![wording.unknown_tool(name, suggestions)], false);
+        let error = Wording::unknown_tool(name, suggestions);
+        let mut result = ValidationResult::refused(vec![error], false);
         if self.config.repair != Repair::Off
             && let Some(meant) = self.meant_tool(tools, name)
             && let Some((arguments, edits)) = self.arguments_for(meant, arguments)
@@ -252,7 +253,9 @@ impl McpValidator {
         let oversized = tape.oversized_numbers().filter(inside);
         twice
             .map(|key| error(key, "be given only once: it is in the same object twice or more"))
-            .chain(oversized.map(|number| error(number, "be a number within the range of a double")))
+            .chain(
+                oversized.map(|number| error(number, "be a number within the range of a double")),
+            )
             .take(self.config.limits.errors)
             .collect()
     }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::error::{ValidationError, ValidationErrorKind};
 use super::place::join;
+use crate::embedded::parse_as;
 use crate::tape::{Kind, Node, unescape_segment};
 
 /// Values longer than this are cut in messages.
@@ -20,7 +21,6 @@ pub(crate) struct Wording {
 
 impl Wording {
     pub(crate) fn missing(
-        self,
         object_path: &str,
         field: &str,
         schema_path: String,
@@ -71,7 +71,6 @@ impl Wording {
     }
 
     pub(crate) fn unknown_field(
-        self,
         object_path: &str,
         field: &str,
         schema_path: String,
@@ -116,9 +115,11 @@ impl Wording {
         if literals.len() > MOST_VALUES {
             expected.push_str(", …");
         }
-        let but = self.shown(value).map_or_else(String::new, |it| format!(", but {} {it}", verb(path)));
-        let advice =
-            meant.first().map_or_else(|| ".".to_owned(), |best| format!("; did you mean {best:?}?"));
+        let but =
+            self.shown(value).map_or_else(String::new, |it| format!(", but {} {it}", verb(path)));
+        let advice = meant
+            .first()
+            .map_or_else(|| ".".to_owned(), |best| format!("; did you mean {best:?}?"));
         ValidationError {
             message: format!("{} must be {expected}{but}{advice}", subject(path)),
             path: path.to_owned(),
@@ -153,7 +154,7 @@ impl Wording {
         }
     }
 
-    pub(crate) fn unknown_tool(self, name: &str, suggestions: Vec<String>) -> ValidationError {
+    pub(crate) fn unknown_tool(name: &str, suggestions: Vec<String>) -> ValidationError {
         let advice = suggestions
             .first()
             .map_or_else(String::new, |best| format!(". Did you mean `{best}`?"));
@@ -196,15 +197,19 @@ fn verb(path: &str) -> &'static str {
     if path.is_empty() { "are" } else { "is" }
 }
 
-/// A word on the two mistakes that a type alone does not explain.
+/// A word on the mistakes that a type alone does not explain.
 fn type_hint(path: &str, expected: &str, value: Node<'_>) -> Option<&'static str> {
+    let wanted: Vec<&str> = expected.split(" or ").collect();
     match value.kind() {
         Kind::String if path.is_empty() => Some("; pass the object itself, not its JSON text"),
         Kind::Null if path.is_empty() => Some("; pass `{}` when there is nothing to say"),
-        Kind::String if expected.contains("object") || expected.contains("array") => {
-            Some("; pass the JSON value itself, not its text")
+        Kind::String if parse_as(&value.as_str()?, &wanted).is_some() => {
+            Some("; pass the value itself, not its text")
         }
-        Kind::Null => Some("; leave it out instead"),
+        Kind::String | Kind::Number | Kind::Boolean if wanted == ["array"] => {
+            Some("; put it in a list")
+        }
+        Kind::Null => Some("; leave it out if there is nothing to say"),
         _ => None,
     }
 }
@@ -221,8 +226,11 @@ fn with_article(noun: &str) -> String {
 }
 
 fn listed(names: &[&str]) -> String {
-    let few: Vec<String> =
-        names.iter().take(MOST_VALUES).map(|name| format!("`{}`", cut(name, LONGEST_VALUE))).collect();
+    let few: Vec<String> = names
+        .iter()
+        .take(MOST_VALUES)
+        .map(|name| format!("`{}`", cut(name, LONGEST_VALUE)))
+        .collect();
     let more = if names.len() > MOST_VALUES { ", …" } else { "" };
     format!("{}{more}", few.join(", "))
 }

@@ -136,7 +136,9 @@ impl ToolSchemaCache {
 
     /// The tools of a server whose schemas cannot be used.
     pub fn quarantined(&self, server: &str) -> Vec<McpSchemaError> {
-        let Some(tools) = self.server(server) else { return Vec::new() };
+        let Some(tools) = self.server(server) else {
+            return Vec::new();
+        };
         let refused = tools.names.iter().filter_map(|name| match tools.tools.get(name) {
             Some(Entry::Quarantined(error)) => Some(error.clone()),
             _ => None,
@@ -172,7 +174,9 @@ impl ToolSchemaCache {
     }
 
     pub(crate) fn lookup(&self, server: &str, tool: &str) -> Lookup {
-        let Some(tools) = self.server(server) else { return Lookup::Unchecked };
+        let Some(tools) = self.server(server) else {
+            return Lookup::Unchecked;
+        };
         match tools.tools.get(tool) {
             Some(Entry::Usable(cached)) => Lookup::Usable(Arc::clone(cached)),
             Some(Entry::WithoutSchema) => Lookup::Unchecked,
@@ -201,10 +205,7 @@ impl ToolSchemaCache {
         }
     }
 
-    fn compile(
-        &self,
-        schema: &serde_json::Value,
-    ) -> Result<Arc<CompiledSchema>, SchemaRefusal> {
+    fn compile(&self, schema: &serde_json::Value) -> Result<Arc<CompiledSchema>, SchemaRefusal> {
         CompiledSchema::measure(schema, &self.limits)?;
         let text = schema.to_string().into_boxed_str();
         if let Some(known) = read(&self.compiled).get(&text).and_then(Weak::upgrade) {

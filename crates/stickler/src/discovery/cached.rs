@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ToolDefinition;
 use crate::example;
-use crate::schema::CompiledSchema;
+use crate::schema::{CompiledSchema, SchemaGraph};
 
 /// A tool with its schema, compiled and ready to be asked.
 pub struct CachedSchema {
@@ -33,7 +33,7 @@ impl CachedSchema {
         let graph = &compiled.graph;
         let mut required = Vec::new();
         let mut properties = Vec::new();
-        let mut pending = vec![graph.root()];
+        let mut pending = vec![SchemaGraph::ROOT];
         let mut seen = Vec::new();
         // What a root says through `allOf` and `$ref` it says itself.
         while let Some(id) = pending.pop() {

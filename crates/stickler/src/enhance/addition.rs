@@ -7,6 +7,7 @@ use crate::arguments::names;
 use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
 use crate::render::{cut_to_tokens, estimate_tokens};
+use crate::schema::SchemaGraph;
 use crate::suggest;
 use crate::tape::unescape_segment;
 
@@ -72,16 +73,12 @@ fn suggestion(schema: &CachedSchema, complaint: &Complaint, distance: usize) -> 
     }
     let (_, last) = complaint.path.rsplit_once('/')?;
     let field = unescape_segment(last);
-    let known = names(&schema.compiled, &[schema.compiled.graph.root()]);
+    let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
     let nearest = suggest::nearest(&field, known, distance);
     nearest.first().map(|best| format!("Did you mean `{}` instead of `{field}`?", best.name))
 }
 
-fn documentation(
-    schema: &CachedSchema,
-    config: &ValidationConfig,
-    server: &str,
-) -> Option<String> {
+fn documentation(schema: &CachedSchema, config: &ValidationConfig, server: &str) -> Option<String> {
     schema.documentation.clone().or_else(|| {
         let template = config.documentation_url.as_ref()?;
         Some(template.replace("{server}", server).replace("{tool}", &schema.tool))

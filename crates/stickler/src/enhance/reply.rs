@@ -14,24 +14,21 @@ pub(super) fn enhance(
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(reply, enhancer.config.limits.message_depth).ok()?;
     let root = tape.root();
-    let (place, insert) = match root.get("error") {
-        Some(error) => {
-            let message = error.get("message")?;
-            let text = message.as_str()?;
-            let addition = enhancer.addition(server, tool, &text)?;
-            (message.span(), quote(&format!("{text}\n\n{addition}")))
-        }
-        None => {
-            let content = failed_content(root)?;
-            let addition = enhancer.addition(server, tool, &text_of(content))?;
-            let end = content.span().end.checked_sub(1)?;
-            (end..end, format!(",{{\"type\":\"text\",\"text\":{}}}", quote(&addition)))
-        }
+    let (place, insert) = if let Some(error) = root.get("error") {
+        let message = error.get("message")?;
+        let text = message.as_str()?;
+        let addition = enhancer.addition(server, tool, &text)?;
+        (message.span(), quote(&format!("{text}\n\n{addition}")))
+    } else {
+        let pieces = failed_content(root)?;
+        let addition = enhancer.addition(server, tool, &text_of(pieces))?;
+        let end = pieces.span().end.checked_sub(1)?;
+        (end..end, format!(",{{\"type\":\"text\",\"text\":{}}}", quote(&addition)))
     };
-    let mut enhanced = reply.get(..place.start)?.to_vec();
-    enhanced.extend_from_slice(insert.as_bytes());
-    enhanced.extend_from_slice(reply.get(place.end..)?);
-    Some(enhanced)
+    let mut bytes = reply.get(..place.start)?.to_vec();
+    bytes.extend_from_slice(insert.as_bytes());
+    bytes.extend_from_slice(reply.get(place.end..)?);
+    Some(bytes)
 }
 
 /// The content of a tool result that says it is an error.
@@ -44,6 +41,6 @@ fn failed_content(root: Node<'_>) -> Option<Node<'_>> {
 
 /// Some servers give each complaint a piece of its own.
 fn text_of(content: Node<'_>) -> String {
-    let pieces = content.elements().filter_map(|piece| piece.get("text")?.as_str());
-    pieces.collect::<Vec<_>>().join("\n")
+    let texts = content.elements().filter_map(|piece| piece.get("text")?.as_str());
+    texts.collect::<Vec<_>>().join("\n")
 }

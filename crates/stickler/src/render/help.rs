@@ -10,6 +10,7 @@ use super::unknown_tool;
 use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult, type_of};
 use crate::config::HelpDetail;
 use crate::discovery::CachedSchema;
+use crate::schema::SchemaGraph;
 
 /// Markdown that explains a refusal. Deterministic.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +129,8 @@ impl<'p> Parts<'p> {
 
     fn without_schema(tool: &'p str, result: &ValidationResult) -> Self {
         let problem = |error: &crate::arguments::ValidationError| {
-            if error.path.is_empty() {
+            let named = error.message.starts_with(&format!("`{}`", error.path));
+            if error.path.is_empty() || named {
                 error.message.clone()
             } else {
                 format!("`{}`: {}", error.path, error.message)
@@ -152,7 +154,7 @@ impl Field {
     fn new(schema: &CachedSchema, name: &str) -> Self {
         let compiled = &schema.compiled;
         let graph = &compiled.graph;
-        let mut pending = vec![graph.root()];
+        let mut pending = vec![SchemaGraph::ROOT];
         let mut seen = Vec::new();
         let mut found = None;
         // The root may list it itself, or through `allOf` and `$ref`.

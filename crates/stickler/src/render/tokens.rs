@@ -78,7 +78,9 @@ fn next_run(text: &str) -> Option<(&str, &str)> {
 }
 
 fn cost(run: &str, after: &str) -> usize {
-    let Some(first) = run.chars().next() else { return 0 };
+    let Some(first) = run.chars().next() else {
+        return 0;
+    };
     let length = run.len();
     match class(first) {
         Class::Upper | Class::Lower if is_pronounceable(run) => length.div_ceil(3),

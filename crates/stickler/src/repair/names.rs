@@ -24,12 +24,16 @@ pub(super) fn renames(
 ) -> Vec<Rename> {
     let mut renames: Vec<Rename> = Vec::new();
     for error in &explanation.errors {
-        let ValidationErrorKind::UnknownField { field, .. } = &error.kind else { continue };
+        let ValidationErrorKind::UnknownField { field, .. } = &error.kind else {
+            continue;
+        };
         if injected.contains(field) {
             continue;
         }
         let object_path = error.parent_path();
-        let Some(object) = root.pointer(object_path) else { continue };
+        let Some(object) = root.pointer(object_path) else {
+            continue;
+        };
         let nodes = explanation.objects.iter().find(|place| place.path == object_path);
         let known = names(&schema.compiled, nodes.map(|p| p.nodes.as_slice()).unwrap_or_default());
         let free = known.iter().copied().filter(|name| object.get(name).is_none());

@@ -5,10 +5,9 @@ use serde_json::Value;
 use super::edit::{Edit, EditKind};
 use super::splice::Splices;
 use super::{names, values};
-use crate::arguments::{
-    Explanation, McpValidator, ValidationError, ValidationErrorKind, join,
-};
+use crate::arguments::{Explanation, McpValidator, ValidationError, ValidationErrorKind, join};
 use crate::discovery::CachedSchema;
+use crate::embedded::parse_as;
 use crate::schema::NodeId;
 use crate::suggest;
 use crate::tape::{Kind, Node, quote};
@@ -48,12 +47,16 @@ pub(super) fn step(
     Some(Step { text, edits: proposer.edits })
 }
 
-/// Arguments inside `{"arguments": …}`, or as one string.
+/// Arguments inside `{"arguments": …}`, as one string, or `null` for none.
 fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Step> {
     if let Some(text) = root.as_str() {
-        let text = values::parse_as(&text, &["object"])?;
+        let text = parse_as(&text, &["object"])?;
         let edit = Edit::new(EditKind::Unstringify, "", root.raw(), text.as_str());
         return Some(Step { text, edits: vec![edit] });
+    }
+    if root.kind() == Kind::Null {
+        let edit = Edit::new(EditKind::DropNull, "", "null", "{}");
+        return Some(Step { text: "{}".to_owned(), edits: vec![edit] });
     }
     let mut members = root.members();
     let (key, inner) = members.next()?;
@@ -62,7 +65,7 @@ fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Step> {
         return None;
     }
     let text = match inner.as_str() {
-        Some(text) => values::parse_as(&text, &["object"])?,
+        Some(text) => parse_as(&text, &["object"])?,
         None if inner.kind() == Kind::Object => inner.raw().to_owned(),
         None => return None,
     };
@@ -84,10 +87,16 @@ impl Proposer<'_> {
         let distance = self.validator.config().suggestion_distance;
         let injected = &self.validator.config().injected_keys;
         for rename in names::renames(self.schema, self.root, self.explanation, distance, injected) {
-            let Some(key) = self.root.key_at(&rename.path) else { continue };
-            let edit =
-                Edit::new(EditKind::RenameField, &rename.path, rename.from.as_str(), rename.to.as_str())
-                    .in_doubt_unless(suggest::same_letters(&rename.from, &rename.to));
+            let Some(key) = self.root.key_at(&rename.path) else {
+                continue;
+            };
+            let edit = Edit::new(
+                EditKind::RenameField,
+                &rename.path,
+                rename.from.as_str(),
+                rename.to.as_str(),
+            )
+            .in_doubt_unless(suggest::same_letters(&rename.from, &rename.to));
             let span = key.span();
             self.replace(span, quote(&rename.to), edit);
         }
@@ -136,8 +145,12 @@ impl Proposer<'_> {
     }
 
     fn drop_null(&mut self, error: &ValidationError, value: Node<'_>) {
-        let Some(object) = self.root.pointer(error.parent_path()) else { return };
-        let Some(key) = self.root.key_at(&error.path) else { return };
+        let Some(object) = self.root.pointer(error.parent_path()) else {
+            return;
+        };
+        let Some(key) = self.root.key_at(&error.path) else {
+            return;
+        };
         let field = key.as_str().unwrap_or_default();
         if object.kind() == Kind::Object && !self.is_required(error.parent_path(), &field) {
             let edit = Edit::new(EditKind::DropNull, &error.path, "null", "");
@@ -159,10 +172,11 @@ impl Proposer<'_> {
 
     /// A missing field whose value the schema knows, unless another field is renamed to it.
     fn fill(&mut self, error: &ValidationError, field: &str) {
-        let renamed = self.edits.iter().any(|edit| {
-            edit.kind == EditKind::RenameField && edit.to == field
-        });
-        let Some(object) = self.root.pointer(error.parent_path()) else { return };
+        let renamed =
+            self.edits.iter().any(|edit| edit.kind == EditKind::RenameField && edit.to == field);
+        let Some(object) = self.root.pointer(error.parent_path()) else {
+            return;
+        };
         let Some(value) = self.known_value(error.parent_path(), field).filter(|_| !renamed) else {
             return;
         };

@@ -11,9 +11,8 @@ pub(super) struct Splices {
 impl Splices {
     /// False when another change is in the way.
     pub(super) fn replace(&mut self, span: Range<usize>, by: String) -> bool {
-        let free = self.pieces.iter().all(|(taken, _)| {
-            span.end < taken.start || taken.end < span.start
-        });
+        let free =
+            self.pieces.iter().all(|(taken, _)| span.end < taken.start || taken.end < span.start);
         if free {
             self.pieces.push((span, by));
         }

@@ -1,12 +1,10 @@
 //! Values of the wrong type that can only have meant one thing.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::edit::EditKind;
-use crate::tape::{Kind, Node, TapeBuffer, quote};
-
-/// Text inside a string is someone's JSON only within reason.
-const DEEPEST: usize = 128;
+use crate::embedded::parse_as;
+use crate::tape::{Kind, Node, quote};
 
 /// The value as one of the wanted types, and how it became one.
 pub(super) fn convert(value: Node<'_>, wanted: &[&str]) -> Option<(EditKind, String)> {
@@ -23,29 +21,6 @@ pub(super) fn convert(value: Node<'_>, wanted: &[&str]) -> Option<(EditKind, Str
         Kind::Number | Kind::Boolean if wants("array") => Some(wrap(value)),
         _ => None,
     }
-}
-
-/// The JSON that a string holds, if it is of a wanted type. A number or boolean must be written
-/// the one way in which it is always written: `"007"` is not seven.
-pub(super) fn parse_as(text: &str, wanted: &[&str]) -> Option<String> {
-    let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(text.as_bytes(), DEEPEST).ok()?;
-    let inner = tape.root();
-    let wants = |name: &str| wanted.contains(&name);
-    let fits = match inner.kind() {
-        Kind::Object | Kind::Array => wants(inner.kind().name()),
-        Kind::Boolean => wants("boolean") && inner.raw() == text,
-        Kind::Number => {
-            (wants("number") || (wants("integer") && inner.type_name() == "integer"))
-                && is_canonical(text)
-        }
-        Kind::String | Kind::Null => false,
-    };
-    fits.then(|| inner.raw().to_owned())
-}
-
-fn is_canonical(text: &str) -> bool {
-    text.parse::<Number>().is_ok_and(|number| number.to_string() == text)
 }
 
 fn wrap(value: Node<'_>) -> (EditKind, String) {
@@ -75,7 +50,9 @@ fn flatten<'v>(options: &'v Value, allowed: &mut Vec<&'v Value>) {
         Value::Array(several) => several.iter().for_each(|option| flatten(option, allowed)),
         Value::Object(branch) => {
             let inner = branch.get("const").or_else(|| branch.get("enum"));
-            inner.into_iter().for_each(|option| flatten(option, allowed));
+            if let Some(option) = inner {
+                flatten(option, allowed);
+            }
         }
         scalar => allowed.push(scalar),
     }

@@ -55,19 +55,6 @@ impl Branches {
             .get(&branch)
             .is_none_or(|validator| validator.is_valid(EngineNode::new(node, budget)))
     }
-
-    /// What the engine has against the value in that branch.
-    pub(crate) fn errors<'i>(
-        &'i self,
-        branch: NodeId,
-        node: Node<'i>,
-        budget: &'i StepBudget,
-    ) -> Vec<jsonschema::ValidationError<'i>> {
-        self.0
-            .get(&branch)
-            .map(|validator| validator.iter_errors(EngineNode::new(node, budget)).collect())
-            .unwrap_or_default()
-    }
 }
 
 fn wanted(graph: &SchemaGraph) -> Vec<NodeId> {

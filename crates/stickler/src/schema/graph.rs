@@ -86,11 +86,8 @@ impl Members {
     const FEW: usize = 12;
 
     pub(super) fn new(list: Vec<(String, NodeId)>) -> Self {
-        let index = if list.len() > Self::FEW {
-            list.iter().cloned().collect()
-        } else {
-            HashMap::new()
-        };
+        let index =
+            if list.len() > Self::FEW { list.iter().cloned().collect() } else { HashMap::new() };
         Self { list, index }
     }
 
@@ -107,9 +104,8 @@ impl Members {
 }
 
 impl SchemaGraph {
-    pub(crate) fn root(&self) -> NodeId {
-        NodeId(0)
-    }
+    /// The schema itself.
+    pub(crate) const ROOT: NodeId = NodeId(0);
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -181,7 +177,8 @@ impl SchemaNode {
 
     /// Subschemas for the values inside this one.
     pub(crate) fn inside(&self) -> impl Iterator<Item = NodeId> {
-        let properties = self.properties.iter().flat_map(|members| members.iter().map(|(_, id)| id));
+        let properties =
+            self.properties.iter().flat_map(|members| members.iter().map(|(_, id)| id));
         properties
             .chain(self.patterns.iter().map(|(_, id)| *id))
             .chain(self.additional)

@@ -7,9 +7,9 @@ use referencing::{Registry, Resolver};
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::SchemaRefusal;
 use super::dialect::reference_stands_alone;
 use super::graph::{Choice, Condition, Members, NodeId, SchemaGraph, SchemaNode};
-use super::SchemaRefusal;
 use crate::tape::escape_segment;
 
 /// The address under which a schema without `$id` is known to its own references.
@@ -84,17 +84,23 @@ impl<'s> Mapper<'s> {
         id
     }
 
-    fn node(&mut self, schema: &'s Value, outer: &Resolver<'s>) -> Result<SchemaNode, SchemaRefusal> {
+    fn node(
+        &mut self,
+        schema: &'s Value,
+        outer: &Resolver<'s>,
+    ) -> Result<SchemaNode, SchemaRefusal> {
         let pointer = self.pointers.get(&std::ptr::from_ref(schema)).cloned().unwrap_or_default();
         let mut node = SchemaNode { pointer, ..SchemaNode::default() };
-        let Value::Object(keywords) = schema else { return Ok(node) };
+        let Value::Object(keywords) = schema else {
+            return Ok(node);
+        };
         let unresolved = |error: referencing::Error| SchemaRefusal::from_reference(&error);
         let resolver =
             outer.in_subresource(self.dialect.create_resource_ref(schema)).map_err(unresolved)?;
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             if let Some(Value::String(reference)) = keywords.get(keyword) {
-                let resolved = resolver.lookup(reference).map_err(unresolved)?;
-                let (target, scope, _) = resolved.into_inner();
+                let found = resolver.lookup(reference).map_err(unresolved)?;
+                let (target, scope, _) = found.into_inner();
                 // A reference to a metaschema leads out of this document: the engine follows it.
                 if self.pointers.contains_key(&std::ptr::from_ref(target)) {
                     node.all_of.push(self.id_of(target, &scope));
@@ -176,9 +182,8 @@ impl<'s> Mapper<'s> {
             }
         }
         if let Some(when) = keywords.get("if") {
-            let mut part = |keyword: &str| {
-                keywords.get(keyword).map(|schema| self.id_of(schema, resolver))
-            };
+            let mut part =
+                |keyword: &str| keywords.get(keyword).map(|schema| self.id_of(schema, resolver));
             let (then, otherwise) = (part("then"), part("else"));
             let when = self.id_of(when, resolver);
             node.condition = Some(Condition { when, then, otherwise });
@@ -195,7 +200,9 @@ impl<'s> Mapper<'s> {
     }
 
     fn each(&mut self, list: Option<&'s Value>, resolver: &Resolver<'s>) -> Vec<NodeId> {
-        let Some(Value::Array(schemas)) = list else { return Vec::new() };
+        let Some(Value::Array(schemas)) = list else {
+            return Vec::new();
+        };
         schemas.iter().map(|schema| self.id_of(schema, resolver)).collect()
     }
 

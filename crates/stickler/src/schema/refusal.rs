@@ -14,15 +14,13 @@ impl SchemaRefusal {
     /// What the engine says when it cannot compile a schema.
     pub(crate) fn from_engine(error: &jsonschema::ValidationError<'_>) -> Self {
         use jsonschema::error::ValidationErrorKind as Engine;
-        match error.kind() {
-            Engine::Referencing(reason) => Self::from_reference(reason),
-            _ => {
-                let path = error.instance_path().as_str();
-                let place = if path.is_empty() { "its root" } else { path };
-                let problem = shorten(&error.to_string());
-                Self::new(format!("it is not a valid JSON Schema: at `{place}`, {problem}"))
-            }
+        if let Engine::Referencing(reason) = error.kind() {
+            return Self::from_reference(reason);
         }
+        let path = error.instance_path().as_str();
+        let place = if path.is_empty() { "its root" } else { path };
+        let problem = shorten(&error.to_string());
+        Self::new(format!("it is not a valid JSON Schema: at `{place}`, {problem}"))
     }
 
     pub(crate) fn from_reference(error: &referencing::Error) -> Self {

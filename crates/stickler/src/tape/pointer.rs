@@ -46,10 +46,8 @@ impl<'t> Node<'t> {
             let (index, child) = elements.find(|(_, child)| holds(*child))?;
             return Some((Cow::Owned(index.to_string()), child));
         }
-        let (key, value) = self
-            .members()
-            .with_key_nodes()
-            .find(|(key, value)| *key == target || holds(*value))?;
+        let (key, value) =
+            self.members().with_key_nodes().find(|(key, value)| *key == target || holds(*value))?;
         // From a key there is no further to go.
         Some((key.as_str()?, if key == target { target } else { value }))
     }

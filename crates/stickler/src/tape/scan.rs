@@ -162,12 +162,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn note_key(&mut self, start: usize, end: usize, escaped: bool) {
-        let Some(open) = self.buffer.open.last_mut() else { return };
+        let Some(open) = self.buffer.open.last_mut() else {
+            return;
+        };
         let key = self.bytes.get(start..end).unwrap_or_default();
         if open.keys.may_repeat(key, escaped, open.count) {
             let (object, count) = (open.index, open.count);
-            let earlier =
-                keys::last_equal(&self.buffer.tokens, self.bytes, object, count, key);
+            let earlier = keys::last_equal(&self.buffer.tokens, self.bytes, object, count, key);
             if let Some(earlier) = earlier {
                 self.buffer.duplicates.push(earlier);
                 if let Some(open) = self.buffer.open.last_mut() {

@@ -41,6 +41,8 @@ fn plain_run(bytes: &[u8]) -> usize {
     run + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len())
 }
 
+// Bits, not branches: that is what vectorises.
+#[allow(clippy::needless_bitwise_bool)]
 fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
@@ -73,15 +75,18 @@ fn escape_end(bytes: &[u8], position: usize) -> Result<usize, (SyntaxErrorKind, 
 
 /// The four hexadecimal digits at `position`.
 fn code_unit(bytes: &[u8], position: usize) -> Option<u32> {
-    bytes.get(position..position + 4)?.iter().try_fold(0, |unit, &digit| {
-        char::from(digit).to_digit(16).map(|value| unit * 16 + value)
-    })
+    bytes
+        .get(position..position + 4)?
+        .iter()
+        .try_fold(0, |unit, &digit| char::from(digit).to_digit(16).map(|value| unit * 16 + value))
 }
 
 /// The characters that the text between two quotes stands for. The text was checked when it was
 /// read.
 pub(super) fn decode(raw: &str) -> Cow<'_, str> {
-    let Some(first) = raw.find('\\') else { return Cow::Borrowed(raw) };
+    let Some(first) = raw.find('\\') else {
+        return Cow::Borrowed(raw);
+    };
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
     let mut next = Some(first);

@@ -52,8 +52,7 @@ impl Token {
     pub(super) fn close(&mut self, end: u32, next: u32, count: u32, duplicates: bool) {
         self.end = end;
         self.next = next;
-        self.info = (self.info & KIND_BITS)
-            | if duplicates { FLAG } else { 0 }
-            | (count << COUNT_SHIFT);
+        self.info =
+            (self.info & KIND_BITS) | if duplicates { FLAG } else { 0 } | (count << COUNT_SHIFT);
     }
 }

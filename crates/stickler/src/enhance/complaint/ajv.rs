@@ -10,10 +10,7 @@ use serde_json::Value;
 
 pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
     if let Some(errors) = issue_array::find(message, is_error) {
-        return errors
-            .iter()
-            .filter_map(|error| from_json(error, message.scope))
-            .collect();
+        return errors.iter().filter_map(|error| from_json(error, message.scope)).collect();
     }
     let sentences = message.body.lines().flat_map(|line| line.split(", "));
     let mut found = Vec::new();
@@ -48,16 +45,11 @@ fn from_json(error: &Value, scope: Scope) -> Option<Complaint> {
             path.extend(name_in("additionalProperty").or_else(|| name_in("unevaluatedProperty")));
             About::UnknownField
         }
-        "type" => About::WrongType {
-            expected: name_in("type"),
-            received: None,
-        },
+        "type" => About::WrongType { expected: name_in("type"), received: None },
         "enum" => {
             let values = param("allowedValues").and_then(Value::as_array);
             let texts = values.into_iter().flatten().filter_map(Value::as_str);
-            About::NotInEnum {
-                allowed: texts.map(str::to_owned).collect(),
-            }
+            About::NotInEnum { allowed: texts.map(str::to_owned).collect() }
         }
         _ => About::InvalidArguments,
     };
@@ -81,10 +73,7 @@ fn subject_path(subject: &str) -> Option<Vec<String>> {
         return Some(Vec::new());
     }
     let roots = ["data", "arguments", "args", "input", "params", "instance"];
-    let within = roots
-        .iter()
-        .find_map(|root| subject.strip_prefix(root))
-        .unwrap_or(subject);
+    let within = roots.iter().find_map(|root| subject.strip_prefix(root)).unwrap_or(subject);
     if within.is_empty() {
         return Some(Vec::new());
     }
@@ -101,26 +90,13 @@ fn demand_about(demand: &str) -> Option<(About, Option<String>)> {
         return Some((About::UnknownField, quoted(rest).into_iter().next()));
     }
     if let Some(rest) = demand.strip_prefix("be equal to one of the allowed values") {
-        return Some((
-            About::NotInEnum {
-                allowed: quoted(rest),
-            },
-            None,
-        ));
+        return Some((About::NotInEnum { allowed: quoted(rest) }, None));
     }
     let types = demand.strip_prefix("be ")?;
     types
         .split([',', '|'])
         .all(|word| is_type_name(word.trim()))
-        .then(|| {
-            (
-                About::WrongType {
-                    expected: Some(types.to_owned()),
-                    received: None,
-                },
-                None,
-            )
-        })
+        .then(|| (About::WrongType { expected: Some(types.to_owned()), received: None }, None))
 }
 
 #[cfg(test)]
@@ -128,46 +104,26 @@ mod tests {
     use crate::enhance::complaint::{About, Complaint, recognise};
 
     fn at(path: &str, about: About) -> Complaint {
-        Complaint {
-            about,
-            path: path.into(),
-        }
+        Complaint { about, path: path.into() }
     }
 
     fn wrong(expected: &str) -> About {
-        About::WrongType {
-            expected: Some(expected.into()),
-            received: None,
-        }
+        About::WrongType { expected: Some(expected.into()), received: None }
     }
 
     #[test]
     fn joined_messages_are_told_one_by_one() {
         let text = "Invalid arguments: data must have required property 'name', data/o/n must be integer,null";
-        let expected = [
-            at("/name", About::MissingField),
-            at("/o/n", wrong("integer,null")),
-        ];
+        let expected = [at("/name", About::MissingField), at("/o/n", wrong("integer,null"))];
         assert_eq!(recognise(text), expected);
     }
 
     #[test]
     fn a_pointer_or_nothing_may_stand_for_the_subject() {
-        assert_eq!(
-            recognise("/a/0 must be string"),
-            [at("/a/0", wrong("string"))]
-        );
-        assert_eq!(
-            recognise("must have required property 'q'"),
-            [at("/q", About::MissingField)]
-        );
-        assert_eq!(
-            recognise("must NOT have additional properties"),
-            [at("", About::UnknownField)]
-        );
-        let not_in = About::NotInEnum {
-            allowed: Vec::new(),
-        };
+        assert_eq!(recognise("/a/0 must be string"), [at("/a/0", wrong("string"))]);
+        assert_eq!(recognise("must have required property 'q'"), [at("/q", About::MissingField)]);
+        assert_eq!(recognise("must NOT have additional properties"), [at("", About::UnknownField)]);
+        let not_in = About::NotInEnum { allowed: Vec::new() };
         assert_eq!(
             recognise("data/m must be equal to one of the allowed values"),
             [at("/m", not_in)]
@@ -177,14 +133,9 @@ mod tests {
     #[test]
     fn the_json_form_names_the_additional_property_and_the_allowed_values() {
         let text = r#"Invalid params: [{"instancePath":"/o","keyword":"additionalProperties","params":{"additionalProperty":"x"},"message":"must NOT have additional properties"},{"instancePath":"/m","keyword":"enum","params":{"allowedValues":["a","b"]}},{"instancePath":"","keyword":"required","params":{"missingProperty":"q"}}]"#;
-        let not_in = About::NotInEnum {
-            allowed: vec!["a".into(), "b".into()],
-        };
-        let expected = [
-            at("/o/x", About::UnknownField),
-            at("/m", not_in),
-            at("/q", About::MissingField),
-        ];
+        let not_in = About::NotInEnum { allowed: vec!["a".into(), "b".into()] };
+        let expected =
+            [at("/o/x", About::UnknownField), at("/m", not_in), at("/q", About::MissingField)];
         assert_eq!(recognise(text), expected);
     }
 

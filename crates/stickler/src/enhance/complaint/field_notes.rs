@@ -21,21 +21,8 @@ pub(super) fn about(words: &str) -> About {
 }
 
 fn is_unknown(lower: &str) -> bool {
-    let openings = [
-        "unknown ",
-        "unexpected ",
-        "unrecognized ",
-        "unrecognised ",
-        "not allowed",
-    ];
-    let nouns = [
-        "field",
-        "parameter",
-        "argument",
-        "property",
-        "key",
-        "option",
-    ];
+    let openings = ["unknown ", "unexpected ", "unrecognized ", "unrecognised ", "not allowed"];
+    let nouns = ["field", "parameter", "argument", "property", "key", "option"];
     openings.iter().any(|opening| {
         lower
             .strip_prefix(opening)
@@ -46,14 +33,9 @@ fn is_unknown(lower: &str) -> bool {
 fn is_missing(lower: &str) -> bool {
     lower.starts_with("required")
         || lower.starts_with("missing")
-        || [
-            "is required",
-            "field required",
-            "must be provided",
-            "is missing",
-        ]
-        .iter()
-        .any(|phrase| lower.contains(phrase))
+        || ["is required", "field required", "must be provided", "is missing"]
+            .iter()
+            .any(|phrase| lower.contains(phrase))
 }
 
 /// `'x' is not valid; use 'a' or 'b'`, `must be one of: a, b`. Both texts have the same bytes but
@@ -66,9 +48,7 @@ fn not_allowed(words: &str, lower: &str) -> Option<About> {
         "expected one of",
         "is not one of",
     ];
-    let start = openings
-        .iter()
-        .find_map(|o| lower.find(o).map(|at| at + o.len()))?;
+    let start = openings.iter().find_map(|o| lower.find(o).map(|at| at + o.len()))?;
     let listed = words.get(start..)?;
     let quoted = quoted(listed);
     let bare = || {
@@ -78,34 +58,18 @@ fn not_allowed(words: &str, lower: &str) -> Option<About> {
             .filter(|w| !w.is_empty())
             .collect()
     };
-    Some(About::NotInEnum {
-        allowed: if quoted.is_empty() { bare() } else { quoted },
-    })
+    Some(About::NotInEnum { allowed: if quoted.is_empty() { bare() } else { quoted } })
 }
 
 /// `expected text; got number`.
 fn expected_and_got(lower: &str) -> Option<About> {
     let rest = lower.strip_prefix("expected ")?;
-    let joints = [
-        "; got ",
-        ", got ",
-        " but got ",
-        "; received ",
-        ", received ",
-        " but received ",
-    ];
+    let joints = ["; got ", ", got ", " but got ", "; received ", ", received ", " but received "];
     let (expected, received) = joints.iter().find_map(|joint| rest.split_once(joint))?;
-    let without_article = |words: &str| {
-        words
-            .trim_start_matches("an ")
-            .trim_start_matches("a ")
-            .to_owned()
-    };
+    let without_article =
+        |words: &str| words.trim_start_matches("an ").trim_start_matches("a ").to_owned();
     let received = received.split(['.', ';', ' ']).next().map(str::to_owned);
-    Some(About::WrongType {
-        expected: Some(without_article(expected)),
-        received,
-    })
+    Some(About::WrongType { expected: Some(without_article(expected)), received })
 }
 
 /// `must be a string`.
@@ -120,15 +84,9 @@ fn must_be(lower: &str) -> Option<About> {
         "is not a ",
         "is not an ",
     ];
-    let rest = openings
-        .iter()
-        .find_map(|o| lower.split_once(o))
-        .map(|(_, rest)| rest)?;
+    let rest = openings.iter().find_map(|o| lower.split_once(o)).map(|(_, rest)| rest)?;
     let word = rest.split(|c: char| !c.is_alphanumeric()).next()?;
-    is_type_name(word).then(|| About::WrongType {
-        expected: Some(word.to_owned()),
-        received: None,
-    })
+    is_type_name(word).then(|| About::WrongType { expected: Some(word.to_owned()), received: None })
 }
 
 #[cfg(test)]
@@ -137,10 +95,7 @@ mod tests {
     use crate::enhance::complaint::About;
 
     fn wrong(expected: &str, received: Option<&str>) -> About {
-        About::WrongType {
-            expected: Some(expected.into()),
-            received: received.map(str::to_owned),
-        }
+        About::WrongType { expected: Some(expected.into()), received: received.map(str::to_owned) }
     }
 
     #[test]
@@ -158,11 +113,7 @@ mod tests {
 
     #[test]
     fn words_for_unknown() {
-        for words in [
-            "unknown field; did you mean 'y'?",
-            "Unexpected argument",
-            "not allowed",
-        ] {
+        for words in ["unknown field; did you mean 'y'?", "Unexpected argument", "not allowed"] {
             assert_eq!(about(words), About::UnknownField, "{words}");
         }
         assert_eq!(about("unknown host"), About::InvalidArguments);
@@ -170,25 +121,14 @@ mod tests {
 
     #[test]
     fn words_for_a_wrong_type() {
-        assert_eq!(
-            about("expected text; got number"),
-            wrong("text", Some("number"))
-        );
-        assert_eq!(
-            about("Expected a list but got str."),
-            wrong("list", Some("str"))
-        );
-        assert_eq!(
-            about("Vault id must be a string from the list."),
-            wrong("string", None)
-        );
+        assert_eq!(about("expected text; got number"), wrong("text", Some("number")));
+        assert_eq!(about("Expected a list but got str."), wrong("list", Some("str")));
+        assert_eq!(about("Vault id must be a string from the list."), wrong("string", None));
     }
 
     #[test]
     fn words_for_values_that_are_not_allowed() {
-        let allowed = About::NotInEnum {
-            allowed: vec!["A".into(), "b".into()],
-        };
+        let allowed = About::NotInEnum { allowed: vec!["A".into(), "b".into()] };
         assert_eq!(about("'z' is not valid; use 'A' or 'b'."), allowed);
         assert_eq!(about("must be one of: A, b"), allowed);
     }

@@ -31,9 +31,7 @@ fn from_decoder(fault: &str, message: &Message<'_>) -> Option<Complaint> {
             .is_empty()
             .then(|| place::complaint(&path, message.scope, About::UnknownField))?;
     }
-    let (received, rest) = fault
-        .strip_prefix("cannot unmarshal ")?
-        .split_once(" into Go ")?;
+    let (received, rest) = fault.strip_prefix("cannot unmarshal ")?.split_once(" into Go ")?;
     let (target, expected) = rest.rsplit_once("of type ")?;
     let path = match target.trim().strip_prefix("struct field ") {
         Some(field) => struct_field(field, message)?,
@@ -59,9 +57,7 @@ fn struct_field(field: &str, message: &Message<'_>) -> Option<Vec<String>> {
 fn without_schema_paths(body: &str) -> (Vec<String>, &str) {
     let mut path = Vec::new();
     let mut rest = body;
-    while let Some((step, tail)) = rest
-        .strip_prefix("validating ")
-        .and_then(|r| r.split_once(": "))
+    while let Some((step, tail)) = rest.strip_prefix("validating ").and_then(|r| r.split_once(": "))
     {
         path = instance_path(step);
         rest = tail;
@@ -95,26 +91,18 @@ fn from_validator(parent: &[String], fault: &str, message: &Message<'_>) -> Vec<
                 .collect();
         }
     }
-    value_fault(fault)
-        .and_then(|about| at(parent, about))
-        .into_iter()
-        .collect()
+    value_fault(fault).and_then(|about| at(parent, about)).into_iter().collect()
 }
 
 fn value_fault(fault: &str) -> Option<About> {
     if let Some(fault) = fault.strip_prefix("type: ") {
         let (_, types) = fault.rsplit_once(" has type ")?;
         let mut types = quoted(types).into_iter();
-        return Some(About::WrongType {
-            received: types.next(),
-            expected: types.next(),
-        });
+        return Some(About::WrongType { received: types.next(), expected: types.next() });
     }
     // Go prints the values side by side, so where one ends cannot be told.
     let is_enum = fault.starts_with("enum: ") && fault.contains(" does not equal any of: ");
-    is_enum.then(|| About::NotInEnum {
-        allowed: Vec::new(),
-    })
+    is_enum.then(|| About::NotInEnum { allowed: Vec::new() })
 }
 
 #[cfg(test)]
@@ -122,17 +110,11 @@ mod tests {
     use crate::enhance::complaint::{About, Complaint, recognise};
 
     fn at(path: &str, about: About) -> Complaint {
-        Complaint {
-            about,
-            path: path.into(),
-        }
+        Complaint { about, path: path.into() }
     }
 
     fn wrong(expected: &str, received: &str) -> About {
-        About::WrongType {
-            expected: Some(expected.into()),
-            received: Some(received.into()),
-        }
+        About::WrongType { expected: Some(expected.into()), received: Some(received.into()) }
     }
 
     #[test]
@@ -141,10 +123,7 @@ mod tests {
         assert_eq!(recognise(text), [at("/limit", wrong("int", "string"))]);
         let unintroduced =
             "json: cannot unmarshal number into Go struct field FindArgs.a.b of type string";
-        assert_eq!(
-            recognise(unintroduced),
-            [at("/a/b", wrong("string", "number"))]
-        );
+        assert_eq!(recognise(unintroduced), [at("/a/b", wrong("string", "number"))]);
     }
 
     #[test]
@@ -155,25 +134,16 @@ mod tests {
 
     #[test]
     fn an_unknown_field_is_named() {
-        assert_eq!(
-            recognise("json: unknown field \"x\""),
-            [at("/x", About::UnknownField)]
-        );
+        assert_eq!(recognise("json: unknown field \"x\""), [at("/x", About::UnknownField)]);
     }
 
     #[test]
     fn the_validators_lists_are_taken_apart() {
         let text = "validating \"arguments\": validating root: required: missing properties: [\"a\" \"b\"]";
-        assert_eq!(
-            recognise(text),
-            [at("/a", About::MissingField), at("/b", About::MissingField)]
-        );
+        assert_eq!(recognise(text), [at("/a", About::MissingField), at("/b", About::MissingField)]);
         let text = "validating \"arguments\": validating root: validating /properties/o: unexpected additional properties [\"x\"]";
         assert_eq!(recognise(text), [at("/o/x", About::UnknownField)]);
-        assert_eq!(
-            recognise("missing properties: [\"q\"]"),
-            [at("/q", About::MissingField)]
-        );
+        assert_eq!(recognise("missing properties: [\"q\"]"), [at("/q", About::MissingField)]);
     }
 
     #[test]
@@ -181,15 +151,7 @@ mod tests {
         let text = "validating \"arguments\": validating root: validating /properties/o: validating /properties/o/properties/n: type: x: y has type \"string\", want \"integer\"";
         assert_eq!(recognise(text), [at("/o/n", wrong("integer", "string"))]);
         let text = "validating \"arguments\": validating root: validating /properties/l: validating /properties/l/items: enum: z does not equal any of: [a b]";
-        assert_eq!(
-            recognise(text),
-            [at(
-                "/l",
-                About::NotInEnum {
-                    allowed: Vec::new()
-                }
-            )]
-        );
+        assert_eq!(recognise(text), [at("/l", About::NotInEnum { allowed: Vec::new() })]);
     }
 
     #[test]

@@ -10,10 +10,7 @@ use super::{About, Complaint, place};
 pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
     let says_so =
         message.blames_the_call() || is_bare(message.body) || names_only_the_tool(message.body);
-    says_so
-        .then(|| place::at(String::new(), About::InvalidArguments))
-        .into_iter()
-        .collect()
+    says_so.then(|| place::at(String::new(), About::InvalidArguments)).into_iter().collect()
 }
 
 fn is_bare(body: &str) -> bool {
@@ -38,14 +35,10 @@ fn is_bare(body: &str) -> bool {
 
 /// `Invalid arguments for tool f` with nothing after it.
 fn names_only_the_tool(body: &str) -> bool {
-    let openings = [
-        "invalid arguments for tool ",
-        "invalid arguments for ",
-        "invalid parameters for tool ",
-    ];
+    let openings =
+        ["invalid arguments for tool ", "invalid arguments for ", "invalid parameters for tool "];
     let rest = openings.iter().find_map(|opening| after(body, opening));
-    rest.and_then(name)
-        .is_some_and(|(_, rest)| ends_sentence(rest))
+    rest.and_then(name).is_some_and(|(_, rest)| ends_sentence(rest))
 }
 
 #[cfg(test)]
@@ -54,10 +47,7 @@ mod tests {
 
     #[test]
     fn a_text_that_says_no_more_is_recognised_whole() {
-        let invalid = Complaint {
-            about: About::InvalidArguments,
-            path: String::new(),
-        };
+        let invalid = Complaint { about: About::InvalidArguments, path: String::new() };
         for text in [
             "Invalid request parameters",
             "invalid arguments.",

@@ -23,8 +23,7 @@ pub(super) fn find(message: &Message<'_>, is_issue: fn(&Value) -> bool) -> Optio
 const MOST_CANDIDATES: usize = 8;
 
 fn holds_objects(from: &str) -> bool {
-    from.strip_prefix('[')
-        .is_some_and(|rest| rest.trim_start().starts_with('{'))
+    from.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
 }
 
 fn array_at_start(from: &str) -> Option<Vec<Value>> {
@@ -42,9 +41,7 @@ fn introduces_a_call(before: &str) -> bool {
     let says = |words: &[&str]| words.iter().any(|word| before.contains(word));
     before.is_empty()
         || says(&["argument", "param", "input", "request", "tools/call"])
-            && !says(&[
-                "output", "response", "result", "content", "config", "file", "upstream",
-            ])
+            && !says(&["output", "response", "result", "content", "config", "file", "upstream"])
 }
 
 #[cfg(test)]
@@ -60,10 +57,7 @@ mod tests {
     fn the_array_is_found_after_any_words_about_a_call() {
         assert_eq!(found(r#"[{"code":"a"},{"code":"b"}]"#), 2);
         assert_eq!(found(r#"Bad input [see docs]: [ {"code":"a"} ] end"#), 1);
-        assert_eq!(
-            found(r#"MCP error -32602: Invalid arguments for tool f: [{"code":"a"}]"#),
-            1
-        );
+        assert_eq!(found(r#"MCP error -32602: Invalid arguments for tool f: [{"code":"a"}]"#), 1);
     }
 
     #[test]

@@ -26,10 +26,7 @@ pub(super) enum Scope {
 
 impl<'t> Message<'t> {
     pub(super) fn read(text: &'t str) -> Self {
-        let mut message = Self {
-            body: text.trim(),
-            scope: Scope::Unstated,
-        };
+        let mut message = Self { body: text.trim(), scope: Scope::Unstated };
         // Real texts stack at most four; the bound keeps a text of nothing but lead-ins cheap.
         for _ in 0..8 {
             let Some((body, scope)) = peel(message.body) else {
@@ -135,11 +132,10 @@ const LONGEST_NAME: usize = 200;
 
 /// What follows a name without spaces and then `tail`.
 fn after_name<'t>(text: &'t str, tail: &str) -> Option<&'t str> {
-    let end = text.char_indices().take(LONGEST_NAME).find_map(|(at, _)| {
-        text.get(at..)
-            .filter(|rest| rest.starts_with(tail))
-            .map(|_| at)
-    })?;
+    let end = text
+        .char_indices()
+        .take(LONGEST_NAME)
+        .find_map(|(at, _)| text.get(at..).filter(|rest| rest.starts_with(tail)).map(|_| at))?;
     let name = text.get(..end)?;
     let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
     is_name.then(|| text.get(end + tail.len()..)).flatten()
@@ -166,22 +162,13 @@ mod tests {
 
     #[test]
     fn a_request_lead_in_is_told_from_an_arguments_one() {
-        assert_eq!(
-            read("Invalid tools/call request: [1]"),
-            ("[1]", Scope::Request)
-        );
+        assert_eq!(read("Invalid tools/call request: [1]"), ("[1]", Scope::Request));
     }
 
     #[test]
     fn an_error_code_or_tool_name_alone_blames_nobody() {
-        assert_eq!(
-            read("MCP error -32602: no such place"),
-            ("no such place", Scope::Unstated)
-        );
-        assert_eq!(
-            read("Error executing tool f: boom"),
-            ("boom", Scope::Unstated)
-        );
+        assert_eq!(read("MCP error -32602: no such place"), ("no such place", Scope::Unstated));
+        assert_eq!(read("Error executing tool f: boom"), ("boom", Scope::Unstated));
     }
 
     #[test]

@@ -34,17 +34,13 @@ const NOUNS: &str = "parameters parameter params param arguments argument args a
 fn missing_list(sentence: &str) -> Option<Fault> {
     let openings = ["missing required ", "missing a value for the required "];
     let sentence = after(sentence, "the arguments dictionary is ").unwrap_or(sentence);
-    let rest = openings
-        .iter()
-        .find_map(|opening| after(sentence, opening))?;
+    let rest = openings.iter().find_map(|opening| after(sentence, opening))?;
     Some((listed_after_noun(rest)?, About::MissingField))
 }
 
 fn unknown_list(sentence: &str) -> Option<Fault> {
     let openings = ["unknown ", "unexpected ", "unrecognized ", "unrecognised "];
-    let rest = openings
-        .iter()
-        .find_map(|opening| after(sentence, opening))?;
+    let rest = openings.iter().find_map(|opening| after(sentence, opening))?;
     Some((listed_after_noun(rest)?, About::UnknownField))
 }
 
@@ -59,14 +55,9 @@ fn listed_after_noun(text: &str) -> Option<Vec<String>> {
 
 /// Sentences whose subject is a parameter, told by its noun or by double quotes (as Joi writes).
 fn about_one_parameter(sentence: &str) -> Option<Fault> {
-    let noun = [
-        "required parameter ",
-        "required argument ",
-        "parameter ",
-        "argument ",
-    ]
-    .iter()
-    .find_map(|noun| after(sentence, noun));
+    let noun = ["required parameter ", "required argument ", "parameter ", "argument "]
+        .iter()
+        .find_map(|noun| after(sentence, noun));
     let subject = noun.or_else(|| sentence.starts_with('"').then_some(sentence))?;
     let (field, predicate) = name(subject)?;
     let about = predicate_about(predicate)?;
@@ -74,17 +65,9 @@ fn about_one_parameter(sentence: &str) -> Option<Fault> {
 }
 
 fn predicate_about(predicate: &str) -> Option<About> {
-    let missing = [
-        " is required",
-        " is missing",
-        " not found",
-        " was not provided",
-        " must be provided",
-    ];
-    if missing
-        .iter()
-        .any(|words| after(predicate, words).is_some_and(ends_sentence))
-    {
+    let missing =
+        [" is required", " is missing", " not found", " was not provided", " must be provided"];
+    if missing.iter().any(|words| after(predicate, words).is_some_and(ends_sentence)) {
         return Some(About::MissingField);
     }
     if after(predicate, " is not allowed").is_some_and(ends_sentence) {
@@ -98,14 +81,9 @@ fn predicate_about(predicate: &str) -> Option<About> {
         " must be an ",
         " must be of type ",
     ];
-    let (expected, _) = openings
-        .iter()
-        .find_map(|words| after(predicate, words))
-        .and_then(name)?;
-    is_type_name(expected).then(|| About::WrongType {
-        expected: Some(expected.to_owned()),
-        received: None,
-    })
+    let (expected, _) = openings.iter().find_map(|words| after(predicate, words)).and_then(name)?;
+    is_type_name(expected)
+        .then(|| About::WrongType { expected: Some(expected.to_owned()), received: None })
 }
 
 #[cfg(test)]
@@ -113,10 +91,7 @@ mod tests {
     use crate::enhance::complaint::{About, Complaint, recognise};
 
     fn at(path: &str, about: About) -> Complaint {
-        Complaint {
-            about,
-            path: path.into(),
-        }
+        Complaint { about, path: path.into() }
     }
 
     #[test]
@@ -143,21 +118,14 @@ mod tests {
 
     #[test]
     fn an_unknown_parameter_is_named() {
-        for text in [
-            "unknown parameter: x",
-            "Unexpected argument 'x'.",
-            "\"x\" is not allowed",
-        ] {
+        for text in ["unknown parameter: x", "Unexpected argument 'x'.", "\"x\" is not allowed"] {
             assert_eq!(recognise(text), [at("/x", About::UnknownField)], "{text}");
         }
     }
 
     #[test]
     fn a_parameter_of_the_wrong_type_is_named() {
-        let about = About::WrongType {
-            expected: Some("string".into()),
-            received: None,
-        };
+        let about = About::WrongType { expected: Some("string".into()), received: None };
         for text in [
             "parameter q is not of type string",
             "argument \"q\" is not a string",

@@ -34,19 +34,13 @@ fn complaints(note: &Note<'_>, message: &Message<'_>) -> Vec<Complaint> {
     let keys = zod_text::unrecognised_keys(note.words);
     if !keys.is_empty() {
         let child = |key: String| [parent.as_slice(), &[key]].concat();
-        return keys
-            .into_iter()
-            .filter_map(|key| at(&child(key), About::UnknownField))
-            .collect();
+        return keys.into_iter().filter_map(|key| at(&child(key), About::UnknownField)).collect();
     }
     let about = zod_text::about(note.words, blamed).or_else(|| {
         // Words of the server's own choice mean something only beside a field.
         (blamed && !note.field.is_empty()).then(|| field_notes::about(note.words))
     });
-    about
-        .and_then(|about| at(&parent, about))
-        .into_iter()
-        .collect()
+    about.and_then(|about| at(&parent, about)).into_iter().collect()
 }
 
 fn notes(body: &str) -> Vec<Note<'_>> {
@@ -98,10 +92,7 @@ fn read_note(text: &str) -> Note<'_> {
     }
     match text.rsplit_once(" at ") {
         Some((words, field)) if is_path(field) => Note { field, words },
-        _ => Note {
-            field: "",
-            words: text,
-        },
+        _ => Note { field: "", words: text },
     }
 }
 
@@ -111,11 +102,7 @@ fn label(text: &str) -> Option<(&str, &str)> {
     let field = text.get(..end)?.strip_suffix(':')?;
     let words = text.get(end..)?.trim_start();
     // `$first` and `$root` are what one Go library calls the whole.
-    let field = if field.starts_with('$') && !field.starts_with("$.") {
-        ""
-    } else {
-        field
-    };
+    let field = if field.starts_with('$') && !field.starts_with("$.") { "" } else { field };
     let names_a_field = field.is_empty() || is_path(field) && !field.ends_with("rror");
     (names_a_field && !words.is_empty()).then_some((field, words))
 }
@@ -125,48 +112,28 @@ mod tests {
     use crate::enhance::complaint::{About, Complaint, recognise};
 
     fn found(body: &str) -> Vec<Complaint> {
-        recognise(&format!(
-            "MCP error -32602: Invalid arguments for tool f: {body}"
-        ))
+        recognise(&format!("MCP error -32602: Invalid arguments for tool f: {body}"))
     }
 
     fn at(path: &str, about: About) -> Complaint {
-        Complaint {
-            about,
-            path: path.into(),
-        }
+        Complaint { about, path: path.into() }
     }
 
     fn wrong(expected: &str, received: &str) -> About {
-        About::WrongType {
-            expected: Some(expected.into()),
-            received: Some(received.into()),
-        }
+        About::WrongType { expected: Some(expected.into()), received: Some(received.into()) }
     }
 
     #[test]
     fn the_field_may_stand_before_or_after_the_words() {
         let expected = [at("/a/0", wrong("string", "null"))];
-        assert_eq!(
-            found("a[0]: Invalid input: expected string, received null"),
-            expected
-        );
-        assert_eq!(
-            found("Invalid input: expected string, received null at a[0]"),
-            expected
-        );
-        assert_eq!(
-            found("✖ Invalid input: expected string, received null\n  → at a[0]"),
-            expected
-        );
+        assert_eq!(found("a[0]: Invalid input: expected string, received null"), expected);
+        assert_eq!(found("Invalid input: expected string, received null at a[0]"), expected);
+        assert_eq!(found("✖ Invalid input: expected string, received null\n  → at a[0]"), expected);
     }
 
     #[test]
     fn notes_joined_by_commas_or_lines_are_told_apart() {
-        let expected = [
-            at("/a", About::MissingField),
-            at("/b", wrong("number", "string")),
-        ];
+        let expected = [at("/a", About::MissingField), at("/b", wrong("number", "string"))];
         let comma = "a: Invalid input: expected string, received undefined, b: Invalid input: expected number, received string";
         assert_eq!(found(comma), expected);
         let lines = "Invalid input: expected string, received undefined at a\nInvalid input: expected number, received string at b";
@@ -186,10 +153,7 @@ mod tests {
 
     #[test]
     fn a_nested_unrecognised_key_keeps_its_path() {
-        assert_eq!(
-            found("o: Unrecognized key: \"x\""),
-            [at("/o/x", About::UnknownField)]
-        );
+        assert_eq!(found("o: Unrecognized key: \"x\""), [at("/o/x", About::UnknownField)]);
     }
 
     #[test]

@@ -107,12 +107,7 @@ mod tests {
 
     #[test]
     fn every_way_of_writing_a_path_gives_the_same_pointer() {
-        for written in [
-            "items.0.name",
-            "items[0].name",
-            "/items/0/name",
-            "$.items[0]['name']",
-        ] {
+        for written in ["items.0.name", "items[0].name", "/items/0/name", "$.items[0]['name']"] {
             assert_eq!(pointer(&segments(written)), "/items/0/name", "{written}");
         }
     }
@@ -125,36 +120,20 @@ mod tests {
 
     #[test]
     fn a_path_from_the_request_is_made_relative_to_the_arguments() {
-        assert_eq!(
-            path("params.arguments.x", Scope::Request).as_deref(),
-            Some("/x")
-        );
+        assert_eq!(path("params.arguments.x", Scope::Request).as_deref(), Some("/x"));
         assert_eq!(path("arguments.x", Scope::Unstated).as_deref(), Some("/x"));
-        assert_eq!(
-            path("params.arguments", Scope::Unstated).as_deref(),
-            Some("")
-        );
+        assert_eq!(path("params.arguments", Scope::Unstated).as_deref(), Some(""));
     }
 
     #[test]
     fn an_argument_may_itself_be_called_params() {
-        assert_eq!(
-            path("params.x", Scope::Arguments).as_deref(),
-            Some("/params/x")
-        );
+        assert_eq!(path("params.x", Scope::Arguments).as_deref(), Some("/params/x"));
     }
 
     #[test]
     fn the_tool_name_and_other_params_are_not_arguments() {
-        let named = complaint(
-            &segments("params.name"),
-            Scope::Request,
-            About::MissingField,
-        );
-        assert_eq!(
-            named.map(|c| c.about),
-            Some(About::UnknownTool { name: None })
-        );
+        let named = complaint(&segments("params.name"), Scope::Request, About::MissingField);
+        assert_eq!(named.map(|c| c.about), Some(About::UnknownTool { name: None }));
         assert_eq!(path("params.cursor", Scope::Request), None);
     }
 }

@@ -35,10 +35,7 @@ fn model_name(line: &str) -> Option<&str> {
     let (count, rest) = line.split_once(' ')?;
     count.parse::<u32>().ok()?;
     let rest = rest.strip_prefix("validation error")?;
-    let model = rest
-        .strip_prefix('s')
-        .unwrap_or(rest)
-        .strip_prefix(" for ")?;
+    let model = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" for ")?;
     Some(model.trim())
 }
 
@@ -62,13 +59,8 @@ fn error_line(line: &str) -> Option<About> {
     Some(match kind {
         "missing" | "missing_argument" | "missing_keyword_only_argument" => About::MissingField,
         "extra_forbidden" | "unexpected_keyword_argument" => About::UnknownField,
-        "literal_error" | "enum" => About::NotInEnum {
-            allowed: quoted(words),
-        },
-        _ if is_type_error(kind) => About::WrongType {
-            expected: expected(words),
-            received,
-        },
+        "literal_error" | "enum" => About::NotInEnum { allowed: quoted(words) },
+        _ if is_type_error(kind) => About::WrongType { expected: expected(words), received },
         _ => About::InvalidArguments,
     })
 }
@@ -81,30 +73,17 @@ fn is_type_error(kind: &str) -> bool {
 /// The `string` of `Input should be a valid string, unable to …`.
 fn expected(words: &str) -> Option<String> {
     let rest = words.strip_prefix("Input should be ")?;
-    let rest = ["a valid ", "an ", "a "]
-        .iter()
-        .find_map(|s| rest.strip_prefix(s))
-        .unwrap_or(rest);
-    rest.split([',', ' '])
-        .next()
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
+    let rest = ["a valid ", "an ", "a "].iter().find_map(|s| rest.strip_prefix(s)).unwrap_or(rest);
+    rest.split([',', ' ']).next().filter(|word| !word.is_empty()).map(str::to_owned)
 }
 
 /// The segments of a dotted location, without the branch of a union that pydantic appends.
 fn location(field: &str) -> Vec<String> {
     let is_branch = |segment: &str| {
         matches!(segment, "str" | "int" | "float" | "bool" | "none")
-            || [
-                "list[",
-                "dict[",
-                "literal[",
-                "function-",
-                "constrained-",
-                "json-or-python[",
-            ]
-            .iter()
-            .any(|opening| segment.starts_with(opening))
+            || ["list[", "dict[", "literal[", "function-", "constrained-", "json-or-python["]
+                .iter()
+                .any(|opening| segment.starts_with(opening))
     };
     let mut segments: Vec<String> = Vec::new();
     for segment in field.split('.').filter(|segment| !segment.is_empty()) {
@@ -129,17 +108,9 @@ mod tests {
 
     #[test]
     fn a_missing_field_is_found_at_its_nested_path() {
-        let found = dump(
-            "items.0.name",
-            "Field required [type=missing, input_value={}, input_type=dict]",
-        );
-        assert_eq!(
-            found,
-            [Complaint {
-                about: About::MissingField,
-                path: "/items/0/name".into()
-            }]
-        );
+        let found =
+            dump("items.0.name", "Field required [type=missing, input_value={}, input_type=dict]");
+        assert_eq!(found, [Complaint { about: About::MissingField, path: "/items/0/name".into() }]);
     }
 
     #[test]
@@ -148,14 +119,8 @@ mod tests {
                     [type=missing_argument, input_value=ArgsKwargs(()), input_type=ArgsKwargs]\nb\n  \
                     Unexpected keyword argument [type=unexpected_keyword_argument, input_value=1, \
                     input_type=int]";
-        let missing = Complaint {
-            about: About::MissingField,
-            path: "/a".into(),
-        };
-        let unknown = Complaint {
-            about: About::UnknownField,
-            path: "/b".into(),
-        };
+        let missing = Complaint { about: About::MissingField, path: "/a".into() };
+        let unknown = Complaint { about: About::UnknownField, path: "/b".into() };
         assert_eq!(recognise(text), [missing, unknown]);
     }
 
@@ -166,17 +131,9 @@ mod tests {
             "Input should be a valid integer, unable to parse string as an integer \
              [type=int_parsing, input_value='x, input_type=y]', input_type=str]",
         );
-        let about = About::WrongType {
-            expected: Some("integer".into()),
-            received: Some("str".into()),
-        };
-        assert_eq!(
-            found,
-            [Complaint {
-                about,
-                path: "/n".into()
-            }]
-        );
+        let about =
+            About::WrongType { expected: Some("integer".into()), received: Some("str".into()) };
+        assert_eq!(found, [Complaint { about, path: "/n".into() }]);
     }
 
     #[test]
@@ -185,16 +142,8 @@ mod tests {
             "mode",
             "Input should be 'r' or 'w' [type=literal_error, input_value='q', input_type=str]",
         );
-        let about = About::NotInEnum {
-            allowed: vec!["r".into(), "w".into()],
-        };
-        assert_eq!(
-            found,
-            [Complaint {
-                about,
-                path: "/mode".into()
-            }]
-        );
+        let about = About::NotInEnum { allowed: vec!["r".into(), "w".into()] };
+        assert_eq!(found, [Complaint { about, path: "/mode".into() }]);
     }
 
     #[test]
@@ -204,10 +153,8 @@ mod tests {
             "Input should be a valid integer [type=int_type, input_value=[], input_type=list]",
         );
         assert_eq!(found.first().map(|c| c.path.as_str()), Some("/n"));
-        let named_so = dump(
-            "int",
-            "Field required [type=missing, input_value={}, input_type=dict]",
-        );
+        let named_so =
+            dump("int", "Field required [type=missing, input_value={}, input_type=dict]");
         assert_eq!(named_so.first().map(|c| c.path.as_str()), Some("/int"));
     }
 
@@ -217,22 +164,13 @@ mod tests {
             "n",
             "Input should be greater than 0 [type=greater_than, input_value=-1, input_type=int]",
         );
-        assert_eq!(
-            found,
-            [Complaint {
-                about: About::InvalidArguments,
-                path: "/n".into()
-            }]
-        );
+        assert_eq!(found, [Complaint { about: About::InvalidArguments, path: "/n".into() }]);
     }
 
     #[test]
     fn a_dump_about_an_upstream_answer_is_left() {
         let text = "1 validation error for WeatherReply\nt\n  Field required [type=missing, input_value={}, input_type=dict]";
         assert_eq!(recognise(text), []);
-        assert_eq!(
-            recognise("some validation errors for fArguments\nx\n  y"),
-            []
-        );
+        assert_eq!(recognise("some validation errors for fArguments\nx\n  y"), []);
     }
 }

@@ -38,9 +38,7 @@ fn path_before(line: &str) -> (&str, &str) {
 fn without_position(words: &str) -> (&str, bool) {
     let is_position = |tail: &str| {
         tail.split_once(" column ").is_some_and(|(line, column)| {
-            [line, column]
-                .iter()
-                .all(|number| number.parse::<u64>().is_ok())
+            [line, column].iter().all(|number| number.parse::<u64>().is_ok())
         })
     };
     match words.rsplit_once(" at line ") {
@@ -53,9 +51,7 @@ fn without_position(words: &str) -> (&str, bool) {
 fn fault(words: &str) -> Option<(About, Option<String>)> {
     if let Some(rest) = words.strip_prefix("missing field ") {
         let (field, rest) = in_backticks(rest)?;
-        return rest
-            .is_empty()
-            .then(|| (About::MissingField, Some(field.to_owned())));
+        return rest.is_empty().then(|| (About::MissingField, Some(field.to_owned())));
     }
     if let Some(rest) = words.strip_prefix("unknown field ") {
         let (field, rest) = in_backticks(rest)?;
@@ -65,27 +61,11 @@ fn fault(words: &str) -> Option<(About, Option<String>)> {
     if let Some(rest) = words.strip_prefix("unknown variant ") {
         let (_, rest) = in_backticks(rest)?;
         let allowed = rest.strip_prefix(", expected ")?;
-        return Some((
-            About::NotInEnum {
-                allowed: quoted(allowed),
-            },
-            None,
-        ));
+        return Some((About::NotInEnum { allowed: quoted(allowed) }, None));
     }
-    let (received, expected) = words
-        .strip_prefix("invalid type: ")?
-        .rsplit_once(", expected ")?;
-    let received = received
-        .split(['`', '"'])
-        .next()
-        .map(|word| word.trim().to_owned());
-    Some((
-        About::WrongType {
-            expected: Some(expected.to_owned()),
-            received,
-        },
-        None,
-    ))
+    let (received, expected) = words.strip_prefix("invalid type: ")?.rsplit_once(", expected ")?;
+    let received = received.split(['`', '"']).next().map(|word| word.trim().to_owned());
+    Some((About::WrongType { expected: Some(expected.to_owned()), received }, None))
 }
 
 fn in_backticks(text: &str) -> Option<(&str, &str)> {
@@ -97,19 +77,15 @@ mod tests {
     use crate::enhance::complaint::{About, Complaint, recognise};
 
     fn at(path: &str, about: About) -> Complaint {
-        Complaint {
-            about,
-            path: path.into(),
-        }
+        Complaint { about, path: path.into() }
     }
 
     #[test]
     fn a_missing_field_is_found_with_or_without_lead_in() {
         let missing = at("/name", About::MissingField);
-        for text in [
-            "missing field `name`",
-            "failed to deserialize parameters: missing field `name`",
-        ] {
+        for text in
+            ["missing field `name`", "failed to deserialize parameters: missing field `name`"]
+        {
             assert_eq!(recognise(text), std::slice::from_ref(&missing), "{text}");
         }
     }
@@ -130,10 +106,8 @@ mod tests {
     #[test]
     fn a_wrong_type_is_told_whatever_the_value_holds() {
         let found = recognise("invalid type: string \"a, expected b\", expected u64");
-        let about = About::WrongType {
-            expected: Some("u64".into()),
-            received: Some("string".into()),
-        };
+        let about =
+            About::WrongType { expected: Some("u64".into()), received: Some("string".into()) };
         assert_eq!(found, [at("", about)]);
     }
 

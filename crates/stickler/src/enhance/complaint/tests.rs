@@ -53,10 +53,7 @@ fn complaints_about_the_output_of_a_tool_are_not_about_its_arguments() {
 #[test]
 fn a_repeated_complaint_is_given_once() {
     let text = "Invalid arguments for tool f:\n- a: required\n- a: required";
-    let missing = Complaint {
-        about: About::MissingField,
-        path: "/a".into(),
-    };
+    let missing = Complaint { about: About::MissingField, path: "/a".into() };
     assert_eq!(recognise(text), [missing]);
 }
 
@@ -81,11 +78,7 @@ fn only_the_opening_is_read_and_never_half_a_character() {
     let odd = format!("x{text}");
     assert_eq!(opening_of(&odd).len(), 64 * 1024 - 1);
     let late = format!("Invalid arguments: {}\na: required", "y".repeat(70_000));
-    assert!(
-        recognise(&late)
-            .iter()
-            .all(|complaint| complaint.path.is_empty())
-    );
+    assert!(recognise(&late).iter().all(|complaint| complaint.path.is_empty()));
 }
 
 #[test]
@@ -127,18 +120,10 @@ fn hostile_repetition_is_read_quickly_and_without_panic() {
     ];
     let started = std::time::Instant::now();
     for piece in pieces {
-        for opening in [
-            "",
-            "Invalid arguments for tool f: ",
-            "Invalid tools/call request: ",
-        ] {
+        for opening in ["", "Invalid arguments for tool f: ", "Invalid tools/call request: "] {
             let text = format!("{opening}{}", piece.repeat(10_000_000 / piece.len() / 100));
             let _ = recognise(&text);
         }
     }
-    assert!(
-        started.elapsed().as_secs() < 30,
-        "took {:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed().as_secs() < 30, "took {:?}", started.elapsed());
 }

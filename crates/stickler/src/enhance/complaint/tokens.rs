@@ -5,9 +5,7 @@
 /// What follows `opening`, whatever its ASCII case.
 pub(super) fn after<'t>(text: &'t str, opening: &str) -> Option<&'t str> {
     let head = text.get(..opening.len())?;
-    head.eq_ignore_ascii_case(opening)
-        .then(|| text.get(opening.len()..))
-        .flatten()
+    head.eq_ignore_ascii_case(opening).then(|| text.get(opening.len()..)).flatten()
 }
 
 /// A name at the start of `text`, quoted or bare, and what follows it.
@@ -19,9 +17,7 @@ pub(super) fn name(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !is_name_char(c)).unwrap_or(text.len());
     let bare = text.get(..end)?.trim_end_matches(['.', ':', '/']);
     let is_name = !bare.is_empty() && bare.len() <= LONGEST_NAME;
-    is_name
-        .then(|| text.get(bare.len()..).map(|rest| (bare, rest)))
-        .flatten()
+    is_name.then(|| text.get(bare.len()..).map(|rest| (bare, rest))).flatten()
 }
 
 /// The names of a list such as `'a', 'b' and 'c'`, and what follows it.
@@ -77,9 +73,7 @@ pub(super) fn is_path(text: &str) -> bool {
 
 /// Whether `word` is what some validator calls a JSON type.
 pub(super) fn is_type_name(word: &str) -> bool {
-    TYPE_NAMES
-        .split(' ')
-        .any(|name| name.eq_ignore_ascii_case(word))
+    TYPE_NAMES.split(' ').any(|name| name.eq_ignore_ascii_case(word))
 }
 
 const TYPE_NAMES: &str = "string text str number numeric integer int float bigint nan boolean bool \

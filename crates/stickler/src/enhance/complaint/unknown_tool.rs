@@ -14,24 +14,14 @@ pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
     }
     let sentence = message.body.lines().next().unwrap_or_default();
     let found = name_last(sentence).or_else(|| name_within(sentence));
-    found
-        .map(|about| place::at(String::new(), about))
-        .into_iter()
-        .collect()
+    found.map(|about| place::at(String::new(), about)).into_iter().collect()
 }
 
 /// `Unknown tool: x`, `Tool not found`.
 fn name_last(sentence: &str) -> Option<About> {
-    let openings = [
-        "unknown tool",
-        "tool not found",
-        "no such tool",
-        "no tool named",
-        "invalid tool name",
-    ];
-    let rest = openings
-        .iter()
-        .find_map(|opening| after(sentence, opening))?;
+    let openings =
+        ["unknown tool", "tool not found", "no such tool", "no tool named", "invalid tool name"];
+    let rest = openings.iter().find_map(|opening| after(sentence, opening))?;
     let called = rest.strip_prefix(':').unwrap_or(rest);
     if called.trim_matches([' ', '.']).is_empty() {
         return Some(About::UnknownTool { name: None });
@@ -44,20 +34,13 @@ fn name_last(sentence: &str) -> Option<About> {
 fn name_within(sentence: &str) -> Option<About> {
     let sentence = after(sentence, "the ").unwrap_or(sentence);
     let (called, rest) = name(after(sentence, "tool ")?)?;
-    let endings = [
-        " not found",
-        " was not found",
-        " does not exist",
-        " is not found",
-    ];
+    let endings = [" not found", " was not found", " does not exist", " is not found"];
     let rest = endings.iter().find_map(|ending| after(rest, ending))?;
     ends_sentence(rest).then(|| named(called))
 }
 
 fn named(called: &str) -> About {
-    About::UnknownTool {
-        name: Some(called.to_owned()),
-    }
+    About::UnknownTool { name: Some(called.to_owned()) }
 }
 
 #[cfg(test)]
@@ -75,30 +58,15 @@ mod tests {
             "Tool not found: get-x",
             "Unknown tool: get-x. Available tools: a, b",
         ] {
-            let about = About::UnknownTool {
-                name: Some("get-x".into()),
-            };
-            assert_eq!(
-                recognise(text),
-                [Complaint {
-                    about,
-                    path: String::new()
-                }],
-                "{text}"
-            );
+            let about = About::UnknownTool { name: Some("get-x".into()) };
+            assert_eq!(recognise(text), [Complaint { about, path: String::new() }], "{text}");
         }
     }
 
     #[test]
     fn the_name_may_be_absent() {
         let about = About::UnknownTool { name: None };
-        assert_eq!(
-            recognise("Tool not found"),
-            [Complaint {
-                about,
-                path: String::new()
-            }]
-        );
+        assert_eq!(recognise("Tool not found"), [Complaint { about, path: String::new() }]);
     }
 
     #[test]

@@ -10,10 +10,7 @@ use serde_json::Value;
 
 pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
     let issues = issue_array::find(message, is_issue).unwrap_or_default();
-    issues
-        .iter()
-        .flat_map(|issue| complaints(issue, &[], message.scope))
-        .collect()
+    issues.iter().flat_map(|issue| complaints(issue, &[], message.scope)).collect()
 }
 
 /// GraphQL and other errors have a code, a path and a message too: the code has to be zod's.
@@ -35,9 +32,7 @@ pub(super) fn complaints(issue: &Value, parent: &[String], scope: Scope) -> Vec<
     let about = match text(issue, "code") {
         "unrecognized_keys" => return unknown_keys(issue, &path, scope),
         "invalid_union" => {
-            return zod_union::complaint(issue, &path, scope)
-                .into_iter()
-                .collect();
+            return zod_union::complaint(issue, &path, scope).into_iter().collect();
         }
         "invalid_type" => wrong_type(issue),
         "invalid_enum_value" | "invalid_union_discriminator" => not_in(list(issue, "options")),
@@ -51,30 +46,21 @@ pub(super) fn complaints(issue: &Value, parent: &[String], scope: Scope) -> Vec<
 fn wrong_type(issue: &Value) -> About {
     let expected = issue.get("expected").map(text_of);
     // Version 4 tells what it received in the message only.
-    let in_message = text(issue, "message")
-        .rsplit_once("received ")
-        .map(|(_, got)| got.to_owned());
+    let in_message = text(issue, "message").rsplit_once("received ").map(|(_, got)| got.to_owned());
     let received = issue.get("received").map(text_of).or(in_message);
     let was_absent =
         received.as_deref() == Some("undefined") || text(issue, "message") == "Required";
-    if was_absent {
-        About::MissingField
-    } else {
-        About::WrongType { expected, received }
-    }
+    if was_absent { About::MissingField } else { About::WrongType { expected, received } }
 }
 
 fn not_in(values: &[Value]) -> About {
-    About::NotInEnum {
-        allowed: values.iter().map(text_of).collect(),
-    }
+    About::NotInEnum { allowed: values.iter().map(text_of).collect() }
 }
 
 fn unknown_keys(issue: &Value, path: &[String], scope: Scope) -> Vec<Complaint> {
     let with_key = |key: &Value| [path, &[text_of(key)]].concat();
     let keys = list(issue, "keys").iter().take(MOST_COMPLAINTS);
-    keys.filter_map(|key| place::complaint(&with_key(key), scope, About::UnknownField))
-        .collect()
+    keys.filter_map(|key| place::complaint(&with_key(key), scope, About::UnknownField)).collect()
 }
 
 pub(super) fn text<'v>(issue: &'v Value, key: &str) -> &'v str {
@@ -91,9 +77,7 @@ pub(super) fn items(value: &Value) -> &[Value] {
 
 /// A string as it is, anything else as JSON.
 fn text_of(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -103,17 +87,11 @@ mod tests {
     fn one(issue: &str) -> (About, String) {
         let mut found = recognise(&format!("Invalid arguments for tool f: [{issue}]"));
         assert_eq!(found.len(), 1, "{found:?}");
-        found
-            .pop()
-            .map(|Complaint { about, path }| (about, path))
-            .unwrap()
+        found.pop().map(|Complaint { about, path }| (about, path)).unwrap()
     }
 
     fn wrong(expected: &str, received: &str) -> About {
-        About::WrongType {
-            expected: Some(expected.into()),
-            received: Some(received.into()),
-        }
+        About::WrongType { expected: Some(expected.into()), received: Some(received.into()) }
     }
 
     #[test]
@@ -141,9 +119,7 @@ mod tests {
 
     #[test]
     fn the_allowed_values_are_told_by_either_version() {
-        let allowed = About::NotInEnum {
-            allowed: vec!["p".into(), "q".into()],
-        };
+        let allowed = About::NotInEnum { allowed: vec!["p".into(), "q".into()] };
         let v3 = r#"{"code":"invalid_enum_value","options":["p","q"],"received":"z","path":["a"],"message":"Invalid enum value"}"#;
         assert_eq!(one(v3), (allowed.clone(), "/a".into()));
         let v4 = r#"{"code":"invalid_value","values":["p","q"],"path":["a"],"message":"Invalid option"}"#;
@@ -155,10 +131,7 @@ mod tests {
         let text = r#"Invalid tools/call request: [{"expected":"record","code":"invalid_type","path":["params","arguments"],"message":"Invalid input: expected record, received array"}]"#;
         assert_eq!(
             recognise(text),
-            [Complaint {
-                about: wrong("record", "array"),
-                path: String::new()
-            }]
+            [Complaint { about: wrong("record", "array"), path: String::new() }]
         );
     }
 
@@ -170,10 +143,7 @@ mod tests {
 
     #[test]
     fn a_list_that_is_not_of_issues_is_left() {
-        assert_eq!(
-            recognise(r#"[{"code":"E1","message":"disk full","path":["c"]}]"#),
-            []
-        );
+        assert_eq!(recognise(r#"[{"code":"E1","message":"disk full","path":["c"]}]"#), []);
         assert_eq!(recognise(r#"[{"code":"custom","message":"no path"}]"#), []);
     }
 }

@@ -12,15 +12,11 @@ use super::tokens::{is_type_name, quoted};
 pub(super) fn about(words: &str, blamed: bool) -> Option<About> {
     let words = words.trim_end_matches('.');
     if let Some(options) = words.strip_prefix("Invalid option: expected one of ") {
-        return Some(About::NotInEnum {
-            allowed: quoted(options),
-        });
+        return Some(About::NotInEnum { allowed: quoted(options) });
     }
     if let Some(rest) = words.strip_prefix("Invalid enum value. Expected ") {
         let (options, _) = rest.rsplit_once(", received ")?;
-        return Some(About::NotInEnum {
-            allowed: quoted(options),
-        });
+        return Some(About::NotInEnum { allowed: quoted(options) });
     }
     if let Some(rest) = words.strip_prefix("Invalid input: expected ") {
         return Some(expected_and_received(rest));
@@ -39,14 +35,8 @@ pub(super) fn about(words: &str, blamed: bool) -> Option<About> {
 
 /// The keys of `Unrecognized key: "x"` or `Unrecognized key(s) in object: 'x', 'y'`.
 pub(super) fn unrecognised_keys(words: &str) -> Vec<String> {
-    let openings = [
-        "Unrecognized key: ",
-        "Unrecognized keys: ",
-        "Unrecognized key(s) in object: ",
-    ];
-    let keys = openings
-        .iter()
-        .find_map(|opening| words.strip_prefix(opening));
+    let openings = ["Unrecognized key: ", "Unrecognized keys: ", "Unrecognized key(s) in object: "];
+    let keys = openings.iter().find_map(|opening| words.strip_prefix(opening));
     keys.map(quoted).unwrap_or_default()
 }
 
@@ -56,10 +46,7 @@ fn expected_and_received(words: &str) -> About {
         let allowed = quoted(words);
         let expected = Some(words.to_owned());
         return if allowed.is_empty() {
-            About::WrongType {
-                expected,
-                received: None,
-            }
+            About::WrongType { expected, received: None }
         } else {
             About::NotInEnum { allowed }
         };
@@ -67,10 +54,7 @@ fn expected_and_received(words: &str) -> About {
     if received == "undefined" {
         return About::MissingField;
     }
-    About::WrongType {
-        expected: Some(expected.to_owned()),
-        received: Some(received.to_owned()),
-    }
+    About::WrongType { expected: Some(expected.to_owned()), received: Some(received.to_owned()) }
 }
 
 #[cfg(test)]
@@ -79,10 +63,7 @@ mod tests {
     use crate::enhance::complaint::About;
 
     fn wrong(expected: &str, received: &str) -> About {
-        About::WrongType {
-            expected: Some(expected.into()),
-            received: Some(received.into()),
-        }
+        About::WrongType { expected: Some(expected.into()), received: Some(received.into()) }
     }
 
     #[test]
@@ -107,32 +88,19 @@ mod tests {
 
     #[test]
     fn either_version_lists_the_allowed_values() {
-        let allowed = About::NotInEnum {
-            allowed: vec!["a b".into(), "c".into()],
-        };
+        let allowed = About::NotInEnum { allowed: vec!["a b".into(), "c".into()] };
         let newer = about("Invalid option: expected one of \"a b\"|\"c\"", false);
         assert_eq!(newer.as_ref(), Some(&allowed));
-        let older = about(
-            "Invalid enum value. Expected 'a b' | 'c', received 'd'",
-            false,
-        );
+        let older = about("Invalid enum value. Expected 'a b' | 'c', received 'd'", false);
         assert_eq!(older, Some(allowed));
         let only = about("Invalid input: expected \"x\"", false);
-        assert_eq!(
-            only,
-            Some(About::NotInEnum {
-                allowed: vec!["x".into()]
-            })
-        );
+        assert_eq!(only, Some(About::NotInEnum { allowed: vec!["x".into()] }));
     }
 
     #[test]
     fn either_version_names_the_unrecognised_keys() {
         assert_eq!(unrecognised_keys("Unrecognized key: \"x\""), ["x"]);
-        assert_eq!(
-            unrecognised_keys("Unrecognized key(s) in object: 'x', 'y'"),
-            ["x", "y"]
-        );
+        assert_eq!(unrecognised_keys("Unrecognized key(s) in object: 'x', 'y'"), ["x", "y"]);
         assert!(unrecognised_keys("Unrecognized key binding").is_empty());
     }
 

@@ -9,13 +9,10 @@ use serde_json::Value;
 
 /// A union fails once for each of its branches. Only what all branches agree on is certain.
 pub(super) fn complaint(issue: &Value, path: &[String], scope: Scope) -> Option<Complaint> {
-    let version_3 = list(issue, "unionErrors")
-        .iter()
-        .map(|branch| (list(branch, "issues"), &[][..]));
+    let version_3 =
+        list(issue, "unionErrors").iter().map(|branch| (list(branch, "issues"), &[][..]));
     // Paths inside a branch are whole in version 3 and begin at the union in version 4.
-    let version_4 = list(issue, "errors")
-        .iter()
-        .map(|branch| (items(branch), path));
+    let version_4 = list(issue, "errors").iter().map(|branch| (items(branch), path));
     let agreed = version_3
         .chain(version_4)
         .map(|(issues, parent)| only_complaint(issues, parent, scope))
@@ -36,18 +33,9 @@ fn agreement(one: Complaint, other: Complaint) -> Option<Complaint> {
     }
     let about = match (one.about, other.about) {
         (
-            About::WrongType {
-                expected: Some(one),
-                received,
-            },
-            About::WrongType {
-                expected: Some(other),
-                ..
-            },
-        ) => About::WrongType {
-            expected: Some(format!("{one} | {other}")),
-            received,
-        },
+            About::WrongType { expected: Some(one), received },
+            About::WrongType { expected: Some(other), .. },
+        ) => About::WrongType { expected: Some(format!("{one} | {other}")), received },
         (About::NotInEnum { mut allowed }, About::NotInEnum { allowed: more }) => {
             allowed.extend(more);
             About::NotInEnum { allowed }
@@ -55,10 +43,7 @@ fn agreement(one: Complaint, other: Complaint) -> Option<Complaint> {
         (one, other) if one == other => one,
         _ => return None,
     };
-    Some(Complaint {
-        about,
-        path: one.path,
-    })
+    Some(Complaint { about, path: one.path })
 }
 
 #[cfg(test)]
@@ -68,17 +53,11 @@ mod tests {
     fn one(issue: &str) -> (About, String) {
         let mut found = recognise(&format!("Invalid arguments for tool f: [{issue}]"));
         assert_eq!(found.len(), 1, "{found:?}");
-        found
-            .pop()
-            .map(|Complaint { about, path }| (about, path))
-            .unwrap()
+        found.pop().map(|Complaint { about, path }| (about, path)).unwrap()
     }
 
     fn wrong(expected: &str, received: &str) -> About {
-        About::WrongType {
-            expected: Some(expected.into()),
-            received: Some(received.into()),
-        }
+        About::WrongType { expected: Some(expected.into()), received: Some(received.into()) }
     }
 
     #[test]

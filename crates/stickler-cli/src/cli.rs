@@ -1,0 +1,172 @@
+//! The command line, from which help, completions and documentation are made.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::exit::Exit;
+
+/// Strict about the protocol, helpful about mistakes: validation for the Model Context Protocol.
+#[derive(Debug, Parser)]
+#[command(name = "stickler", version, after_help = Exit::TABLE, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check tool calls against tool definitions, and say how to correct them
+    Validate(ValidateOptions),
+    /// Tell what a code or rule means, why it matters and how to mend it
+    Explain(ExplainOptions),
+    /// Print completions for a shell
+    Completions(CompletionsOptions),
+    /// See a bad call refused, explained and corrected; nothing to set up
+    Demo,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// For programs: one JSON object a line
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = VALIDATE_EXAMPLES)]
+pub(crate) struct ValidateOptions {
+    /// Tool definitions: a `tools/list` result, a whole JSON-RPC response, or an array of tools
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: PathBuf,
+
+    /// Calls to check, one a line: `{"name":…,"arguments":…}` or whole `tools/call` requests;
+    /// `-` reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "args"])]
+    pub(crate) calls: Option<PathBuf>,
+
+    /// The tool of a single call
+    #[arg(value_name = "TOOL", required_unless_present = "calls")]
+    pub(crate) tool: Option<String>,
+
+    /// The arguments of the single call, as JSON; without it the call has none
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+
+    /// How results are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) checks: CheckOptions,
+}
+
+/// How calls are checked and explained.
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// What to do with fields that a schema neither lists nor forbids
+    #[arg(long, value_enum, default_value_t = UnknownFields::Reject)]
+    pub(crate) unknown_fields: UnknownFields,
+
+    /// Whether to look for a corrected call, and whether a call that can be corrected beyond doubt
+    /// counts as valid
+    #[arg(long, value_enum, default_value_t = Repair::Suggest)]
+    pub(crate) repair: Repair,
+
+    /// How much the help prompt tells
+    #[arg(long, value_enum, default_value_t = Help::Brief)]
+    pub(crate) help_detail: Help,
+
+    /// How many edits apart two names may be for one to be suggested for the other
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) suggestion_distance: usize,
+
+    /// Keep argument values out of everything that is printed; names and types stay
+    #[arg(long)]
+    pub(crate) mask: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnknownFields {
+    /// A schema that lists properties and is silent about others is closed
+    Reject,
+    /// As the schema says, to the letter
+    FollowSchema,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Repair {
+    /// Do not look for a corrected call
+    Off,
+    /// Show the corrected call
+    Suggest,
+    /// Take the corrected call where the correction is beyond doubt
+    Apply,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Help {
+    /// What fits into 500 tokens
+    Brief,
+    /// Everything, the schema included
+    Full,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainOptions {
+    /// A code such as `STK-107` or a rule such as `unknown_field`; without it all are listed
+    #[arg(value_name = "CODE")]
+    pub(crate) id: Option<String>,
+
+    /// How the answer is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+const VALIDATE_EXAMPLES: &str = "\
+Examples:
+  stickler validate --tools tools.json write_file --args '{\"pth\":\"a.txt\",\"content\":\"hi\"}'
+  stickler validate --tools tools.json --calls calls.ndjson --format json
+  producer | stickler validate --tools tools.json --calls -";
+
+impl From<&CheckOptions> for stickler::ValidationConfig {
+    fn from(options: &CheckOptions) -> Self {
+        let mut config = Self::default();
+        config.unknown_fields = match options.unknown_fields {
+            UnknownFields::Reject => stickler::UnknownFields::Reject,
+            UnknownFields::FollowSchema => stickler::UnknownFields::FollowSchema,
+        };
+        config.repair = match options.repair {
+            Repair::Off => stickler::Repair::Off,
+            Repair::Suggest => stickler::Repair::Suggest,
+            Repair::Apply => stickler::Repair::Apply,
+        };
+        config.help = match options.help_detail {
+            Help::Brief => stickler::HelpDetail::Brief,
+            Help::Full => stickler::HelpDetail::Full,
+        };
+        config.suggestion_distance = options.suggestion_distance;
+        config.mask_values = options.mask;
+        config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

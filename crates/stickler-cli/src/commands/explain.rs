@@ -1,0 +1,75 @@
+//! `stickler explain`: what a code means, why it matters, how to mend it.
+
+use std::io::Write as _;
+
+use serde::Serialize;
+use stickler::Rule;
+use stickler::rules::{RULES, find};
+
+use crate::cli::{ExplainOptions, Format};
+use crate::exit::{Exit, Failure, Outcome};
+
+pub(crate) fn run(options: &ExplainOptions) -> Outcome {
+    let rules: Vec<&Rule> = match &options.id {
+        None => RULES.iter().collect(),
+        Some(id) => vec![find(id).ok_or_else(|| unknown(id))?],
+    };
+    let mut out = std::io::stdout().lock();
+    for rule in &rules {
+        match options.format {
+            Format::Json => {
+                let line = serde_json::to_string(&Described::from(*rule)).unwrap_or_default();
+                writeln!(out, "{line}")?;
+            }
+            Format::Text if options.id.is_none() => {
+                writeln!(out, "{:<18} {}", rule.id, rule.summary)?;
+            }
+            Format::Text => write!(out, "{}", page(rule))?,
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// A rule as JSON.
+#[derive(Serialize)]
+struct Described<'r> {
+    id: &'r str,
+    severity: String,
+    summary: &'r str,
+    why: &'r str,
+    mend: &'r str,
+    json_rpc: Option<i32>,
+}
+
+impl<'r> From<&'r Rule> for Described<'r> {
+    fn from(rule: &'r Rule) -> Self {
+        Self {
+            id: rule.id,
+            severity: rule.severity.to_string(),
+            summary: rule.summary,
+            why: rule.why,
+            mend: rule.mend,
+            json_rpc: rule.json_rpc,
+        }
+    }
+}
+
+fn page(rule: &Rule) -> String {
+    let answered = rule
+        .json_rpc
+        .map_or_else(String::new, |code| format!("\nAnswered with JSON-RPC code {code}.\n"));
+    format!(
+        "{} ({}): {}\n\n{}\n\nHow to mend it: {}\n{answered}",
+        rule.id, rule.severity, rule.summary, rule.why, rule.mend
+    )
+}
+
+fn unknown(id: &str) -> Failure {
+    let nearest = RULES.iter().min_by_key(|rule| stickler::edit_distance(id, rule.id));
+    let hint = nearest
+        .filter(|rule| stickler::edit_distance(id, rule.id) <= 3)
+        .map_or_else(String::new, |rule| format!("; did you mean `{}`?", rule.id));
+    Failure::Usage(format!(
+        "there is no code or rule `{id}`{hint}\n\nhint: `stickler explain` lists them all"
+    ))
+}

@@ -1,0 +1,6 @@
+//! One module a command.
+
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod explain;
+pub(crate) mod validate;

@@ -1,0 +1,161 @@
+//! A result for people: the call with the places underlined, a label at each, and what to do.
+
+use std::fmt;
+use std::io::Write;
+
+use miette::{Diagnostic, LabeledSpan, SourceCode};
+use stickler::tape::TapeBuffer;
+use stickler::{Code, McpValidator, ValidationError, ValidationErrorKind, ValidationResult};
+
+use super::call::Judged;
+use super::layout::Layout;
+use crate::exit::Failure;
+use crate::style::report_handler;
+
+pub(super) fn print(
+    out: &mut impl Write,
+    validator: &McpValidator,
+    line: usize,
+    judged: &Judged,
+) -> Result<(), Failure> {
+    match judged {
+        Judged::NotACall { message, expected, .. } => {
+            writeln!(out, "line {line}: {message}\n\nhint: expected {expected}\n")?;
+        }
+        Judged::Call { tool, result, .. } if result.is_valid => {
+            let note = match &result.unchecked {
+                Some(_) => " (not checked: its schema cannot be used)",
+                None if result.repaired => " after repair",
+                None => "",
+            };
+            writeln!(out, "line {line}: `{tool}` is valid{note}")?;
+        }
+        Judged::Call { tool, arguments, result } => {
+            let page = Page::new(validator, line, tool, arguments.as_deref(), result);
+            let mut drawn = String::new();
+            // Writing to a string cannot fail.
+            let _ = report_handler().render_report(&mut drawn, &page);
+            writeln!(out, "{drawn}")?;
+        }
+    }
+    Ok(())
+}
+
+/// One refused call.
+#[derive(Debug)]
+struct Page {
+    title: String,
+    text: String,
+    labels: Vec<LabeledSpan>,
+    help: String,
+}
+
+impl Page {
+    fn new(
+        validator: &McpValidator,
+        line: usize,
+        tool: &str,
+        arguments: Option<&str>,
+        result: &ValidationResult,
+    ) -> Self {
+        let masked = validator.config().mask_values;
+        let mut buffer = TapeBuffer::new();
+        let written = arguments.unwrap_or("{}").as_bytes();
+        let layout = buffer
+            .read(written, usize::MAX)
+            .map(|tape| Layout::of(tape.root(), masked))
+            .unwrap_or_default();
+        let labels = result.errors.iter().map(|error| label(&layout, error)).collect();
+        Self {
+            title: title(line, tool, result),
+            labels,
+            help: help(result, masked),
+            text: layout.text,
+        }
+    }
+}
+
+fn title(line: usize, tool: &str, result: &ValidationResult) -> String {
+    let unknown = result
+        .errors
+        .iter()
+        .find(|error| matches!(error.kind, ValidationErrorKind::UnknownTool { .. }));
+    match (unknown, result.errors.len()) {
+        (Some(error), _) => format!("line {line}: [{}] {}", Code::UnknownTool, error.message),
+        (None, count) => {
+            let problems =
+                if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") };
+            format!("line {line}: [{}] `{tool}`: {problems}", Code::InvalidArguments)
+        }
+    }
+}
+
+fn label(layout: &Layout, error: &ValidationError) -> LabeledSpan {
+    let parent = error.path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let (span, text) = match &error.kind {
+        ValidationErrorKind::UnknownField { .. } => {
+            (layout.key_at(&error.path), "not a known field".to_owned())
+        }
+        ValidationErrorKind::MissingRequired { field } => {
+            (layout.value_at(parent), format!("`{field}` ({}) is missing here", error.expected))
+        }
+        ValidationErrorKind::UnknownTool { .. } => (None, String::new()),
+        ValidationErrorKind::TypeMismatch { expected, actual } => {
+            (layout.value_at(&error.path), format!("{actual}, but must be {expected}"))
+        }
+        ValidationErrorKind::InvalidEnum { .. } => {
+            (layout.value_at(&error.path), format!("must be {}", error.expected))
+        }
+        _ => (layout.value_at(&error.path), format!("must {}", error.expected)),
+    };
+    let span = span.unwrap_or(0..0);
+    LabeledSpan::new((!text.is_empty()).then_some(text), span.start, span.len())
+}
+
+/// What to do: the suggestions, then the corrected call.
+fn help(result: &ValidationResult, masked: bool) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for error in &result.errors {
+        if let Some(best) = error.suggestions().first() {
+            let place = if error.path.is_empty() { "the tool" } else { &error.path };
+            lines.push(format!("did you mean `{best}` for {place}?"));
+        }
+    }
+    match result.corrected.as_ref().filter(|_| !masked) {
+        Some(call) => {
+            lines.push("the corrected call:".to_owned());
+            lines.push(format!("{} {}", call.name, call.arguments.get()));
+        }
+        None => lines.extend(
+            result
+                .errors
+                .iter()
+                .filter(|error| error.suggestions().is_empty())
+                .map(|error| error.message.clone()),
+        ),
+    }
+    lines.dedup();
+    lines.join("\n")
+}
+
+impl fmt::Display for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)
+    }
+}
+
+impl std::error::Error for Page {}
+
+impl Diagnostic for Page {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display + 'a>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.text)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.labels.iter().filter(|label| label.label().is_some()).cloned()))
+    }
+}

@@ -1,0 +1,148 @@
+//! Drafts strings from `format`, `pattern` and the length bounds.
+
+use serde_json::{Map, Value};
+
+use super::MAX_TEXT;
+use super::decimal::Decimal;
+use super::format;
+use super::pattern::PatternCache;
+
+/// What a string says when the schema gives no hint.
+pub(super) const PLAIN: &str = "example";
+
+/// Candidate strings, best first, with `variety` further ones behind.
+pub(super) fn strings(
+    keywords: &Map<String, Value>,
+    patterns: &[String],
+    cache: &PatternCache,
+    variety: usize,
+) -> Vec<String> {
+    let bounds = Lengths::of(keywords);
+    let mut drafts = formatted(keywords, &bounds);
+    let plain: Vec<String> = (0..=variety).filter_map(|number| bounds.plain(number)).collect();
+    let matches_all = |text: &String| {
+        patterns.iter().all(|pattern| cache.get(pattern).is_match(text) == Some(true))
+    };
+    if drafts.is_empty() {
+        // A word reads better than the shortest match, where the pattern allows words.
+        drafts.extend(plain.iter().filter(|text| matches_all(text)).cloned());
+    }
+    for pattern in patterns {
+        drafts.extend(cache.get(pattern).samples(bounds.min, variety));
+    }
+    if format_name(keywords).is_none_or(|name| format::samples(name).is_empty()) {
+        drafts.extend(plain);
+    }
+    drafts.retain(|draft| bounds.allow(draft));
+    drafts
+}
+
+fn format_name(keywords: &Map<String, Value>) -> Option<&str> {
+    keywords.get("format").and_then(Value::as_str)
+}
+
+fn formatted(keywords: &Map<String, Value>, bounds: &Lengths) -> Vec<String> {
+    let Some(name) = format_name(keywords) else {
+        return Vec::new();
+    };
+    format::samples(name)
+        .iter()
+        .map(|sample| format::grown(name, sample, bounds.min))
+        .filter(|sample| bounds.allow(sample))
+        .collect()
+}
+
+struct Lengths {
+    min: usize,
+    max: usize,
+}
+
+impl Lengths {
+    fn of(keywords: &Map<String, Value>) -> Self {
+        Self {
+            min: count(keywords, "minLength").unwrap_or(0),
+            max: count(keywords, "maxLength").unwrap_or(usize::MAX),
+        }
+    }
+
+    fn allow(&self, text: &str) -> bool {
+        (self.min..=self.max).contains(&text.chars().count())
+    }
+
+    /// The plain word cut or repeated to length; numbers above 0 give different ones.
+    fn plain(&self, number: usize) -> Option<String> {
+        if self.min > self.max || self.min > MAX_TEXT {
+            return None;
+        }
+        let suffix = match number {
+            0 => String::new(),
+            _ => (number + 1).to_string(),
+        };
+        let room = self.max.saturating_sub(suffix.len());
+        let wanted = self.min.saturating_sub(suffix.len()).max(PLAIN.len()).min(room);
+        let word: String = PLAIN.chars().cycle().take(wanted).collect();
+        Some(format!("{word}{suffix}"))
+    }
+}
+
+/// A keyword that counts something; whole floats such as `2.0` count too.
+pub(super) fn count(keywords: &Map<String, Value>, keyword: &str) -> Option<usize> {
+    let value = keywords.get(keyword)?;
+    let exact = value.as_u64().and_then(|count| usize::try_from(count).ok());
+    exact.or_else(|| usize::try_from(Decimal::of(value)?.units_at(0)?).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pattern::PatternCache;
+    use super::{count, strings};
+    use serde_json::{Value, json};
+
+    fn first(schema: &Value) -> Option<String> {
+        let keywords = schema.as_object().unwrap();
+        let pattern = schema["pattern"].as_str().map(str::to_owned);
+        let patterns: Vec<String> = pattern.into_iter().collect();
+        strings(keywords, &patterns, &PatternCache::default(), 1).into_iter().next()
+    }
+
+    #[test]
+    fn a_plain_string_is_cut_and_repeated_to_the_bounds() {
+        for (schema, expected) in [
+            (json!({}), "example"),
+            (json!({"maxLength": 3}), "exa"),
+            (json!({"minLength": 9}), "exampleex"),
+            (json!({"minLength": 2.0, "maxLength": 2.0}), "ex"),
+            (json!({"maxLength": 0}), ""),
+        ] {
+            assert_eq!(first(&schema).as_deref(), Some(expected), "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_format_wins_over_a_plain_word() {
+        assert_eq!(first(&json!({"format": "date"})).as_deref(), Some("2024-01-15"));
+        assert_eq!(first(&json!({"format": "phone"})).as_deref(), Some("example"));
+        assert_eq!(first(&json!({"format": "email", "maxLength": 8})).as_deref(), Some("a@b.co"));
+    }
+
+    #[test]
+    fn a_word_is_used_where_the_pattern_allows_one() {
+        assert_eq!(first(&json!({"pattern": "^[a-z]+$"})).as_deref(), Some("example"));
+        assert_eq!(first(&json!({"pattern": "^[A-Z]{2}$"})).as_deref(), Some("AA"));
+    }
+
+    #[test]
+    fn a_pattern_grows_to_the_minimum_length() {
+        assert_eq!(first(&json!({"pattern": "^[0-9]+$", "minLength": 4})).as_deref(), Some("1111"));
+    }
+
+    #[test]
+    fn contradictory_lengths_give_nothing() {
+        assert_eq!(first(&json!({"minLength": 3, "maxLength": 2})), None);
+    }
+
+    #[test]
+    fn a_count_may_be_written_as_a_float() {
+        assert_eq!(count(json!({"minItems": 3.0}).as_object().unwrap(), "minItems"), Some(3));
+    }
+}

@@ -1,0 +1,202 @@
+//! Shows what the generator promises as a whole: valid or absent, soon, every time.
+
+use std::cell::Cell;
+
+use super::{MAX_CHECKS, generate};
+use serde_json::{Map, Value, json};
+
+/// The example for `schema`, confirmed by a real validator that also checks formats.
+pub(super) fn example_of(schema: &Value) -> Option<Value> {
+    let validator = jsonschema::options()
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(true)
+        .build(schema)
+        .unwrap();
+    generate(schema, &|value| validator.is_valid(value))
+}
+
+/// How often `accepts` is asked when it always refuses.
+fn checks_until_given_up(schema: &Value) -> usize {
+    let checks = Cell::new(0);
+    let made = generate(schema, &|_| {
+        checks.set(checks.get() + 1);
+        false
+    });
+    assert_eq!(made, None);
+    checks.get()
+}
+
+#[test]
+fn the_same_schema_gives_the_same_example() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"a": {"type": "array", "items": {"type": "string", "format": "uuid"}}},
+        "required": ["a"]
+    });
+    assert_eq!(example_of(&schema), example_of(&schema));
+}
+
+#[test]
+fn all_of_and_references_are_satisfied_together() {
+    let schema = json!({
+        "$defs": {
+            "named": {"properties": {"name": {"type": "string"}}, "required": ["name"]},
+            "short": {"properties": {"name": {"maxLength": 3}}}
+        },
+        "type": "object",
+        "allOf": [{"$ref": "#/$defs/named"}, {"$ref": "#/$defs/short"}],
+        "required": ["age"],
+        "properties": {"age": {"type": "integer", "minimum": 18}}
+    });
+    assert_eq!(example_of(&schema), Some(json!({"name": "exa", "age": 18})));
+}
+
+#[test]
+fn draft_04_schemas_are_understood() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "type": "object",
+        "definitions": {"n": {"type": "number", "minimum": 5, "exclusiveMinimum": true}},
+        "properties": {"n": {"$ref": "#/definitions/n"}},
+        "required": ["n"]
+    });
+    assert_eq!(example_of(&schema), Some(json!({"n": 6})));
+}
+
+#[test]
+fn a_recursive_branch_gives_way_to_one_that_ends() {
+    let schema = json!({
+        "$defs": {"expression": {"oneOf": [
+            {"type": "object", "properties": {"left": {"$ref": "#/$defs/expression"}}, "required": ["left"]},
+            {"type": "object", "properties": {"value": {"type": "integer"}, "unit": {"type": "string"}},
+             "required": ["value", "unit"]}
+        ]}},
+        "$ref": "#/$defs/expression"
+    });
+    assert_eq!(example_of(&schema), Some(json!({"value": 1, "unit": "example"})));
+}
+
+#[test]
+fn a_rule_that_only_the_validator_knows_is_met_by_other_attempts() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": [1, 2, 3]}}, "required": ["b"]});
+    let made = generate(&schema, &|value| value["b"] == json!(3));
+    assert_eq!(made, Some(json!({"b": 3})));
+    let made = generate(&schema, &|value| value.get("a").is_some());
+    assert_eq!(made, Some(json!({"b": 1, "a": 1})));
+}
+
+#[test]
+fn what_the_validator_refuses_is_never_given() {
+    assert_eq!(generate(&json!({"type": "string"}), &|_| false), None);
+    assert_eq!(generate(&json!(false), &|_| true), None);
+}
+
+#[test]
+fn the_validator_is_asked_a_bounded_number_of_times() {
+    let names: Vec<String> = (0..30).map(|number| format!("p{number}")).collect();
+    let properties: Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({"enum": [1, 2, 3, 4]}))).collect();
+    let schema = json!({"type": "object", "properties": properties, "required": names});
+    assert_eq!(checks_until_given_up(&schema), MAX_CHECKS);
+}
+
+#[test]
+fn explosive_and_endless_schemas_end() {
+    let mut doubling = Map::new();
+    for level in 0..40 {
+        let below = json!({"$ref": format!("#/$defs/l{}", level + 1)});
+        doubling.insert(
+            format!("l{level}"),
+            json!({"type": "object", "required": ["a", "b"], "properties": {"a": below, "b": below},
+                   "anyOf": [below, below, {"not": below}]}),
+        );
+    }
+    for schema in [
+        json!({"$defs": doubling, "$ref": "#/$defs/l0"}),
+        json!({"$ref": "#"}),
+        json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}),
+        json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}], "oneOf": [{"$ref": "#"}]}),
+        json!({"type": "array", "minItems": 1_000_000_000}),
+        json!({"type": "string", "minLength": 1_000_000_000_000_u64}),
+        json!({"type": "string", "pattern": "^(a{1000}){1000}$"}),
+        json!({"type": "object", "minProperties": 4_000_000_000_u64}),
+    ] {
+        assert!(checks_until_given_up(&schema) <= MAX_CHECKS);
+    }
+}
+
+#[test]
+fn deep_nesting_does_not_overflow_the_stack() {
+    let mut applicators = json!({"type": "null"});
+    let mut members = json!({"type": "null"});
+    for _ in 0..120 {
+        applicators = json!({"allOf": [{"anyOf": [applicators]}]});
+        members = json!({"type": "object", "properties": {"a": members}, "required": ["a"]});
+    }
+    assert!(checks_until_given_up(&applicators) <= MAX_CHECKS);
+    assert!(checks_until_given_up(&members) <= MAX_CHECKS);
+}
+
+#[test]
+fn malformed_keywords_do_not_panic() {
+    let oddities = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1.5),
+        json!(1e308),
+        json!(""),
+        json!("#/x"),
+        json!("(["),
+        json!([]),
+        json!([null, 1, "a"]),
+        json!({}),
+        json!({"a": null, "": []}),
+    ];
+    let keywords = [
+        "type",
+        "enum",
+        "const",
+        "examples",
+        "default",
+        "required",
+        "properties",
+        "items",
+        "patternProperties",
+        "additionalProperties",
+        "propertyNames",
+        "prefixItems",
+        "contains",
+        "minContains",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "minimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "dependentRequired",
+        "dependencies",
+        "$ref",
+        "$id",
+        "minProperties",
+    ];
+    for (first, keyword) in keywords.into_iter().enumerate() {
+        for (second, oddity) in oddities.iter().enumerate() {
+            let other = keywords[(first + second + 1) % keywords.len()];
+            for kind in ["object", "array", "string", "number"] {
+                let schema = json!({"type": kind, other: oddity, keyword: oddity});
+                checks_until_given_up(&schema);
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Calls broken as models break them: one mistake at a time, and two at once.
+
+use serde_json::{Value, json};
+
+use super::random::Random;
+use super::spots::{Spot, Subject, escape};
+use super::tools::Server;
+use super::typo;
+
+/// A broken call and what there is to say about it.
+pub(super) struct Broken {
+    /// The mistake, or both.
+    pub(super) label: String,
+    pub(super) name: String,
+    pub(super) arguments: Value,
+    pub(super) original_name: String,
+    pub(super) original: Value,
+    pub(super) expected: Vec<Expected>,
+    pub(super) repairable: bool,
+}
+
+/// What a refusal must contain.
+#[derive(Debug, Clone)]
+pub(super) struct Expected {
+    pub(super) path: String,
+    pub(super) kind: &'static str,
+    /// The name or value that must be the first suggestion.
+    pub(super) meant: Option<String>,
+}
+
+/// One change to the arguments.
+#[derive(Debug, Clone)]
+struct Mistake {
+    label: &'static str,
+    change: Change,
+    expected: Expected,
+    repairable: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Change {
+    Rename { path: String, to: String },
+    Remove { path: String },
+    Set { path: String, value: Value },
+}
+
+pub(super) fn all(
+    subject: &Subject,
+    server: &Server,
+    call: &Value,
+    random: &mut Random,
+) -> Vec<Broken> {
+    let mistakes = mistakes(subject, call, random);
+    let mut broken: Vec<Broken> =
+        mistakes.iter().filter_map(|one| with(subject, call, &[one])).collect();
+    for _ in 0..mistakes.len().min(8) {
+        if let (Some(a), Some(b)) = (random.pick(&mistakes), random.pick(&mistakes))
+            && !touch(a.change.path(), b.change.path())
+        {
+            broken.extend(with(subject, call, &[a, b]));
+        }
+    }
+    broken.extend(whole(subject, call, random));
+    broken.extend(misnamed(subject, server, call, random));
+    broken
+}
+
+fn with(subject: &Subject, call: &Value, mistakes: &[&Mistake]) -> Option<Broken> {
+    let mut arguments = call.clone();
+    for mistake in mistakes {
+        mistake.change.apply(&mut arguments)?;
+    }
+    let labels: Vec<&str> = mistakes.iter().map(|mistake| mistake.label).collect();
+    Some(Broken {
+        label: labels.join(" + "),
+        name: subject.tool.clone(),
+        arguments,
+        original_name: subject.tool.clone(),
+        original: call.clone(),
+        expected: mistakes.iter().map(|mistake| mistake.expected.clone()).collect(),
+        repairable: mistakes.iter().all(|mistake| mistake.repairable),
+    })
+}
+
+fn mistakes(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    for spot in subject.spots(call) {
+        mistakes.extend(misspelt(&spot, random));
+        mistakes.extend(missing(&spot));
+        mistakes.extend(mistyped(&spot));
+        mistakes.extend(misvalued(&spot, random));
+    }
+    for object in subject.objects(call) {
+        if object.closed {
+            let name = "zzz_unexpected_extra_9";
+            let path = format!("{}/{name}", object.path);
+            mistakes.push(Mistake {
+                label: "extra field",
+                change: Change::Set { path: path.clone(), value: json!("surprise") },
+                expected: Expected { path, kind: "unknown_field", meant: None },
+                repairable: false,
+            });
+        }
+        for (name, schema) in &object.absent {
+            let path = format!("{}/{}", object.path, escape(name));
+            let kind = kind_of_refusal(subject.resolve(schema, &Value::Null), schema);
+            mistakes.push(Mistake {
+                label: "null for optional",
+                change: Change::Set { path: path.clone(), value: Value::Null },
+                expected: Expected { path, kind, meant: None },
+                repairable: true,
+            });
+        }
+        debug_assert!(!object.closed || object.names.len() < 10_000);
+    }
+    // Only what the schema really refuses is a mistake.
+    mistakes.retain(|mistake| {
+        let mut arguments = call.clone();
+        let by_name = mistake.expected.kind == "unknown_field";
+        mistake.change.apply(&mut arguments).is_some() && (by_name || !subject.accepts(&arguments))
+    });
+    mistakes
+}
+
+fn misspelt(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
+    if !spot.in_closed_object {
+        return Vec::new();
+    }
+    let (object, name) = split(&spot.path);
+    let wrong = [
+        ("misspelt field", typo::misspell(&name, random)),
+        ("field in other case", typo::recase(&name, random)),
+    ];
+    wrong
+        .into_iter()
+        .filter_map(|(label, wrong)| {
+            let wrong = wrong.filter(|wrong| !spot.siblings.contains(wrong))?;
+            Some(Mistake {
+                label,
+                change: Change::Rename { path: spot.path.clone(), to: wrong.clone() },
+                expected: Expected {
+                    path: format!("{object}/{}", escape(&wrong)),
+                    kind: "unknown_field",
+                    meant: Some(name.clone()),
+                },
+                repairable: true,
+            })
+        })
+        .collect()
+}
+
+fn missing(spot: &Spot<'_>) -> Option<Mistake> {
+    let is_member = !spot.siblings.is_empty();
+    (is_member && !spot.optional).then(|| Mistake {
+        label: "missing required",
+        change: Change::Remove { path: spot.path.clone() },
+        expected: Expected { path: spot.path.clone(), kind: "missing_required", meant: None },
+        repairable: false,
+    })
+}
+
+fn mistyped(spot: &Spot<'_>) -> Vec<Mistake> {
+    let kind = kind_of_refusal(spot.schema, spot.schema);
+    let mistake = |label, value, repairable| Mistake {
+        label,
+        change: Change::Set { path: spot.path.clone(), value },
+        expected: Expected { path: spot.path.clone(), kind, meant: None },
+        repairable,
+    };
+    match &spot.value {
+        Value::Number(number) if number.is_f64() => Vec::new(),
+        Value::Number(number) => {
+            vec![mistake("stringified number", json!(number.to_string()), true)]
+        }
+        Value::Bool(value) => vec![mistake("stringified boolean", json!(value.to_string()), true)],
+        Value::Object(_) => {
+            vec![mistake("stringified object", json!(spot.value.to_string()), true)]
+        }
+        Value::Array(items) => {
+            let mut mistakes =
+                vec![mistake("stringified array", json!(spot.value.to_string()), true)];
+            if let [only] = items.as_slice()
+                && (only.is_number() || only.is_boolean() || plain_text(only))
+            {
+                mistakes.push(mistake("scalar for array", only.clone(), true));
+            }
+            mistakes
+        }
+        Value::String(text) => vec![mistake("object for string", json!({ "value": text }), false)],
+        Value::Null => Vec::new(),
+    }
+}
+
+/// Text that nobody could take for JSON: otherwise taking it for JSON would be right.
+fn plain_text(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_err())
+}
+
+fn misvalued(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
+    let (Some(options), Some(value)) =
+        (spot.schema.get("enum").and_then(Value::as_array), spot.value.as_str())
+    else {
+        return Vec::new();
+    };
+    let wrong = [
+        ("enum in other case", typo::recase(value, random)),
+        ("misspelt enum", typo::misspell(value, random)),
+    ];
+    wrong
+        .into_iter()
+        .filter_map(|(label, wrong)| {
+            let wrong = wrong.filter(|wrong| !options.iter().any(|one| one == wrong))?;
+            Some(Mistake {
+                label,
+                change: Change::Set { path: spot.path.clone(), value: json!(wrong) },
+                expected: Expected {
+                    path: spot.path.clone(),
+                    kind: "invalid_enum",
+                    meant: Some(value.to_owned()),
+                },
+                repairable: true,
+            })
+        })
+        .collect()
+}
+
+/// The arguments inside something else.
+fn whole(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Broken> {
+    let key = *random.pick(&["arguments", "input", "params"]).unwrap_or(&"arguments");
+    let has_key = subject.schema.get("properties").is_some_and(|all| all.get(key).is_some());
+    let open = subject.objects(call).first().is_none_or(|root| !root.closed);
+    let broken = |label: &str, arguments: Value, path: &str, kind| Broken {
+        label: label.to_owned(),
+        name: subject.tool.clone(),
+        arguments,
+        original_name: subject.tool.clone(),
+        original: call.clone(),
+        expected: vec![Expected { path: path.to_owned(), kind, meant: None }],
+        repairable: true,
+    };
+    let mut all =
+        vec![broken("arguments as a string", json!(call.to_string()), "", "type_mismatch")];
+    if !has_key && !open {
+        let path = format!("/{key}");
+        all.push(broken("wrapped arguments", json!({ key: call }), &path, "unknown_field"));
+    }
+    all
+}
+
+fn misnamed(subject: &Subject, server: &Server, call: &Value, random: &mut Random) -> Vec<Broken> {
+    let wrong = [
+        ("misspelt tool", typo::misspell(&subject.tool, random)),
+        ("tool in other case", typo::recase(&subject.tool, random)),
+    ];
+    wrong
+        .into_iter()
+        .filter_map(|(label, wrong)| {
+            let name =
+                wrong.filter(|wrong| !server.tools.iter().any(|tool| tool.name == *wrong))?;
+            Some(Broken {
+                label: label.to_owned(),
+                name,
+                arguments: call.clone(),
+                original_name: subject.tool.clone(),
+                original: call.clone(),
+                expected: vec![Expected {
+                    path: String::new(),
+                    kind: "unknown_tool",
+                    meant: Some(subject.tool.clone()),
+                }],
+                repairable: true,
+            })
+        })
+        .collect()
+}
+
+/// A schema that names types complains of the type, one that only lists values of the value.
+fn kind_of_refusal(resolved: &Value, schema: &Value) -> &'static str {
+    let typed = [resolved, schema].iter().any(|schema| {
+        schema.get("type").is_some()
+            || schema.get("anyOf").is_some()
+            || schema.get("oneOf").is_some()
+    });
+    let listed = resolved.get("enum").is_some() || resolved.get("const").is_some();
+    if listed && !typed { "invalid_enum" } else { "type_mismatch" }
+}
+
+/// Changes in the same place or one inside the other do not add up.
+fn touch(a: &str, b: &str) -> bool {
+    let inside = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    inside(a, b) || inside(b, a)
+}
+
+fn split(path: &str) -> (String, String) {
+    let (object, name) = path.rsplit_once('/').unwrap_or(("", path));
+    (object.to_owned(), name.replace("~1", "/").replace("~0", "~"))
+}
+
+impl Change {
+    fn path(&self) -> &str {
+        match self {
+            Self::Rename { path, .. } | Self::Remove { path } | Self::Set { path, .. } => path,
+        }
+    }
+
+    fn apply(&self, arguments: &mut Value) -> Option<()> {
+        let (object, name) = split(self.path());
+        let parent = arguments.pointer_mut(&object)?;
+        match (self, parent) {
+            (Self::Rename { to, .. }, Value::Object(members)) => {
+                let value = members.shift_remove(&name)?;
+                members.insert(to.clone(), value);
+            }
+            (Self::Remove { .. }, Value::Object(members)) => {
+                members.shift_remove(&name)?;
+            }
+            (Self::Set { value, .. }, Value::Object(members)) => {
+                members.insert(name, value.clone());
+            }
+            (Self::Set { value, .. }, Value::Array(items)) => {
+                *items.get_mut(name.parse::<usize>().ok()?)? = value.clone();
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}

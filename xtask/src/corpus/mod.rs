@@ -1,0 +1,74 @@
+//! How well calls are checked, explained and repaired, over real tool definitions.
+//!
+//! For every tool: valid calls are generated from its schema (and confirmed by the plain schema
+//! engine, which shares no code with ours), then broken as language models break them, one mistake
+//! at a time and two at once. Counted are valid calls refused, broken calls detected, explained
+//! with the exact path and kind, given the right suggestion, and corrected to exactly the original.
+
+mod break_call;
+mod generate;
+mod random;
+mod report;
+mod spots;
+mod tools;
+mod typo;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use stickler::{McpValidator, ValidationConfig};
+
+use crate::Outcome;
+use crate::paths;
+use report::Report;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// A folder of `tools/list` results, one file a server
+    #[arg(long, value_name = "DIR")]
+    tools: Option<PathBuf>,
+    /// Valid calls generated for each tool
+    #[arg(long, default_value_t = 4)]
+    calls: usize,
+    /// Another seed gives other calls and mistakes
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print this many failures of each kind
+    #[arg(long, default_value_t = 3)]
+    show: usize,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let folder = options.tools.clone().unwrap_or_else(|| paths::shared("corpus/tools"));
+    if !folder.is_dir() {
+        return Err(format!("there is no folder `{}`; name one with --tools", folder.display()));
+    }
+    let servers = tools::load(&folder)?;
+    let mut report = Report::new(options.show)?;
+    for server in &servers {
+        let validator = McpValidator::new(ValidationConfig::default());
+        let discovery = validator.cache().populate(&server.name, &server.tools);
+        report.discovered(server, &discovery);
+        for tool in &server.tools {
+            let Some(cached) = validator.cache().get(&server.name, &tool.name) else {
+                continue;
+            };
+            let Some(subject) = spots::Subject::new(server, tool, &cached) else {
+                report.note(format!(
+                    "{}/{}: not compiled by the plain engine",
+                    server.name, tool.name
+                ));
+                continue;
+            };
+            report.example(&subject, &cached);
+            let mut random = random::Random::new(options.seed, &server.name, &tool.name);
+            for call in generate::calls(&subject, &cached, options.calls, &mut random) {
+                report.valid_call(&validator, &subject, &call);
+                for broken in break_call::all(&subject, server, &call, &mut random) {
+                    report.broken_call(&validator, &subject, &broken);
+                }
+            }
+        }
+    }
+    report.finish()
+}

@@ -1,0 +1,14 @@
+//! Where things are.
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// Reference data that some tasks compare with; it lies beside the checkout and is not part of it.
+pub(crate) fn shared(name: &str) -> PathBuf {
+    root().join("../shared").join(name)
+}
