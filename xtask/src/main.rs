@@ -5,6 +5,7 @@ mod corpus;
 mod coverage;
 mod interop;
 mod paths;
+mod random;
 mod requirements;
 mod rules_page;
 

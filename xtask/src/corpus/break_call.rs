@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::random::Random;
+use crate::random::Random;
 use super::spots::{Spot, Subject, escape};
 use super::tools::Server;
 use super::typo;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use stickler::CachedSchema;
 
-use super::random::Random;
+use crate::random::Random;
 use super::spots::{Subject, reference};
 
 /// Up to `count` different calls that the plain engine accepts; the example is the first.

@@ -7,7 +7,6 @@
 
 mod break_call;
 mod generate;
-mod random;
 mod report;
 mod spots;
 mod tools;
@@ -20,6 +19,7 @@ use stickler::{McpValidator, ValidationConfig};
 
 use crate::Outcome;
 use crate::paths;
+use crate::random::Random;
 use report::Report;
 
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
                 continue;
             };
             report.example(&subject, &cached);
-            let mut random = random::Random::new(options.seed, &server.name, &tool.name);
+            let mut random = Random::new(options.seed, &(server.name.clone() + &tool.name));
             for call in generate::calls(&subject, &cached, options.calls, &mut random) {
                 report.valid_call(&validator, &subject, &call);
                 for broken in break_call::all(&subject, server, &call, &mut random) {

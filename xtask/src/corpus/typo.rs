@@ -1,6 +1,6 @@
 //! Names as fingers and models get them wrong.
 
-use super::random::Random;
+use crate::random::Random;
 
 /// A letter dropped, doubled, swapped or replaced. `None` for names too short to be recognised.
 pub(super) fn misspell(name: &str, random: &mut Random) -> Option<String> {

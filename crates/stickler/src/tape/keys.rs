@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::token::Token;
-use super::{TapeBuffer, string};
+use super::string;
 
 /// Above this number of keys comparing one by one costs more than one sort.
 const FEW: u32 = 32;
@@ -21,6 +21,7 @@ pub(super) struct KeyFilter {
 
 impl KeyFilter {
     /// Whether `key` has to be compared with the `count` earlier ones now.
+    #[inline]
     pub(super) fn may_repeat(&mut self, key: &[u8], escaped: bool, count: u32) -> bool {
         let mark = 1_u64 << mark_of(key);
         let seen = self.marks & mark != 0;
@@ -43,13 +44,12 @@ impl KeyFilter {
     }
 }
 
+/// One of 64 marks, from what is cheap to look at.
+#[inline]
 fn mark_of(key: &[u8]) -> u32 {
-    let at = |index: usize| u32::from(key.get(index).copied().unwrap_or(0));
-    let last = key.len().wrapping_sub(1);
-    let middle = key.len() / 2;
-    (at(0) ^ at(last).rotate_left(2) ^ at(middle).rotate_left(4))
-        .wrapping_add(u32::try_from(key.len()).unwrap_or(0))
-        & 63
+    let (first, last) = (key.first().copied(), key.last().copied());
+    let ends = u32::from(first.unwrap_or(0)).wrapping_mul(5) ^ u32::from(last.unwrap_or(0));
+    ends.wrapping_add(u32::try_from(key.len()).unwrap_or(0).wrapping_mul(7)) & 63
 }
 
 /// The last of the first `count` keys of the object that is `key`. Only for keys without escapes.
@@ -67,28 +67,17 @@ pub(super) fn last_equal(
         .map(|(index, _)| index)
 }
 
-/// Looks at all keys of an object at once; true when one repeats.
-pub(super) fn note_duplicates(
-    buffer: &mut TapeBuffer,
-    bytes: &[u8],
-    object: u32,
-    end: u32,
-) -> bool {
-    let mut keys: Vec<(Cow<'_, str>, u32)> = key_indices(&buffer.tokens, object)
-        .take_while(|(index, _)| *index < end)
+/// The keys of a whole object that a later one repeats.
+pub(super) fn overridden(tokens: &[Token], bytes: &[u8], object: u32) -> Vec<u32> {
+    let mut keys: Vec<(Cow<'_, str>, u32)> = key_indices(tokens, object)
         .map(|(index, token)| (decoded(bytes, token), index))
         .collect();
     keys.sort_unstable();
-    let overridden: Vec<u32> = keys
-        .windows(2)
-        .filter_map(|pair| match pair {
-            [(a, index), (b, _)] if a == b => Some(*index),
-            _ => None,
-        })
-        .collect();
-    // Some may have been noted one by one already, before the object grew large.
-    buffer.duplicates.extend(&overridden);
-    !overridden.is_empty()
+    let repeated = keys.windows(2).filter_map(|pair| match pair {
+        [(a, index), (b, _)] if a == b => Some(*index),
+        _ => None,
+    });
+    repeated.collect()
 }
 
 /// The keys of an object whose members so far are complete.

@@ -4,47 +4,118 @@ use std::borrow::Cow;
 
 use super::fault::SyntaxErrorKind;
 
-/// Bytes looked at together; wide enough for the compiler to use vector instructions, without any
-/// of ours.
-const STRIDE: usize = 32;
+/// Bytes looked at together in long strings; wide enough for the compiler to use vector
+/// instructions, without any of ours.
+const STRIDE: usize = 64;
 
-/// From the byte after the opening quote to the closing quote, and whether there are escapes.
-pub(super) fn scan(bytes: &[u8], start: usize) -> Result<(usize, bool), (SyntaxErrorKind, usize)> {
-    let mut position = start;
+/// The end of a string and what was seen on the way.
+pub(super) struct Scanned {
+    /// Where the closing quote is.
+    pub(super) end: usize,
+    /// There are escapes.
+    pub(super) escaped: bool,
+    /// There may be bytes beyond ASCII, which have to be checked.
+    pub(super) beyond_ascii: bool,
+}
+
+/// From the byte after the opening quote to the closing quote.
+#[inline(always)]
+pub(super) fn scan(bytes: &[u8], start: usize) -> Result<Scanned, (SyntaxErrorKind, usize)> {
+    let mut end = start;
     let mut escaped = false;
+    let mut beyond_ascii = false;
     loop {
-        position += plain_run(bytes.get(position..).unwrap_or_default());
-        match bytes.get(position) {
-            Some(b'"') => return Ok((position, escaped)),
+        let run = plain_run(bytes.get(end..).unwrap_or_default());
+        end += run.length;
+        beyond_ascii |= run.beyond_ascii;
+        match bytes.get(end) {
+            Some(b'"') => return Ok(Scanned { end, escaped, beyond_ascii }),
             Some(b'\\') => {
                 escaped = true;
-                position = escape_end(bytes, position)?;
+                end = escape_end(bytes, end)?;
             }
-            Some(_) => return Err((SyntaxErrorKind::ControlCharacter, position)),
-            None => return Err((SyntaxErrorKind::UnexpectedEnd, position)),
+            Some(_) => return Err((SyntaxErrorKind::ControlCharacter, end)),
+            None => return Err((SyntaxErrorKind::UnexpectedEnd, end)),
         }
     }
 }
 
-/// The number of bytes before the next quote, backslash or control character.
-fn plain_run(bytes: &[u8]) -> usize {
-    // Most strings are short: look at a few bytes before setting up for long ones.
-    let (head, _) = bytes.split_at(bytes.len().min(STRIDE));
-    if let Some(position) = head.iter().position(|&byte| is_special(byte)) {
-        return position;
-    }
-    let strides = bytes.chunks_exact(STRIDE).take_while(|stride| {
-        !stride.iter().fold(false, |special, &byte| special | is_special(byte))
-    });
-    let run = strides.count() * STRIDE;
-    let rest = bytes.get(run..).unwrap_or_default();
-    run + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len())
+/// Bytes before the next quote, backslash or control character.
+struct Run {
+    length: usize,
+    /// May be said too often, because bytes are looked at together, but never too seldom.
+    beyond_ascii: bool,
 }
 
-// Bits, not branches: that is what vectorises.
-#[allow(clippy::needless_bitwise_bool)]
-fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+#[inline(always)]
+fn plain_run(bytes: &[u8]) -> Run {
+    let mut length = 0;
+    let mut high_bits = 0;
+    loop {
+        // Most strings are short: sixteen bytes at a time until it is clear that this one is not.
+        for _ in 0..STRIDE / 16 {
+            let Some(words) = bytes.get(length..).and_then(<[u8]>::first_chunk) else {
+                let tail = plain_tail(bytes.get(length..).unwrap_or_default());
+                let beyond_ascii = high_bits & HIGH_BITS != 0 || tail.beyond_ascii;
+                return Run { length: length + tail.length, beyond_ascii };
+            };
+            let words = u128::from_le_bytes(*words);
+            let (low, high) = (low_half(words), low_half(words >> 64));
+            high_bits |= low | high;
+            let (special_low, special_high) = (special_bytes(low), special_bytes(high));
+            if special_low | special_high != 0 {
+                // One number to look at instead of two keeps the branches predictable.
+                let special = u128::from(special_low) | u128::from(special_high) << 64;
+                length += special.trailing_zeros() as usize / 8;
+                return Run { length, beyond_ascii: high_bits & HIGH_BITS != 0 };
+            }
+            length += 16;
+        }
+        length += plain_strides(bytes.get(length..).unwrap_or_default());
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn low_half(words: u128) -> u64 {
+    words as u64
+}
+
+/// The number of bytes in whole strides of plain ASCII.
+fn plain_strides(bytes: &[u8]) -> usize {
+    let (strides, _) = bytes.as_chunks::<STRIDE>();
+    strides.iter().take_while(|stride| is_plain_ascii(stride)).count() * STRIDE
+}
+
+/// Compares byte by byte without a branch, which compilers turn into vector instructions.
+fn is_plain_ascii(stride: &[u8; STRIDE]) -> bool {
+    let mut plain = true;
+    for &byte in stride {
+        // As a signed number, everything beyond ASCII is negative.
+        plain &= (byte.cast_signed() > 0x1F) & (byte != b'"') & (byte != b'\\');
+    }
+    plain
+}
+
+/// Where the text ends within the next few bytes.
+#[cold]
+fn plain_tail(bytes: &[u8]) -> Run {
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    let length = bytes.iter().position(is_special).unwrap_or(bytes.len());
+    let plain = bytes.get(..length).unwrap_or_default();
+    Run { length, beyond_ascii: !plain.is_ascii() }
+}
+
+const ONES: u64 = u64::MAX / 255;
+const HIGH_BITS: u64 = ONES * 0x80;
+
+/// The high bit of each byte that is a quote, a backslash or a control character. Above the lowest
+/// such byte a borrow can mark others; only the lowest is looked at.
+fn special_bytes(word: u64) -> u64 {
+    let zero_in = |word: u64| word.wrapping_sub(ONES) & !word;
+    let quote = zero_in(word ^ (ONES * 0x22));
+    let backslash = zero_in(word ^ (ONES * 0x5C));
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (quote | backslash | control) & HIGH_BITS
 }
 
 /// Checks the escape sequence whose backslash is at `position`; the offset after it.

@@ -1,0 +1,183 @@
+//! The messages that are measured: the sizes that traffic has.
+
+use serde_json::{Value, json};
+
+use crate::paths;
+use crate::random::Random;
+
+pub(super) struct Message {
+    pub(super) name: &'static str,
+    pub(super) bytes: Vec<u8>,
+    pub(super) definition: Definition,
+}
+
+/// What the message is.
+#[derive(Clone, Copy)]
+pub(super) enum Definition {
+    /// A `tools/call` request.
+    Call,
+    /// The response to `tools/list`.
+    List,
+    /// The response to `tools/call`.
+    Result,
+}
+
+pub(super) fn all() -> [Message; 4] {
+    [
+        Message { name: "400 B call", bytes: call(2), definition: Definition::Call },
+        Message { name: "4 KB call", bytes: call(40), definition: Definition::Call },
+        Message { name: "64 KB list", bytes: list(64 << 10), definition: Definition::List },
+        Message { name: "1 MB text", bytes: text(1 << 20), definition: Definition::Result },
+    ]
+}
+
+/// A call with as many edits as asked for.
+fn call(edits: usize) -> Vec<u8> {
+    let edits: Vec<Value> = (0..edits)
+        .map(|index| {
+            json!({
+                "line": 10 + index * 7,
+                "replace": index % 2 == 0,
+                "oldText": format!("let value_{index} = read();"),
+                "newText": format!("let value_{index} = read()?;"),
+            })
+        })
+        .collect();
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": 1742,
+        "method": "tools/call",
+        "params": {
+            "name": "edit_file",
+            "arguments": { "path": "src/main.rs", "edits": edits, "dryRun": false },
+            "_meta": { "progressToken": "edit-1742" },
+        },
+    });
+    message.to_string().into_bytes()
+}
+
+/// The schema of the tool that is called.
+pub(super) fn tool_schema() -> Value {
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "minLength": 1 },
+            "edits": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "line": { "type": "integer", "minimum": 1 },
+                        "replace": { "type": "boolean" },
+                        "oldText": { "type": "string" },
+                        "newText": { "type": "string" },
+                    },
+                    "required": ["oldText", "newText"],
+                },
+            },
+            "dryRun": { "type": "boolean" },
+        },
+        "required": ["path", "edits"],
+    })
+}
+
+/// Where the tools of the list come from.
+pub(super) fn list_source() -> &'static str {
+    if real_tools().is_some() { "tools of real servers" } else { "made-up tools" }
+}
+
+fn list(bytes: usize) -> Vec<u8> {
+    let mut size = 0;
+    let mut tools = real_tools().unwrap_or_else(|| made_up_tools(bytes));
+    tools.retain(|tool| {
+        size += tool.to_string().len();
+        size <= bytes
+    });
+    let message = json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": tools } });
+    message.to_string().into_bytes()
+}
+
+/// Some tools of every server whose list lies beside the checkout.
+fn real_tools() -> Option<Vec<Value>> {
+    let mut files: Vec<_> = std::fs::read_dir(paths::shared("corpus/tools"))
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    files.sort();
+    let lists = files.iter().filter_map(|path| {
+        let list: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        Some(list.get("tools")?.as_array()?.iter().take(2).cloned().collect::<Vec<_>>())
+    });
+    Some(lists.flatten().collect())
+}
+
+/// Tools as servers describe them: no two alike, with a sentence or two for the tool and one for
+/// each field, about 18 bytes a token as in the lists of real servers.
+fn made_up_tools(bytes: usize) -> Vec<Value> {
+    let mut random = Random::new(64, "list");
+    let mut tools = Vec::new();
+    let mut size = 0;
+    while size < bytes {
+        let mut tool = json!({
+            "name": words(&mut random, 2).replace(' ', "_"),
+            "description": words(&mut random, 45),
+            "inputSchema": schema(&mut random),
+        });
+        if random.chance(70) {
+            tool["annotations"] = json!({ "readOnlyHint": random.chance(50) });
+        }
+        size += tool.to_string().len();
+        tools.push(tool);
+    }
+    tools
+}
+
+fn schema(random: &mut Random) -> Value {
+    let mut properties = serde_json::Map::new();
+    let mut required = Vec::new();
+    for _ in 0..1 + random.below(7) {
+        let name = words(random, 2).replace(' ', "_");
+        let mut property = match random.below(5) {
+            0 => json!({ "type": "integer", "minimum": 0 }),
+            1 => json!({ "type": "boolean", "default": false }),
+            2 => json!({ "type": "array", "items": { "type": "string" } }),
+            3 => json!({ "type": "string", "enum": [words(random, 1), words(random, 1)] }),
+            _ => json!({ "type": "string" }),
+        };
+        property["description"] = json!(words(random, 12));
+        if random.chance(40) {
+            required.push(name.clone());
+        }
+        properties.insert(name, property);
+    }
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": properties,
+        "required": required,
+    })
+}
+
+/// Up to as many words as asked for, at least half of them.
+fn words(random: &mut Random, most: usize) -> String {
+    const WORDS: [&str; 24] = [
+        "a", "of", "the", "file", "path", "name", "which", "project", "returns", "identifier",
+        "list", "only", "when", "given", "query", "results", "maximum", "number", "optional",
+        "repository", "content", "to", "directory", "configuration",
+    ];
+    let count = most.div_ceil(2) + random.below(most / 2 + 1);
+    let words: Vec<&str> = (0..count).filter_map(|_| random.pick(&WORDS).copied()).collect();
+    words.join(" ")
+}
+
+fn text(bytes: usize) -> Vec<u8> {
+    let line = "The quick brown fox jumps over the lazy dog, 1234567890 times over. ";
+    let text: String = line.chars().cycle().take(bytes).collect();
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": 3,
+        "result": { "content": [{ "type": "text", "text": text }], "isError": false },
+    });
+    message.to_string().into_bytes()
+}

@@ -1,0 +1,62 @@
+//! What checking costs, as ratios within one run.
+//!
+//! The machine is shared and absolute times drift, so all contestants take turns in every round and
+//! each is compared with parsing the same bytes by sonic-rs and doing nothing else. The figures are
+//! medians over the rounds.
+
+mod contest;
+mod messages;
+mod schemas;
+
+use clap::Args;
+
+use crate::Outcome;
+use contest::{Contest, Goal};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Rounds in which all contestants take turns
+    #[arg(long, default_value_t = 60)]
+    rounds: usize,
+}
+
+/// What the whole way from bytes to verdict may cost, in units of parsing alone.
+const GOALS: [Goal; 4] = [
+    Goal { case: "400 B call", at_most: 2.7 },
+    Goal { case: "4 KB call", at_most: 2.7 },
+    Goal { case: "64 KB list", at_most: 1.2 },
+    Goal { case: "1 MB text", at_most: 0.3 },
+];
+
+#[allow(clippy::print_stdout)]
+pub(crate) fn run(options: &Options) -> Outcome {
+    let source = schemas::Source::find();
+    println!("protocol schema: {}", source.name());
+    println!("64 KB list: {}", messages::list_source());
+    println!("median ratios to sonic-rs parsing alone, {} rounds\n", options.rounds);
+    println!(
+        "{:<12} {:>9} {:>9} {:>9} {:>9} {:>13} {:>13} {:>13}",
+        "message", "bytes", "sonic-rs", "serde", "tape", "serde+schema", "tape+schema", "tape+tool"
+    );
+    let mut missed = Vec::new();
+    for message in messages::all() {
+        let contest = Contest::new(&source, &message)?;
+        let ratios = contest.run(options.rounds);
+        let [sonic, serde, tape, serde_schema, tape_schema] = ratios.fixed;
+        let tool = ratios.tool.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+        println!(
+            "{:<12} {:>9} {sonic:>9.2} {serde:>9.2} {tape:>9.2} {serde_schema:>13.2} {tape_schema:>13.2} {tool:>13}",
+            message.name,
+            message.bytes.len(),
+        );
+        let goal = GOALS.iter().find(|goal| goal.case == message.name);
+        if let Some(goal) = goal.filter(|goal| tape_schema > goal.at_most) {
+            missed.push(format!("{}: {tape_schema:.2} > {}", goal.case, goal.at_most));
+        }
+    }
+    println!(
+        "\ntape+schema: bytes to verdict against the protocol schema; tape+tool: the arguments of \
+         the call against the tool's schema, unknown fields refused"
+    );
+    if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
+}

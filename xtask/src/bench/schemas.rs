@@ -1,0 +1,149 @@
+//! The protocol schema to check against: the official one of 2025-11-25 where it lies beside the
+//! checkout, otherwise the definitions that the measured messages need.
+
+use serde_json::{Value, json};
+
+use super::messages::Definition;
+use crate::paths;
+
+pub(super) enum Source {
+    Official(Value),
+    Own,
+}
+
+impl Source {
+    pub(super) fn find() -> Self {
+        let path = paths::shared("mcp-schema/2025-11-25/schema.json");
+        let text = std::fs::read_to_string(path).ok();
+        text.and_then(|text| serde_json::from_str(&text).ok()).map_or(Self::Own, Self::Official)
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Official(_) => "official, 2025-11-25",
+            Self::Own => "own definitions of the measured messages",
+        }
+    }
+
+    pub(super) fn schema(&self, definition: Definition) -> Value {
+        let definitions = match self {
+            Self::Official(schema) => schema.get("$defs").cloned().unwrap_or_default(),
+            Self::Own => own(),
+        };
+        let mut schema = match definition {
+            Definition::Call => json!({ "$ref": "#/$defs/CallToolRequest" }),
+            Definition::List => response("ListToolsResult"),
+            Definition::Result => response("CallToolResult"),
+        };
+        schema["$defs"] = definitions;
+        schema
+    }
+}
+
+fn response(result: &str) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "jsonrpc": { "const": "2.0" },
+            "id": { "type": ["string", "integer"] },
+            "result": { "$ref": format!("#/$defs/{result}") },
+        },
+        "required": ["jsonrpc", "id", "result"],
+    })
+}
+
+/// Names, types and requiredness of what the messages use.
+fn own() -> Value {
+    let text = json!({ "type": "string" });
+    let block = |kind: &str, mut properties: Value, required: &[&str]| {
+        properties["type"] = json!({ "type": "string", "const": kind });
+        properties["_meta"] = json!({ "type": "object", "additionalProperties": {} });
+        let required: Vec<&str> = required.iter().copied().chain(["type"]).collect();
+        json!({ "type": "object", "properties": properties, "required": required })
+    };
+    let media = json!({ "data": { "type": "string", "format": "byte" }, "mimeType": text });
+    json!({
+        "CallToolRequest": {
+            "type": "object",
+            "properties": {
+                "jsonrpc": { "type": "string", "const": "2.0" },
+                "id": { "$ref": "#/$defs/RequestId" },
+                "method": { "type": "string", "const": "tools/call" },
+                "params": { "$ref": "#/$defs/CallToolRequestParams" },
+            },
+            "required": ["id", "jsonrpc", "method", "params"],
+        },
+        "CallToolRequestParams": {
+            "type": "object",
+            "properties": {
+                "name": text,
+                "arguments": { "type": "object", "additionalProperties": {} },
+                "_meta": {
+                    "type": "object",
+                    "properties": { "progressToken": { "$ref": "#/$defs/RequestId" } },
+                },
+            },
+            "required": ["name"],
+        },
+        "RequestId": { "type": ["string", "integer"] },
+        "ListToolsResult": {
+            "type": "object",
+            "properties": {
+                "_meta": { "type": "object", "additionalProperties": {} },
+                "nextCursor": text,
+                "tools": { "type": "array", "items": { "$ref": "#/$defs/Tool" } },
+            },
+            "required": ["tools"],
+        },
+        "Tool": {
+            "type": "object",
+            "properties": {
+                "name": text,
+                "title": text,
+                "description": text,
+                "annotations": {
+                    "type": "object",
+                    "properties": {
+                        "title": text,
+                        "readOnlyHint": { "type": "boolean" },
+                        "destructiveHint": { "type": "boolean" },
+                        "idempotentHint": { "type": "boolean" },
+                        "openWorldHint": { "type": "boolean" },
+                    },
+                },
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "$schema": text,
+                        "type": { "type": "string", "const": "object" },
+                        "properties": {
+                            "type": "object",
+                            "additionalProperties": { "type": "object", "additionalProperties": true },
+                        },
+                        "required": { "type": "array", "items": text },
+                    },
+                    "required": ["type"],
+                },
+            },
+            "required": ["inputSchema", "name"],
+        },
+        "CallToolResult": {
+            "type": "object",
+            "properties": {
+                "content": { "type": "array", "items": { "$ref": "#/$defs/ContentBlock" } },
+                "isError": { "type": "boolean" },
+                "structuredContent": { "type": "object", "additionalProperties": {} },
+            },
+            "required": ["content"],
+        },
+        "ContentBlock": {
+            "anyOf": [
+                block("text", json!({ "text": text }), &["text"]),
+                block("image", media.clone(), &["data", "mimeType"]),
+                block("audio", media, &["data", "mimeType"]),
+                block("resource_link", json!({ "name": text, "uri": text }), &["name", "uri"]),
+                block("resource", json!({ "resource": { "type": "object" } }), &["resource"]),
+            ],
+        },
+    })
+}
