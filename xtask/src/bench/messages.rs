@@ -162,9 +162,30 @@ fn schema(random: &mut Random) -> Value {
 /// Up to as many words as asked for, at least half of them.
 fn words(random: &mut Random, most: usize) -> String {
     const WORDS: [&str; 24] = [
-        "a", "of", "the", "file", "path", "name", "which", "project", "returns", "identifier",
-        "list", "only", "when", "given", "query", "results", "maximum", "number", "optional",
-        "repository", "content", "to", "directory", "configuration",
+        "a",
+        "of",
+        "the",
+        "file",
+        "path",
+        "name",
+        "which",
+        "project",
+        "returns",
+        "identifier",
+        "list",
+        "only",
+        "when",
+        "given",
+        "query",
+        "results",
+        "maximum",
+        "number",
+        "optional",
+        "repository",
+        "content",
+        "to",
+        "directory",
+        "configuration",
     ];
     let count = most.div_ceil(2) + random.below(most / 2 + 1);
     let words: Vec<&str> = (0..count).filter_map(|_| random.pick(&WORDS).copied()).collect();

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::random::Random;
 use super::spots::{Spot, Subject, escape};
 use super::tools::Server;
 use super::typo;
+use crate::random::Random;
 
 /// A broken call and what there is to say about it.
 pub(super) struct Broken {

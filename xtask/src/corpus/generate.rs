@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 use stickler::CachedSchema;
 
-use crate::random::Random;
 use super::spots::{Subject, reference};
+use crate::random::Random;
 
 /// Up to `count` different calls that the plain engine accepts; the example is the first.
 pub(super) fn calls(

@@ -4,7 +4,7 @@ use jsonschema::error::ValidationErrorKind as Engine;
 use serde_json::Value;
 
 use super::wording::literal;
-use crate::schema::{CompiledSchema, NodeId};
+use crate::schema::{CompiledSchema, Members, NodeId};
 
 /// The names that subschemas list for one place, those they refer to included.
 pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s str> {
@@ -17,7 +17,7 @@ pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s
         }
         seen.push(id);
         let node = schema.graph.node(id);
-        for (name, _) in node.properties.iter().flat_map(|members| members.iter()) {
+        for (name, _) in node.properties.iter().flat_map(Members::iter) {
             if !names.contains(&name) {
                 names.push(name);
             }

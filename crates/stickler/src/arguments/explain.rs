@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use jsonschema::JsonType;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Engine};
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ use super::{closest, describe};
 use crate::config::{UnknownFields, ValidationConfig};
 use crate::schema::{CompiledSchema, NodeId};
 use crate::suggest;
-use crate::tape::{Kind, Node, StepBudget};
+use crate::tape::{Kind, Node, StepBudget, unescape_segment};
 
 type EngineError<'i> = jsonschema::ValidationError<'i>;
 
@@ -122,7 +123,7 @@ impl<'e> Explainer<'e> {
             Engine::Constant { expected_value } => self.not_allowed(path, place, &[expected_value]),
             Engine::FalseSchema => match path.rsplit_once('/') {
                 Some((object, field)) if self.is_member(object) => {
-                    self.unknown_field(object, field, schema_path, &[])
+                    self.unknown_field(object, &unescape_segment(field), schema_path, &[])
                 }
                 _ => self.wording.invalid(path, place, "be left out", None),
             },
@@ -261,7 +262,7 @@ fn type_names(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(one) => one.as_str().to_owned(),
         TypeKind::Multiple(set) => {
-            let names: Vec<&str> = set.iter().map(|one| one.as_str()).collect();
+            let names: Vec<&str> = set.iter().map(JsonType::as_str).collect();
             names.join(" or ")
         }
     }

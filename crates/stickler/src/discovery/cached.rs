@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ToolDefinition;
 use crate::example;
-use crate::schema::{CompiledSchema, SchemaGraph};
+use crate::schema::{CompiledSchema, Members, SchemaGraph};
 
 /// A tool with its schema, compiled and ready to be asked.
 pub struct CachedSchema {
@@ -45,7 +45,7 @@ impl CachedSchema {
             let keywords = compiled.at(&node.pointer);
             let names = keywords.and_then(|schema| schema.get("required")?.as_array());
             add_missing(&mut required, names.into_iter().flatten().filter_map(Value::as_str));
-            let listed = node.properties.iter().flat_map(|members| members.iter());
+            let listed = node.properties.iter().flat_map(Members::iter);
             add_missing(&mut properties, listed.map(|(name, _)| name));
             pending.extend(node.all_of.iter().rev());
         }

@@ -62,16 +62,18 @@ impl McpValidator {
         }
         match self.cache().get(server, tool) {
             Some(schema) => self.help_with(&schema, result),
-            None => HelpPrompt(render(&Parts::without_schema(tool, result), &FULL)),
+            None => self.render(&Parts::without_schema(tool, result)),
         }
     }
 
-    /// What there is to know about a tool, without a call that went wrong.
-    pub(crate) fn help_with(&self, schema: &CachedSchema, result: &ValidationResult) -> HelpPrompt {
-        let parts = Parts::new(schema, result, self.config().mask_values);
+    fn help_with(&self, schema: &CachedSchema, result: &ValidationResult) -> HelpPrompt {
+        self.render(&Parts::new(schema, result, self.config().mask_values))
+    }
+
+    fn render(&self, parts: &Parts<'_>) -> HelpPrompt {
         HelpPrompt(match self.config().help {
-            HelpDetail::Full => render(&parts, &FULL),
-            HelpDetail::Brief => render_within(&parts, self.config().help_token_budget),
+            HelpDetail::Full => render(parts, &FULL),
+            HelpDetail::Brief => render_within(parts, self.config().help_token_budget),
         })
     }
 }
@@ -245,7 +247,7 @@ fn fields(fields: &[Field], most: usize, description: usize, detail: &Detail) ->
 }
 
 /// A fence longer than any run of backticks in the text, so that nothing breaks out of it.
-fn fenced(json: &str) -> String {
+pub(super) fn fenced(json: &str) -> String {
     let longest = json.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
     format!("{fence}json\n{json}\n{fence}")

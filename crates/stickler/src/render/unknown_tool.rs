@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::help::{CLOSING, HelpPrompt};
+use super::help::{CLOSING, HelpPrompt, fenced};
 use super::tokens;
 use crate::arguments::{McpValidator, ValidationResult};
 use crate::config::HelpDetail;
@@ -54,8 +54,9 @@ fn ending(validator: &McpValidator, result: &ValidationResult, most: usize) -> S
     if let Some(call) = result.corrected.as_ref().filter(|_| !validator.config().mask_values) {
         let name = crate::tape::quote(&call.name);
         let call = format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get());
-        if tokens::estimate(&call) <= most {
-            let _ = write!(ending, "\n## Corrected Call\n```json\n{call}\n```\n");
+        let section = format!("\n## Corrected Call\n{}\n", fenced(&call));
+        if tokens::estimate(&section) <= most {
+            ending.push_str(&section);
         }
     }
     let _ = write!(ending, "\n{CLOSING}\n");

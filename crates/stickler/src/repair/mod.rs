@@ -42,7 +42,9 @@ pub(crate) fn repair(
         edits.append(&mut step.edits);
         let tape =
             buffer.read(step.text.as_bytes(), validator.config().limits.message_depth).ok()?;
-        if validator.judge(schema, tape.root()) == Verdict::Valid {
+        // What would be odd about a call is odd about a corrected one.
+        let odd = tape.duplicate_keys().next().or_else(|| tape.oversized_numbers().next());
+        if odd.is_none() && validator.judge(schema, tape.root()) == Verdict::Valid {
             if validator.config().mask_values {
                 edits.iter_mut().for_each(Edit::mask);
             }

@@ -40,6 +40,7 @@ pub(super) fn step(
     for error in &explanation.errors {
         proposer.propose(error);
     }
+    proposer.fill_missing();
     if proposer.edits.is_empty() {
         return None;
     }
@@ -106,7 +107,6 @@ impl Proposer<'_> {
         let value = self.root.pointer(&error.path);
         match (&error.kind, value) {
             (ValidationErrorKind::UnknownField { field, .. }, _) => self.strip(error, field),
-            (ValidationErrorKind::MissingRequired { field }, _) => self.fill(error, field),
             (
                 ValidationErrorKind::TypeMismatch { .. } | ValidationErrorKind::InvalidEnum { .. },
                 Some(value),
@@ -170,22 +170,46 @@ impl Proposer<'_> {
         }
     }
 
-    /// A missing field whose value the schema knows, unless another field is renamed to it.
-    fn fill(&mut self, error: &ValidationError, field: &str) {
-        let renamed =
-            self.edits.iter().any(|edit| edit.kind == EditKind::RenameField && edit.to == field);
-        let Some(object) = self.root.pointer(error.parent_path()) else {
-            return;
-        };
-        let Some(value) = self.known_value(error.parent_path(), field).filter(|_| !renamed) else {
-            return;
-        };
-        let end = object.span().end.saturating_sub(1);
-        let comma = if object.is_empty() { "" } else { "," };
-        let text = value.to_string();
-        let member = format!("{comma}{}:{text}", quote(field));
-        let edit = Edit::new(EditKind::FillDefault, &error.path, "", text);
-        self.replace(end..end, member, edit);
+    /// Missing fields whose values the schema knows, all those of an object at once.
+    fn fill_missing(&mut self) {
+        let mut objects: Vec<&str> = Vec::new();
+        for error in &self.explanation.errors {
+            if !objects.contains(&error.parent_path()) {
+                objects.push(error.parent_path());
+            }
+        }
+        for path in objects {
+            let Some(object) = self.root.pointer(path) else { continue };
+            // What is taken out of the same object goes first: the commas depend on it.
+            let waits = self.edits.iter().any(|edit| {
+                edit.to.is_empty() && edit.path.rsplit_once('/').is_some_and(|(of, _)| of == path)
+            });
+            let fills = if waits { Vec::new() } else { self.fills(path) };
+            let members: Vec<String> =
+                fills.iter().map(|(field, edit)| format!("{}:{}", quote(field), edit.to)).collect();
+            let comma = if object.is_empty() { "" } else { "," };
+            let end = object.span().end.saturating_sub(1);
+            let text = format!("{comma}{}", members.join(","));
+            if !fills.is_empty() && self.splices.replace(end..end, text) {
+                self.edits.extend(fills.into_iter().map(|(_, edit)| edit));
+            }
+        }
+    }
+
+    /// The fields that can be filled in, unless another one is renamed to them.
+    fn fills(&self, object_path: &str) -> Vec<(String, Edit)> {
+        let errors = self.explanation.errors.iter();
+        let here = errors.filter(|error| error.parent_path() == object_path);
+        here.filter_map(|error| {
+            let ValidationErrorKind::MissingRequired { field } = &error.kind else { return None };
+            let is_renamed = |edit: &Edit| edit.kind == EditKind::RenameField && edit.to == *field;
+            if self.edits.iter().any(is_renamed) {
+                return None;
+            }
+            let value = self.known_value(object_path, field)?.to_string();
+            Some((field.clone(), Edit::new(EditKind::FillDefault, &error.path, "", value)))
+        })
+        .collect()
     }
 
     fn known_value(&self, object_path: &str, field: &str) -> Option<Value> {

@@ -38,11 +38,16 @@ pub(super) fn respell(value: Node<'_>, options: &Value) -> Option<(EditKind, Str
         (Value::String(text), None) if text == written => {
             Some((EditKind::Stringify, quote(written)))
         }
-        (Value::Number(_) | Value::Bool(_), Some(_)) if option.to_string() == written => {
+        (Value::Number(_) | Value::Bool(_), Some(_)) if spelling(option) == written => {
             Some((EditKind::Unstringify, written.to_owned()))
         }
         _ => None,
     })
+}
+
+/// A value as JSON writes it.
+fn spelling(value: &Value) -> String {
+    value.to_string()
 }
 
 fn flatten<'v>(options: &'v Value, allowed: &mut Vec<&'v Value>) {

@@ -8,16 +8,22 @@
 mod admission;
 mod branches;
 mod dialect;
+#[cfg(test)]
+mod differential;
 mod engine;
 mod graph;
 mod mapping;
+#[cfg(test)]
+mod random_schemas;
 mod refusal;
+#[cfg(test)]
+mod suite;
 
 use serde_json::Value;
 
 pub(crate) use admission::{check_size, too_deep};
 use branches::Branches;
-pub(crate) use graph::{Choice, NodeId, SchemaGraph, SchemaNode};
+pub(crate) use graph::{Choice, Members, NodeId, SchemaGraph, SchemaNode};
 pub(crate) use refusal::SchemaRefusal;
 
 use crate::config::Limits;

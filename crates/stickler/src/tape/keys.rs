@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::token::Token;
 use super::string;
+use super::token::Token;
 
 /// Above this number of keys comparing one by one costs more than one sort.
 const FEW: u32 = 32;
@@ -69,9 +69,8 @@ pub(super) fn last_equal(
 
 /// The keys of a whole object that a later one repeats.
 pub(super) fn overridden(tokens: &[Token], bytes: &[u8], object: u32) -> Vec<u32> {
-    let mut keys: Vec<(Cow<'_, str>, u32)> = key_indices(tokens, object)
-        .map(|(index, token)| (decoded(bytes, token), index))
-        .collect();
+    let mut keys: Vec<(Cow<'_, str>, u32)> =
+        key_indices(tokens, object).map(|(index, token)| (decoded(bytes, token), index)).collect();
     keys.sort_unstable();
     let repeated = keys.windows(2).filter_map(|pair| match pair {
         [(a, index), (b, _)] if a == b => Some(*index),

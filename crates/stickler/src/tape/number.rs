@@ -121,6 +121,8 @@ impl JsonNumber for TapeNumber<'_> {
 
     fn to_number(&self) -> Cow<'_, Number> {
         let integer = self.as_u64().map(Number::from).or_else(|| self.as_i64().map(Number::from));
+        // Only a float keeps the sign of `-0`.
+        let integer = integer.filter(|_| self.text != "-0");
         let number = integer.or_else(|| Number::from_f64(self.as_f64()?));
         // Only messages show this, and those we write ourselves from the text.
         Cow::Owned(number.unwrap_or_else(|| {

@@ -7,6 +7,9 @@ use super::{Kind, Node};
 impl<'t> Node<'t> {
     /// The value at a JSON Pointer, seen from this one.
     pub fn pointer(self, pointer: &str) -> Option<Self> {
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            return None;
+        }
         segments(pointer).try_fold(self, |node, segment| node.child(&segment))
     }
 
@@ -57,7 +60,8 @@ impl<'t> Node<'t> {
             Kind::Object => self.get(segment),
             Kind::Array => {
                 let index: usize = segment.parse().ok()?;
-                self.elements().nth(index)
+                // `00` and `+0` are no indices.
+                self.elements().nth(index).filter(|_| index.to_string() == segment)
             }
             _ => None,
         }

@@ -1,5 +1,7 @@
 //! The reader: one pass over the bytes, no recursion, so that depth is a number and not a stack.
 
+#![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
+
 use super::fault::{SyntaxError, SyntaxErrorKind};
 use super::keys::{self, KeyFilter};
 use super::token::Token;

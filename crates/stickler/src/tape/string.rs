@@ -1,5 +1,7 @@
 //! Strings: finding their end, and decoding them when someone looks.
 
+#![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
+
 use std::borrow::Cow;
 
 use super::fault::SyntaxErrorKind;

@@ -1,0 +1,187 @@
+//! Whatever servers and callers send, there is an answer, and the answers agree with each other.
+//!
+//! Random tools, arguments and configurations: nothing panics, what is corrected is valid, help is
+//! the same every time and within its budget, and masked values stay out of it.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use stickler::tape::TapeBuffer;
+use stickler::{
+    HelpDetail, McpValidator, ToolDefinition, ValidationConfig, ValidationErrorKind,
+    ValidationResult, estimate_tokens,
+};
+
+#[path = "support/calls.rs"]
+mod calls;
+#[path = "support/near.rs"]
+mod near;
+#[path = "support/times.rs"]
+mod times;
+
+const SERVER: &str = "server";
+
+/// What a call is made of.
+#[derive(Debug, Clone)]
+struct Inputs {
+    config: ValidationConfig,
+    schemas: Vec<Value>,
+    tool: &'static str,
+    arguments: String,
+}
+
+/// A call that was checked.
+struct Call {
+    validator: McpValidator,
+    tool: &'static str,
+    arguments: String,
+    result: ValidationResult,
+}
+
+fn inputs() -> impl Strategy<Value = Inputs> {
+    let tools = vec!["search_files", "search_files", "search_file", "write", "serchFiles", "else"];
+    let schemas = prop::collection::vec(calls::schema(), 1..4);
+    let mistakes = prop::collection::vec(any::<u8>(), 0..40);
+    let arguments = prop_oneof![mistakes.prop_map(Ok), calls::arguments().prop_map(Err)];
+    let all = (calls::config(), schemas, prop::sample::select(tools), arguments);
+    all.prop_map(|(config, schemas, tool, arguments)| {
+        let arguments = match arguments {
+            Ok(mistakes) => near::arguments(&schemas[0], &mut near::Dice(&mistakes)),
+            Err(any) => String::from_utf8_lossy(&any).into_owned(),
+        };
+        Inputs { config, schemas, tool, arguments }
+    })
+}
+
+impl Inputs {
+    /// `None` when the arguments are not JSON.
+    fn check(self) -> Option<Call> {
+        let Self { config, schemas, tool, arguments } = self;
+        let validator = McpValidator::new(config);
+        let names = ["search_files", "search_file", "write"].into_iter();
+        let describe = |(name, schema): (&str, Value)| {
+            ToolDefinition::new(name)
+                .with_description("Finds what is `there`.\n\nAnd tells it.")
+                .with_example(json!({ "path": "x" }))
+                .with_input_schema(schema)
+        };
+        let tools: Vec<ToolDefinition> = names.zip(schemas).map(describe).collect();
+        validator.cache().populate(SERVER, &tools);
+        let result = validator.validate_text(SERVER, tool, Some(arguments.as_bytes())).ok()?;
+        Some(Call { validator, tool, arguments, result })
+    }
+}
+
+impl Call {
+    fn validate(&self, tool: &str, arguments: &str) -> Option<ValidationResult> {
+        self.validator.validate_text(SERVER, tool, Some(arguments.as_bytes())).ok()
+    }
+
+    fn help(&self) -> String {
+        self.validator.build_help_prompt(SERVER, self.tool, &self.result).into()
+    }
+}
+
+/// The strings among the values that are long enough to be recognised.
+fn long_strings(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.chars().count() > 6 => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| long_strings(item, found)),
+        Value::Object(members) => members.values().for_each(|item| long_strings(item, found)),
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(times::times(1))]
+
+    #[test]
+    fn every_call_gets_a_verdict_and_a_refusal_says_why(inputs in inputs()) {
+        let Some(call) = inputs.check() else { return Ok(()) };
+        let result = &call.result;
+        prop_assert!(result.is_valid || call.validator.config().limits.errors == 0
+            || !result.errors.is_empty());
+        prop_assert!(result.errors.iter().all(|error| !error.message.is_empty()));
+        prop_assert!(!result.repaired || result.is_valid);
+        let observation =
+            call.validator.build_retry_observation(SERVER, call.tool, result, 7).to_json();
+        prop_assert!(serde_json::from_str::<Value>(&observation).is_ok());
+    }
+
+    #[test]
+    fn every_error_is_about_a_place_in_the_arguments(inputs in inputs()) {
+        let Some(call) = inputs.check() else { return Ok(()) };
+        let mut buffer = TapeBuffer::new();
+        let Ok(tape) = buffer.read(call.arguments.as_bytes(), 128) else { return Ok(()) };
+        for error in &call.result.errors {
+            let place = match error.kind {
+                ValidationErrorKind::MissingRequired { .. } => {
+                    error.path.rsplit_once('/').map_or("", |(object, _)| object)
+                }
+                _ => &error.path,
+            };
+            prop_assert!(tape.root().pointer(place).is_some(), "{} in {}", place, tape.text());
+        }
+    }
+
+    #[test]
+    fn what_a_valid_verdict_lets_through_is_valid_as_it_is(inputs in inputs()) {
+        let Some(call) = inputs.check().filter(|call| call.result.is_valid) else { return Ok(()) };
+        let passed_on = call.result.arguments().map_or(call.arguments.as_str(), |raw| raw.get());
+        let again = call.validate(call.tool, passed_on);
+        prop_assert!(again.is_some_and(|again| again.is_valid && !again.repaired), "{}", passed_on);
+    }
+
+    #[test]
+    fn a_corrected_call_is_valid_as_it_is(inputs in inputs()) {
+        let Some(call) = inputs.check() else { return Ok(()) };
+        let Some(corrected) = &call.result.corrected else { return Ok(()) };
+        prop_assert!(!call.result.edits.is_empty());
+        let again = call.validate(&corrected.name, corrected.arguments.get());
+        prop_assert!(
+            again.as_ref().is_some_and(|again| again.is_valid && !again.repaired),
+            "{} became {}: {:?}",
+            call.arguments, corrected.arguments.get(), again
+        );
+    }
+
+    #[test]
+    fn help_is_the_same_every_time_and_brief_help_keeps_to_its_budget(inputs in inputs()) {
+        let Some(call) = inputs.check() else { return Ok(()) };
+        let help = call.help();
+        prop_assert_eq!(&help, &call.help());
+        prop_assert_eq!(help.is_empty(), call.result.errors.is_empty());
+        let config = call.validator.config();
+        // Less than this does not hold the sentences that every help prompt has.
+        if config.help == HelpDetail::Brief && config.help_token_budget >= 60 {
+            let tokens = estimate_tokens(&help);
+            prop_assert!(tokens <= config.help_token_budget, "{} tokens:\n{}", tokens, help);
+        }
+    }
+
+    #[test]
+    fn masked_values_are_told_nowhere(inputs in inputs()) {
+        let Some(call) = inputs.check().filter(|call| call.validator.config().mask_values) else {
+            return Ok(());
+        };
+        let Ok(arguments) = serde_json::from_str::<Value>(&call.arguments) else {
+            return Ok(());
+        };
+        let told_by_schemas: String = call.validator.cache().tool_names(SERVER).iter()
+            .filter_map(|tool| Some(call.validator.cache().get(SERVER, tool)?.raw.to_string()))
+            .collect();
+        let mut secrets = Vec::new();
+        long_strings(&arguments, &mut secrets);
+        let told = format!("{:?} {:?}", call.result.errors, call.result.edits);
+        let help = call.help();
+        for secret in secrets {
+            // The beginning is enough to give it away, and messages cut long values.
+            let secret: String = secret.chars().take(10).collect();
+            let debug = format!("{secret:?}");
+            let debug = debug.trim_matches('"');
+            if !told_by_schemas.contains(json!(secret).to_string().trim_matches('"')) {
+                prop_assert!(!told.contains(debug), "{:?} is in {}", secret, told);
+                prop_assert!(!help.contains(&secret), "{:?} is in {}", secret, help);
+            }
+        }
+    }
+}

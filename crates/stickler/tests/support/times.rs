@@ -1,0 +1,9 @@
+//! How many random cases are tried.
+
+use proptest::prelude::ProptestConfig;
+
+/// A multiple of the usual number of cases, which `PROPTEST_CASES` sets.
+pub(crate) fn times(many: u32) -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: many * usual.cases, failure_persistence: None, ..usual }
+}
