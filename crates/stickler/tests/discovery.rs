@@ -1,0 +1,270 @@
+//! Layer 1: what the cache learns from tool lists, and what it keeps out.
+
+use serde_json::{Value, json};
+use stickler::{Limits, McpValidator, ToolDefinition, ToolList, ToolSchemaCache, ValidationConfig};
+
+fn tool(name: &str, schema: Value) -> ToolDefinition {
+    ToolDefinition::new(name).with_input_schema(schema)
+}
+
+fn quarantine_reason(schema: Value) -> String {
+    let cache = ToolSchemaCache::new();
+    let good = tool("good", json!({ "type": "object" }));
+    let discovery = cache.populate("s", &[tool("bad", schema), good]);
+    assert!(cache.get("s", "good").is_some(), "the rest is usable");
+    assert!(cache.get("s", "bad").is_none());
+    let [error] = discovery.quarantined.as_slice() else { panic!("one tool in quarantine") };
+    error.to_string()
+}
+
+#[test]
+fn a_new_cache_is_empty() {
+    let stats = ToolSchemaCache::new().stats();
+    assert_eq!((stats.tool_count, stats.servers), (0, 0));
+}
+
+#[test]
+fn populating_learns_the_tools_of_a_list() {
+    let cache = ToolSchemaCache::new();
+    let schema =
+        json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] });
+    let discovery = cache.populate("server", &[tool("tool1", schema)]);
+    assert_eq!(discovery.usable, 1);
+    assert!(cache.get("server", "tool1").is_some());
+}
+
+#[test]
+fn tools_without_a_schema_are_known_but_not_checked() {
+    let cache = ToolSchemaCache::new();
+    let tools = [ToolDefinition::new("no_schema"), tool("has_schema", json!({ "type": "object" }))];
+    let discovery = cache.populate("server", &tools);
+    assert_eq!((discovery.usable, discovery.without_schema), (1, 1));
+    assert!(cache.get("server", "no_schema").is_none());
+}
+
+#[test]
+fn a_tool_that_was_never_learnt_is_not_there() {
+    assert!(ToolSchemaCache::new().get("server", "tool").is_none());
+}
+
+#[test]
+fn clearing_forgets_everything() {
+    let cache = ToolSchemaCache::new();
+    cache.populate("s", &[tool("t", json!({}))]);
+    assert_eq!(cache.stats().tool_count, 1);
+    cache.clear();
+    assert_eq!(cache.stats().tool_count, 0);
+}
+
+#[test]
+fn required_and_property_names_are_at_hand() {
+    let cache = ToolSchemaCache::new();
+    let schema = json!({
+        "type": "object",
+        "properties": { "entity": { "type": "string" }, "locale": { "type": "string" } },
+        "required": ["entity"]
+    });
+    cache.populate("s", &[tool("t", schema.clone())]);
+    let cached = cache.get("s", "t").unwrap();
+    assert_eq!(cached.required, ["entity"]);
+    assert_eq!(cached.properties, ["entity", "locale"]);
+    assert_eq!(cached.raw, schema);
+}
+
+#[test]
+fn names_behind_references_and_all_of_count_too() {
+    let cache = ToolSchemaCache::new();
+    let schema = json!({
+        "allOf": [{ "$ref": "#/$defs/base" }, { "properties": { "b": {} }, "required": ["b"] }],
+        "$defs": { "base": { "properties": { "a": {} }, "required": ["a"] } }
+    });
+    cache.populate("s", &[tool("t", schema)]);
+    let cached = cache.get("s", "t").unwrap();
+    assert_eq!(cached.required, ["a", "b"]);
+    assert_eq!(cached.properties, ["a", "b"]);
+}
+
+#[test]
+fn a_new_list_replaces_the_old_one_of_that_server_only() {
+    let cache = ToolSchemaCache::new();
+    cache.populate("s", &[tool("old", json!({}))]);
+    cache.populate("other", &[tool("kept", json!({}))]);
+    cache.populate("s", &[tool("new", json!({}))]);
+    assert!(cache.get("s", "old").is_none());
+    assert!(cache.get("s", "new").is_some());
+    assert!(cache.get("other", "kept").is_some());
+    assert_eq!(cache.stats().servers, 2);
+}
+
+#[test]
+fn one_tool_can_be_registered_beside_the_others_and_a_server_removed() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    validator.cache().populate("s", &[tool("a", json!({}))]);
+    let schema = json!({ "properties": { "x": { "type": "string" } }, "required": ["x"] });
+    let more = tool("b", schema).with_description("Does b").with_example(json!({ "x": "y" }));
+    validator.register_tool_schema("s", &more).unwrap();
+    assert_eq!(validator.cache().tool_names("s"), ["a", "b"]);
+    let cached = validator.cache().get("s", "b").unwrap();
+    assert_eq!(cached.description.as_deref(), Some("Does b"));
+    assert_eq!(cached.example(), Some(&json!({ "x": "y" })));
+    assert!(validator.cache().remove_server("s"));
+    assert!(!validator.cache().remove_server("s"));
+    assert_eq!(validator.cache().stats().tool_count, 0);
+}
+
+#[test]
+fn a_registered_example_that_is_wrong_is_not_shown() {
+    let cache = ToolSchemaCache::new();
+    let schema = json!({ "properties": { "x": { "type": "integer" } }, "required": ["x"] });
+    cache.populate("s", &[tool("t", schema).with_example(json!({ "x": "no" }))]);
+    let cached = cache.get("s", "t").unwrap();
+    assert!(cached.accepts(cached.example().unwrap()));
+}
+
+#[test]
+fn equal_schemas_are_compiled_once() {
+    let cache = ToolSchemaCache::new();
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    let tools: Vec<_> = (0..50).map(|n| tool(&format!("t{n}"), schema.clone())).collect();
+    cache.populate("one", &tools);
+    cache.populate("two", &tools);
+    let stats = cache.stats();
+    assert_eq!((stats.tool_count, stats.distinct_schemas), (100, 1));
+}
+
+#[test]
+fn every_dialect_from_draft_4_on_is_honoured() {
+    for (dialect, exclusive) in [
+        ("http://json-schema.org/draft-04/schema#", json!(true)),
+        ("http://json-schema.org/draft-06/schema#", json!(5)),
+        ("http://json-schema.org/draft-07/schema#", json!(5)),
+        ("https://json-schema.org/draft/2019-09/schema", json!(5)),
+        ("https://json-schema.org/draft/2020-12/schema", json!(5)),
+    ] {
+        let validator = McpValidator::new(ValidationConfig::default());
+        let schema = json!({
+            "$schema": dialect,
+            "properties": { "n": { "minimum": 5, "exclusiveMinimum": exclusive } }
+        });
+        let discovery = validator.cache().populate("s", &[tool("t", schema)]);
+        assert_eq!(discovery.usable, 1, "{dialect}");
+        assert!(!validator.validate("s", "t", &json!({ "n": 5 })).is_valid, "{dialect}");
+        assert!(validator.validate("s", "t", &json!({ "n": 6 })).is_valid, "{dialect}");
+    }
+}
+
+#[test]
+fn an_unknown_dialect_is_refused_by_name() {
+    let reason = quarantine_reason(json!({ "$schema": "https://example.com/my-dialect" }));
+    assert!(reason.starts_with("[STK-108]"), "{reason}");
+    assert!(reason.contains("`https://example.com/my-dialect`"), "{reason}");
+}
+
+#[test]
+fn references_that_lead_nowhere_or_outside_are_refused() {
+    for target in ["#/$defs/missing", "https://example.com/schema.json", "file:///etc/passwd"] {
+        let reason = quarantine_reason(json!({ "properties": { "a": { "$ref": target } } }));
+        assert!(reason.contains("cannot be resolved"), "{target}: {reason}");
+    }
+}
+
+#[test]
+fn an_invalid_schema_is_refused_with_the_place() {
+    let reason = quarantine_reason(json!({ "properties": { "a": { "type": "strnig" } } }));
+    assert!(reason.contains("`/properties/a/type`"), "{reason}");
+    assert!(quarantine_reason(json!([1, 2])).contains("neither an object nor a boolean"));
+}
+
+#[test]
+fn a_schema_past_a_limit_is_refused() {
+    let mut deep = json!({});
+    for _ in 0..100 {
+        deep = json!({ "not": deep });
+    }
+    assert!(quarantine_reason(deep).contains("64 levels"));
+    let long = json!({ "description": "x".repeat(1 << 20) });
+    assert!(quarantine_reason(long).contains("bytes"));
+}
+
+#[test]
+fn a_fan_out_of_references_is_counted_as_often_as_it_is_reached() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..20 {
+        let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
+        definitions.insert(format!("d{level}"), json!({ "allOf": [next.clone(), next] }));
+    }
+    definitions.insert("d20".into(), json!({ "type": "object" }));
+    let schema = json!({ "$ref": "#/$defs/d0", "$defs": definitions });
+    assert!(quarantine_reason(schema).contains("more than 10000 subschemas"));
+}
+
+#[test]
+fn an_endless_chain_of_references_is_refused() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..5_000 {
+        definitions
+            .insert(format!("d{level}"), json!({ "$ref": format!("#/$defs/d{}", level + 1) }));
+    }
+    definitions.insert("d5000".into(), json!({ "type": "object" }));
+    let schema = json!({ "$ref": "#/$defs/d0", "$defs": definitions });
+    assert!(quarantine_reason(schema).contains("too long a chain"));
+}
+
+#[test]
+fn a_recursive_schema_is_usable() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let schema = json!({
+        "properties": { "child": { "$ref": "#" }, "name": { "type": "string" } }
+    });
+    assert_eq!(validator.cache().populate("s", &[tool("t", schema)]).usable, 1);
+    let good = json!({ "child": { "child": { "name": "x" } } });
+    assert!(validator.validate("s", "t", &good).is_valid);
+    let bad = validator.validate("s", "t", &json!({ "child": { "child": { "nmae": "x" } } }));
+    assert_eq!(bad.errors[0].path, "/child/child/nmae");
+}
+
+#[test]
+fn tools_past_the_limit_pass_unchecked_instead_of_being_unknown() {
+    let mut config = ValidationConfig::default();
+    config.limits.tools_per_server = 3;
+    let validator = McpValidator::new(config);
+    let tools: Vec<_> = (0..5).map(|n| tool(&format!("t{n}"), json!({}))).collect();
+    assert_eq!(validator.cache().populate("s", &tools).over_limit, 2);
+    assert!(validator.validate("s", "t4", &json!({})).is_valid);
+}
+
+#[test]
+fn lists_are_read_in_all_three_shapes_and_one_bad_entry_does_not_spoil_them() {
+    let tools = r#"[{"name":"a","inputSchema":{"type":"object"}},{"nome":"b"},7]"#;
+    for text in [
+        tools.to_owned(),
+        format!("{{\"tools\":{tools}}}"),
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":{tools}}}}}"),
+    ] {
+        let list = ToolList::read(text.as_bytes(), &Limits::default()).unwrap();
+        assert_eq!((list.tools.len(), list.nameless), (1, 2), "{text}");
+    }
+    assert!(ToolList::read(b"{\"tols\":[]}", &Limits::default()).is_err());
+    assert!(ToolList::read(b"not json", &Limits::default()).is_err());
+}
+
+#[test]
+fn a_schema_of_five_thousand_levels_costs_only_its_tool() {
+    let deep = "{\"not\":".repeat(5_000) + "{}" + &"}".repeat(5_000);
+    let text = format!(
+        "[{{\"name\":\"deep\",\"inputSchema\":{deep}}},{{\"name\":\"good\",\"inputSchema\":{{}}}}]"
+    );
+    let list = ToolList::read(text.as_bytes(), &Limits::default()).unwrap();
+    let discovery = ToolSchemaCache::new().populate("s", &list.tools);
+    assert_eq!((discovery.usable, discovery.quarantined.len()), (1, 1));
+    assert!(discovery.quarantined[0].reason.contains("64 levels"));
+}
+
+#[test]
+fn a_link_to_the_documentation_is_taken_from_meta() {
+    let text = br#"[{"name":"a","_meta":{"docs":"https://example.com/a"}},
+                    {"name":"b","_meta":{"docs":"javascript:alert(1)"}}]"#;
+    let list = ToolList::read(text, &Limits::default()).unwrap();
+    assert_eq!(list.tools[0].documentation.as_deref(), Some("https://example.com/a"));
+    assert_eq!(list.tools[1].documentation, None);
+}

@@ -1,0 +1,169 @@
+//! Layer 3: the server's own errors, with what the schema adds to them.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use stickler::{
+    Code, ErrorEnhancer, McpError, McpToolError, McpValidator, ToolDefinition, ValidationConfig,
+};
+
+fn validator(config: ValidationConfig) -> McpValidator {
+    let validator = McpValidator::new(config);
+    let tool = ToolDefinition::new("novanet_generate").with_input_schema(json!({
+        "type": "object",
+        "properties": { "entity": { "type": "string" }, "locale": { "type": "string" } },
+        "required": ["entity"]
+    }));
+    validator.cache().populate("novanet", &[tool]);
+    validator
+}
+
+fn tool_error(reason: &str) -> McpError {
+    McpError::Tool(McpToolError { tool: "novanet_generate".into(), reason: reason.into() })
+}
+
+fn enhanced(reason: &str) -> String {
+    let validator = validator(ValidationConfig::default());
+    let enhancer = ErrorEnhancer::of(&validator);
+    match enhancer.enhance("novanet", "novanet_generate", tool_error(reason)) {
+        McpError::Tool(error) => error.reason,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_missing_field_gets_the_required_and_valid_ones() {
+    let reason = enhanced("missing field `entity`");
+    assert!(reason.starts_with("missing field `entity`\n\n"), "{reason}");
+    assert!(reason.contains("Required: [entity]"), "{reason}");
+    assert!(reason.contains("Valid fields: [entity, locale]"), "{reason}");
+    assert!(reason.contains("Valid example: {\"entity\":"), "{reason}");
+}
+
+#[test]
+fn an_unknown_field_gets_a_suggestion() {
+    let reason =
+        enhanced("failed to deserialize parameters: unknown field `entiy`, expected `entity`");
+    assert!(reason.contains("Did you mean `entity` instead of `entiy`?"), "{reason}");
+}
+
+#[test]
+fn what_zod_and_pydantic_say_is_recognised() {
+    for text in [
+        "MCP error -32602: Input validation error: Invalid arguments for tool x: [{\"code\":\
+         \"invalid_type\",\"expected\":\"string\",\"path\":[\"entity\"],\"message\":\"Required\"}]",
+        "1 validation error for novanet_generateArguments\nentity\n  Field required \
+         [type=missing, input_value={}, input_type=dict]",
+    ] {
+        assert!(enhanced(text).contains("Required: [entity]"), "{text}");
+    }
+}
+
+#[test]
+fn ordinary_failures_pass_unchanged() {
+    for text in ["ENOENT: no such file", "fetch failed", "Project 'x' already exists", ""] {
+        assert_eq!(enhanced(text), text);
+    }
+}
+
+#[test]
+fn errors_that_are_not_the_servers_pass_unchanged() {
+    let validator = validator(ValidationConfig::default());
+    let original = McpError::Other { code: Code::Timeout, message: "missing field `x`".into() };
+    let enhanced = ErrorEnhancer::of(&validator).enhance("novanet", "t", original.clone());
+    assert_eq!(enhanced, original);
+}
+
+#[test]
+fn without_a_schema_the_original_is_returned() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let enhancer = ErrorEnhancer::of(&validator);
+    let original = tool_error("missing field `entity`");
+    assert_eq!(enhancer.enhance("s", "unknown", original.clone()), original);
+}
+
+#[test]
+fn enhancement_switched_off_adds_nothing() {
+    let mut config = ValidationConfig::default();
+    config.enhance_errors = false;
+    let validator = validator(config);
+    let text = ErrorEnhancer::of(&validator).enhance_text(
+        "novanet",
+        "novanet_generate",
+        "missing field `entity`",
+    );
+    assert!(matches!(text, Cow::Borrowed(_)));
+}
+
+#[test]
+fn a_json_rpc_error_keeps_everything_but_its_message() {
+    let validator = validator(ValidationConfig::default());
+    let reply = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"missing field `entity`","data":{"big":12345678901234567890}}}"#;
+    let enhanced =
+        ErrorEnhancer::of(&validator).enhance_reply("novanet", "novanet_generate", reply);
+    let text = std::str::from_utf8(&enhanced).unwrap();
+    assert!(
+        text.starts_with(
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"missing field"#
+        )
+    );
+    assert!(text.ends_with(r#","data":{"big":12345678901234567890}}}"#));
+    let value: Value = serde_json::from_str(text).unwrap();
+    assert!(value["error"]["message"].as_str().unwrap().contains("Required: [entity]"));
+}
+
+#[test]
+fn a_failed_result_gets_one_more_piece_of_text() {
+    let validator = validator(ValidationConfig::default());
+    let reply = br#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"missing field `entity`"}],"isError":true}}"#;
+    let enhanced =
+        ErrorEnhancer::of(&validator).enhance_reply("novanet", "novanet_generate", reply);
+    let value: Value = serde_json::from_slice(&enhanced).unwrap();
+    let content = value["result"]["content"].as_array().unwrap();
+    assert_eq!(content.len(), 2);
+    assert_eq!(content[0]["text"], "missing field `entity`");
+    assert!(content[1]["text"].as_str().unwrap().contains("Required: [entity]"));
+}
+
+#[test]
+fn every_other_reply_is_returned_as_it_came() {
+    let validator = validator(ValidationConfig::default());
+    let enhancer = ErrorEnhancer::of(&validator);
+    for reply in [
+        r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"missing field `entity`"}]}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"result":{"content":[],"isError":true}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"disk full"}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":5}}"#,
+        "not json at all",
+    ] {
+        let same = enhancer.enhance_reply("novanet", "novanet_generate", reply.as_bytes());
+        assert!(matches!(same, Cow::Borrowed(_)), "{reply}");
+    }
+}
+
+#[test]
+fn a_link_to_the_documentation_is_added_where_one_is_known() {
+    let mut config = ValidationConfig::default();
+    config.documentation_url = Some("https://docs.example/{server}/{tool}".into());
+    let validator = validator(config);
+    let enhancer = ErrorEnhancer::of(&validator);
+    let text = enhancer.enhance_text("novanet", "novanet_generate", "missing field `entity`");
+    assert!(
+        text.contains("Documentation: https://docs.example/novanet/novanet_generate"),
+        "{text}"
+    );
+    let own = ToolDefinition::new("novanet_generate")
+        .with_input_schema(json!({ "properties": { "entity": {} } }))
+        .with_documentation("https://own.example/generate");
+    validator.cache().populate("novanet", &[own]);
+    let text = enhancer.enhance_text("novanet", "novanet_generate", "missing field `entity`");
+    assert!(text.contains("Documentation: https://own.example/generate"), "{text}");
+}
+
+#[test]
+fn an_unknown_tool_gets_the_nearest_name() {
+    let validator = validator(ValidationConfig::default());
+    let enhancer = ErrorEnhancer::of(&validator);
+    let text = enhancer.enhance_text("novanet", "novanet_genrate", "Unknown tool: novanet_genrate");
+    assert!(text.ends_with("Did you mean the tool `novanet_generate`?"), "{text}");
+}

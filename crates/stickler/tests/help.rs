@@ -1,0 +1,192 @@
+//! The help prompt and the retry observation: what a model corrects itself from.
+
+use serde_json::{Value, json};
+use stickler::{HelpDetail, McpValidator, ToolDefinition, ValidationConfig, estimate_tokens};
+
+const CLOSING: &str = "Please correct your tool call arguments and try again.";
+
+fn files(config: ValidationConfig) -> McpValidator {
+    let validator = McpValidator::new(config);
+    let operation = ToolDefinition::new("filesystem_operation")
+        .with_description("Reads, writes or deletes one file of the project.")
+        .with_input_schema(json!({
+            "type": "object",
+            "properties": {
+                "action": { "enum": ["read", "write", "delete"], "description": "What to do" },
+                "path": { "type": "string", "description": "Which file" },
+                "content": { "type": "string" }
+            },
+            "required": ["action", "path"],
+            "additionalProperties": false
+        }))
+        .with_example(json!({ "action": "read", "path": "/src/main.rs" }));
+    let tests = ToolDefinition::new("run_test_task").with_input_schema(json!({
+        "type": "object",
+        "properties": { "test_path": { "type": "string" }, "reporter": { "enum": ["json", "text"] } },
+        "required": ["test_path"],
+        "additionalProperties": false
+    }));
+    assert_eq!(validator.cache().populate("project", &[operation, tests]).usable, 2);
+    validator
+}
+
+fn help(validator: &McpValidator, tool: &str, arguments: &Value) -> String {
+    let result = validator.validate("project", tool, arguments);
+    validator.build_help_prompt("project", tool, &result).into()
+}
+
+#[test]
+fn a_valid_call_passes_and_needs_no_help() {
+    let validator = files(ValidationConfig::default());
+    let arguments = json!({ "action": "read", "path": "/src/foo.ts" });
+    let result = validator.validate("project", "filesystem_operation", &arguments);
+    assert!(result.is_valid);
+    assert_eq!(help(&validator, "filesystem_operation", &arguments), "");
+}
+
+#[test]
+fn a_wrong_type_names_the_field_and_both_types() {
+    let validator = files(ValidationConfig::default());
+    let help = help(&validator, "run_test_task", &json!({ "test_path": 42, "reporter": "json" }));
+    assert!(help.contains("`test_path` must be a string, but is an integer (42)."), "{help}");
+}
+
+#[test]
+fn help_has_the_tool_the_problems_the_required_fields_and_an_example_in_order() {
+    let validator = files(ValidationConfig::default());
+    let help = help(&validator, "filesystem_operation", &json!({ "action": "read" }));
+    let parts = [
+        "Tool call failed for: filesystem_operation",
+        "## Description",
+        "Reads, writes or deletes one file of the project.",
+        "## Problems",
+        "1. `/path`: `path` is required but missing; add it as a string.",
+        "## Required Fields",
+        "- action (string): What to do",
+        "- path (string): Which file",
+        "## Optional Fields",
+        "- content (string)",
+        "## Valid Example",
+        "```json",
+        "\"path\": \"/src/main.rs\"",
+        CLOSING,
+    ];
+    let mut rest = help.as_str();
+    for part in parts {
+        let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("{part} in\n{help}"));
+        rest = after;
+    }
+    assert!(!help.contains("## Schema"));
+}
+
+#[test]
+fn the_corrected_call_is_shown() {
+    let validator = files(ValidationConfig::default());
+    let help = help(&validator, "filesystem_operation", &json!({ "Action": "Read", "path": "x" }));
+    let call = r#"{"name":"filesystem_operation","arguments":{"action":"read","path":"x"}}"#;
+    assert!(help.contains(&format!("## Corrected Call\n```json\n{call}\n```")), "{help}");
+}
+
+#[test]
+fn full_help_has_the_whole_schema_in_a_fence() {
+    let mut config = ValidationConfig::default();
+    config.help = HelpDetail::Full;
+    let validator = files(config);
+    let help = help(&validator, "filesystem_operation", &json!({}));
+    let schema = &validator.cache().get("project", "filesystem_operation").unwrap().raw;
+    let pretty = serde_json::to_string_pretty(schema).unwrap();
+    assert!(help.contains(&format!("## Schema\n```json\n{pretty}\n```")), "{help}");
+    assert!(help.trim_end().ends_with(CLOSING));
+}
+
+#[test]
+fn help_for_an_unknown_tool_lists_all_tools_the_nearest_first() {
+    let validator = files(ValidationConfig::default());
+    let help = help(&validator, "run_tests_task", &json!({}));
+    let list = "Unknown tool name. Available tools:\n- run_test_task\n- filesystem_operation\n";
+    assert!(help.starts_with(list), "{help}");
+    assert!(help.trim_end().ends_with(CLOSING));
+}
+
+#[test]
+fn a_long_list_of_tools_stays_within_the_budget_and_says_how_many_are_left() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let schema = json!({ "type": "object" });
+    let tools: Vec<_> = (0..10_000)
+        .map(|n| ToolDefinition::new(format!("tool_number_{n}")).with_input_schema(schema.clone()))
+        .collect();
+    validator.cache().populate("project", &tools);
+    let help = help(&validator, "tool_numbr_7", &json!({}));
+    assert!(help.contains("- tool_number_7\n"), "{help}");
+    assert!(estimate_tokens(&help) <= 500);
+    let listed = help.lines().filter(|line| line.starts_with("- ")).count();
+    assert!(help.contains(&format!("… and {} more", 10_000 - listed)), "{help}");
+}
+
+#[test]
+fn brief_help_stays_within_its_budget_on_any_schema() {
+    let long = "very long words about nothing in particular ".repeat(50);
+    let mut properties = serde_json::Map::new();
+    for index in 0..200 {
+        let name = format!("property_with_a_long_name_number_{index}");
+        properties.insert(name, json!({ "type": "string", "description": long }));
+    }
+    let required: Vec<String> = properties.keys().cloned().collect();
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    for budget in [100, 200, 500, 2_000] {
+        let mut config = ValidationConfig::default();
+        config.help_token_budget = budget;
+        let validator = McpValidator::new(config);
+        let tool = ToolDefinition::new("t").with_description(long.clone());
+        validator.cache().populate("project", &[tool.with_input_schema(schema.clone())]);
+        let help = help(&validator, "t", &json!({ "x": 1 }));
+        assert!(estimate_tokens(&help) <= budget, "{} > {budget}", estimate_tokens(&help));
+        assert!(help.starts_with("Tool call failed for: t"));
+        assert!(help.trim_end().ends_with(CLOSING));
+    }
+}
+
+#[test]
+fn nothing_breaks_out_of_a_fence() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let schema = json!({ "properties": { "a": { "type": "string" } }, "required": ["a"] });
+    let tool = ToolDefinition::new("t").with_input_schema(schema);
+    validator.cache().populate("project", &[tool.with_example(json!({ "a": "```\n# New rules" }))]);
+    assert!(help(&validator, "t", &json!({})).contains("````json\n"));
+}
+
+#[test]
+fn help_is_the_same_every_time() {
+    let validator = files(ValidationConfig::default());
+    let arguments = json!({ "acton": 5, "b": [], "path": null });
+    let first = help(&validator, "filesystem_operation", &arguments);
+    assert!((0..20).all(|_| help(&validator, "filesystem_operation", &arguments) == first));
+}
+
+#[test]
+fn no_internals_appear() {
+    let validator = files(ValidationConfig::default());
+    let help = help(&validator, "filesystem_operation", &json!({ "action": { "a": [null] } }));
+    for internal in ["stickler", "jsonschema", "::", "panicked", ".rs:", "Some("] {
+        assert!(!help.contains(internal), "{internal} in {help}");
+    }
+}
+
+#[test]
+fn a_retry_observation_carries_the_help_and_the_callers_turn() {
+    let validator = files(ValidationConfig::default());
+    let result =
+        validator.validate("project", "filesystem_operation", &json!({ "action": "read" }));
+    let observation =
+        validator.build_retry_observation("project", "filesystem_operation", &result, 7);
+    let envelope: Value = serde_json::from_str(&observation.to_json()).unwrap();
+    let help = validator.build_help_prompt("project", "filesystem_operation", &result);
+    assert_eq!(envelope["type"], "observation");
+    assert_eq!(envelope["turn_index"], 7);
+    let inner = &envelope["payload"]["observation"];
+    assert_eq!(inner["tool_name"], "filesystem_operation");
+    assert_eq!(inner["status"], "VALIDATION_FAILED");
+    assert_eq!(inner["stdout"], help.as_str());
+    assert_eq!(inner["errors"][0]["path"], "/path");
+    assert_eq!(inner["errors"][0]["kind"], "missing_required");
+}

@@ -1,0 +1,157 @@
+//! Which objects count as closed: once per place, after everything that applies there.
+
+use serde_json::{Value, json};
+use stickler::{McpValidator, ToolDefinition, UnknownFields, ValidationConfig};
+
+const DIALECTS: [&str; 5] = [
+    "http://json-schema.org/draft-04/schema#",
+    "http://json-schema.org/draft-06/schema#",
+    "http://json-schema.org/draft-07/schema#",
+    "https://json-schema.org/draft/2019-09/schema",
+    "https://json-schema.org/draft/2020-12/schema",
+];
+
+fn unknown(config: ValidationConfig, schema: &Value, arguments: &Value) -> Vec<String> {
+    let validator = McpValidator::new(config);
+    let tool = ToolDefinition::new("t").with_input_schema(schema.clone());
+    let discovery = validator.cache().populate("s", &[tool]);
+    assert_eq!(discovery.usable, 1, "{:?}", discovery.quarantined);
+    let result = validator.validate("s", "t", arguments);
+    result.errors.into_iter().map(|error| error.path).collect()
+}
+
+/// The paths that are refused, the same in every dialect.
+fn refused(schema: Value, arguments: Value) -> Vec<String> {
+    let mut answers: Vec<Vec<String>> = DIALECTS
+        .iter()
+        .map(|dialect| {
+            let mut schema = schema.clone();
+            schema["$schema"] = json!(dialect);
+            unknown(ValidationConfig::default(), &schema, &arguments)
+        })
+        .collect();
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "all dialects agree");
+    answers.remove(0)
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn an_object_that_lists_properties_is_closed_at_every_depth() {
+    let inner = json!({ "type": "object", "properties": { "a": {} } });
+    let schema = json!({ "properties": {
+        "o": inner, "l": { "items": inner }, "m": { "additionalProperties": inner }
+    } });
+    let arguments =
+        json!({ "o": { "b": 1 }, "l": [{ "a": 1 }, { "b": 1 }], "m": { "x": { "b": 1 } }, "z": 1 });
+    assert_eq!(refused(schema, arguments), ["/z", "/l/1/b", "/m/x/b", "/o/b"]);
+}
+
+#[test]
+fn an_object_that_lists_nothing_is_open() {
+    assert_eq!(refused(json!({ "type": "object" }), json!({ "x": 1 })), NONE);
+    assert_eq!(refused(json!({ "type": "object", "properties": {} }), json!({ "x": 1 })), ["/x"]);
+}
+
+#[test]
+fn what_a_schema_says_itself_is_obeyed() {
+    let open = json!({ "properties": { "a": {} }, "additionalProperties": true });
+    assert_eq!(refused(open, json!({ "x": 1 })), NONE);
+    let typed = json!({ "properties": { "a": {} }, "additionalProperties": { "type": "string" } });
+    assert_eq!(refused(typed.clone(), json!({ "x": "1" })), NONE);
+    assert_eq!(refused(typed, json!({ "x": 1 })), ["/x"]);
+    let pattern = json!({ "properties": { "a": {} }, "patternProperties": { "^x-": {} } });
+    assert_eq!(refused(pattern, json!({ "x-1": 1, "y": 1 })), NONE);
+}
+
+#[test]
+fn all_of_and_references_add_up() {
+    let schema = json!({
+        "properties": { "a": {} },
+        "allOf": [{ "properties": { "b": {} } }, { "$ref": "#/definitions/c" }],
+        "definitions": { "c": { "properties": { "c": {} } } }
+    });
+    assert_eq!(refused(schema.clone(), json!({ "a": 1, "b": 1, "c": 1 })), NONE);
+    assert_eq!(refused(schema, json!({ "a": 1, "d": 1 })), ["/d"]);
+}
+
+#[test]
+fn one_open_part_of_all_of_opens_the_place() {
+    let schema =
+        json!({ "allOf": [{ "properties": { "a": {} } }, { "additionalProperties": true }] });
+    assert_eq!(refused(schema, json!({ "x": 1 })), NONE);
+}
+
+#[test]
+fn only_branches_that_hold_have_a_say() {
+    let schema = json!({ "anyOf": [
+        { "properties": { "kind": { "enum": ["a"] }, "x": {} }, "required": ["kind"] },
+        { "properties": { "kind": { "enum": ["b"] }, "y": {} }, "required": ["kind"] }
+    ] });
+    assert_eq!(refused(schema.clone(), json!({ "kind": "b", "y": 1 })), NONE);
+    assert_eq!(refused(schema, json!({ "kind": "b", "x": 1 })), ["/x"]);
+}
+
+#[test]
+fn branches_that_only_require_do_not_open_or_close() {
+    let schema = json!({
+        "properties": { "a": {}, "b": {} },
+        "anyOf": [{ "required": ["a"] }, { "required": ["b"] }]
+    });
+    assert_eq!(refused(schema.clone(), json!({ "a": 1, "b": 2 })), NONE);
+    assert_eq!(refused(schema, json!({ "a": 1, "z": 2 })), ["/z"]);
+}
+
+#[test]
+fn a_branch_that_leaves_the_object_free_leaves_it_free() {
+    let schema = json!({ "properties": { "v": { "anyOf": [
+        { "type": "object", "properties": { "a": {} } }, { "type": "object" }
+    ] } } });
+    assert_eq!(refused(schema, json!({ "v": { "anything": 1 } })), NONE);
+}
+
+#[test]
+fn nothing_inside_not_closes_anything() {
+    let schema =
+        json!({ "not": { "properties": { "a": { "type": "string" } }, "required": ["a"] } });
+    assert_eq!(refused(schema, json!({ "x": 1 })), NONE);
+}
+
+#[test]
+fn then_and_else_have_their_say_and_if_closes_nothing() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "if": { "properties": { "kind": { "const": "a" } }, "required": ["kind"] },
+        "then": { "properties": { "x": {} } },
+        "else": { "properties": { "y": {} } }
+    });
+    let check = |arguments| unknown(ValidationConfig::default(), &schema, &arguments);
+    assert_eq!(check(json!({ "kind": "a", "x": 1 })), NONE);
+    assert_eq!(check(json!({ "kind": "a", "y": 1 })), ["/y"]);
+    assert_eq!(check(json!({ "y": 1 })), NONE);
+    assert_eq!(check(json!({ "x": 1 })), ["/x"]);
+}
+
+#[test]
+fn beside_a_reference_nothing_counts_up_to_draft_7() {
+    let schema = |dialect: &str| {
+        json!({
+            "$schema": dialect,
+            "properties": { "v": { "$ref": "#/definitions/a", "properties": { "b": {} } } },
+            "definitions": { "a": { "properties": { "a": {} } } }
+        })
+    };
+    let arguments = json!({ "v": { "b": 1 } });
+    let check = |dialect| unknown(ValidationConfig::default(), &schema(dialect), &arguments);
+    assert_eq!(check(DIALECTS[2]), ["/v/b"]);
+    assert_eq!(check(DIALECTS[4]), NONE);
+}
+
+#[test]
+fn following_the_schema_to_the_letter_is_a_choice() {
+    let mut config = ValidationConfig::default();
+    config.unknown_fields = UnknownFields::FollowSchema;
+    let schema = json!({ "properties": { "a": {} } });
+    assert_eq!(unknown(config, &schema, &json!({ "x": 1 })), NONE);
+}

@@ -1,0 +1,260 @@
+//! Layer 2: which calls pass, and what is said about those that do not.
+
+use serde_json::{Value, json};
+use stickler::{
+    McpError, McpValidator, ToolDefinition, ValidationConfig, ValidationError, ValidationErrorKind,
+};
+
+fn validator(schema: Value) -> McpValidator {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let tool = ToolDefinition::new("t").with_input_schema(schema);
+    assert_eq!(validator.cache().populate("s", &[tool]).usable, 1);
+    validator
+}
+
+fn errors(schema: Value, arguments: Value) -> Vec<ValidationError> {
+    validator(schema).validate("s", "t", &arguments).errors
+}
+
+/// Kind and path of each error.
+fn told(errors: &[ValidationError]) -> Vec<(&str, &str)> {
+    errors.iter().map(|error| (error.kind.name(), error.path.as_str())).collect()
+}
+
+fn entity_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "entity": { "type": "string" }, "locale": { "type": "string" } },
+        "required": ["entity"]
+    })
+}
+
+#[test]
+fn a_missing_required_field_is_named() {
+    let errors = errors(entity_schema(), json!({ "locale": "fr-FR" }));
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].kind, ValidationErrorKind::MissingRequired { field: "entity".into() });
+    assert_eq!(errors[0].path, "/entity");
+    assert_eq!(errors[0].expected, "string");
+}
+
+#[test]
+fn valid_arguments_pass_without_errors() {
+    let result = validator(entity_schema()).validate("s", "t", &json!({ "entity": "qr-code" }));
+    assert!(result.is_valid);
+    assert!(result.errors.is_empty());
+    assert!(result.arguments().is_none(), "the caller's own arguments are passed on");
+}
+
+#[test]
+fn validation_switched_off_passes_everything() {
+    let mut config = ValidationConfig::default();
+    config.pre_validate = false;
+    let validator = McpValidator::new(config);
+    let tool = ToolDefinition::new("t").with_input_schema(entity_schema());
+    validator.cache().populate("s", &[tool]);
+    assert!(validator.validate("s", "t", &json!({})).is_valid);
+    assert!(validator.validate("s", "none", &json!({})).is_valid);
+}
+
+#[test]
+fn a_server_that_was_never_populated_passes_everything() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    assert!(validator.validate("unknown", "tool", &json!({ "anything": "goes" })).is_valid);
+}
+
+#[test]
+fn a_wrong_type_says_both_types() {
+    let schema = json!({ "type": "object", "properties": { "count": { "type": "integer" } } });
+    let errors = errors(schema, json!({ "count": "not-an-integer" }));
+    assert_eq!(
+        errors[0].kind,
+        ValidationErrorKind::TypeMismatch { expected: "integer".into(), actual: "string".into() }
+    );
+    assert_eq!(errors[0].schema_path, "/properties/count/type");
+    assert_eq!(errors[0].received, "string \"not-an-integer\"");
+}
+
+#[test]
+fn suggestions_are_found_for_known_names() {
+    let validator = validator(json!({ "properties": { "entity": {}, "locale": {}, "forms": {} } }));
+    let known = validator.cache().get("s", "t").unwrap().properties.clone();
+    assert_eq!(validator.find_suggestions("entiy", &known), ["entity"]);
+}
+
+#[test]
+fn every_problem_is_told_at_once() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "count": { "type": "integer", "minimum": 1 },
+            "mode": { "enum": ["fast", "slow"] }
+        },
+        "required": ["path"]
+    });
+    let errors = errors(schema, json!({ "pth": "x", "count": 0, "mode": "fsat" }));
+    assert_eq!(
+        told(&errors),
+        [
+            ("unknown_field", "/pth"),
+            ("missing_required", "/path"),
+            ("invalid_enum", "/mode"),
+            ("invalid_value", "/count"),
+        ]
+    );
+    assert_eq!(errors[0].suggestions(), ["path"]);
+    assert_eq!(errors[2].suggestions(), ["fast"]);
+    assert_eq!(errors[3].message, "`count` must be at least 1, but is 0.");
+}
+
+#[test]
+fn an_enum_error_carries_the_value_and_the_allowed_ones() {
+    let schema = json!({ "properties": { "mode": { "enum": ["a", 1, null] } } });
+    let errors = errors(schema, json!({ "mode": "b" }));
+    assert_eq!(
+        errors[0].kind,
+        ValidationErrorKind::InvalidEnum {
+            value: "b".into(),
+            allowed: vec!["a".into(), "1".into(), "null".into()]
+        }
+    );
+}
+
+#[test]
+fn a_field_the_call_already_has_is_not_suggested() {
+    let schema = json!({ "properties": { "path": {}, "paths": {} } });
+    let errors = errors(schema, json!({ "path": 1, "pathz": 2 }));
+    assert_eq!(errors[0].suggestions(), ["paths"]);
+}
+
+#[test]
+fn nested_problems_have_the_whole_pointer() {
+    let schema = json!({
+        "properties": { "items": { "type": "array", "items": {
+            "type": "object", "properties": { "na/me": { "type": "string" } }, "required": ["na/me"]
+        } } }
+    });
+    let errors = errors(schema, json!({ "items": [{ "na/me": "x" }, { "na/me": 5 }, {}] }));
+    assert_eq!(
+        told(&errors),
+        [("type_mismatch", "/items/1/na~1me"), ("missing_required", "/items/2/na~1me")]
+    );
+}
+
+#[test]
+fn absent_arguments_count_as_an_empty_object() {
+    let validator = validator(entity_schema());
+    let result = validator.validate_text("s", "t", None).unwrap();
+    assert_eq!(told(&result.errors), [("missing_required", "/entity")]);
+}
+
+#[test]
+fn arguments_that_are_no_object_get_one_useful_error() {
+    for (arguments, said) in [
+        (json!(null), "the arguments must be an object, but are null; pass `{}`"),
+        (json!([1]), "the arguments must be an object, but are an array"),
+        (json!("x"), "pass the object itself, not its JSON text"),
+        (json!(5), "the arguments must be an object, but are an integer (5)"),
+    ] {
+        // Also where the schema does not ask for an object itself.
+        for schema in [entity_schema(), json!({ "properties": { "entity": {} } })] {
+            let errors = errors(schema, arguments.clone());
+            assert_eq!(told(&errors), [("type_mismatch", "")], "{arguments}");
+            assert!(errors[0].message.contains(said), "{}", errors[0].message);
+        }
+    }
+}
+
+#[test]
+fn an_unknown_tool_comes_with_the_nearest_names() {
+    let validator = validator(entity_schema());
+    let result = validator.validate("s", "tt", &json!({}));
+    assert_eq!(
+        result.errors[0].kind,
+        ValidationErrorKind::UnknownTool { name: "tt".into(), suggestions: vec!["t".into()] }
+    );
+    let error = validator.require_tool("s", "tt").unwrap_err();
+    assert_eq!(error.to_string(), "[STK-106] Unknown tool: tt. Did you mean `t`?");
+    assert!(validator.require_tool("s", "t").is_ok());
+}
+
+#[test]
+fn a_refusal_as_an_error_gives_missing_fields_and_suggestions() {
+    let error = validator(entity_schema()).ensure_valid("s", "t", &json!({ "entty": "x" }));
+    let Err(McpError::Validation(failed)) = error else { panic!("refused") };
+    assert_eq!(failed.missing(), ["entity"]);
+    assert_eq!(failed.suggestions(), ["entity"]);
+    assert!(failed.to_string().starts_with("[STK-107] parameter validation failed for `t`:"));
+}
+
+#[test]
+fn a_tool_in_quarantine_passes_with_the_reason() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let bad = ToolDefinition::new("bad").with_input_schema(json!({ "type": 5 }));
+    validator.cache().populate("s", &[bad]);
+    let result = validator.validate("s", "bad", &json!({ "x": 1 }));
+    assert!(result.is_valid);
+    assert!(result.unchecked.unwrap().starts_with("[STK-108]"));
+}
+
+#[test]
+fn standard_formats_are_asserted_and_others_ignored() {
+    let schema = json!({ "properties": {
+        "day": { "type": "string", "format": "date" },
+        "size": { "type": "integer", "format": "int32" },
+        "file": { "type": "string", "format": "path" }
+    } });
+    let errors = errors(schema, json!({ "day": "tomorrow", "size": 1, "file": "x" }));
+    assert_eq!(told(&errors), [("invalid_value", "/day")]);
+    assert!(errors[0].message.contains("format `date`"));
+}
+
+#[test]
+fn a_key_given_twice_and_a_number_past_all_readers_are_refused() {
+    let validator = validator(json!({ "properties": { "a": {}, "b": {} } }));
+    let text = br#"{"a":1,"b":[1e400],"a":2}"#;
+    let result = validator.validate_text("s", "t", Some(text)).unwrap();
+    assert_eq!(told(&result.errors), [("invalid_value", "/a"), ("invalid_value", "/b/0")]);
+    assert!(result.errors[0].message.contains("only once"));
+    assert!(result.errors[1].message.contains("range of a double"));
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_numbers() {
+    let validator = validator(json!({ "properties": { "n": { "type": "integer" } } }));
+    let text = br#"{"n":123456789012345678901234567890}"#;
+    assert!(validator.validate_text("s", "t", Some(text)).unwrap().is_valid);
+}
+
+#[test]
+fn a_recursive_choice_against_a_deep_instance_answers_and_says_that_it_stopped() {
+    let branch = |name: &str| json!({ "properties": { name: { "$ref": "#" } }, "required": ["x"] });
+    let schema = json!({ "anyOf": [branch("a"), branch("a")], "type": "object" });
+    let mut arguments = json!({});
+    for _ in 0..60 {
+        arguments = json!({ "a": arguments });
+    }
+    let result = validator(schema).validate("s", "t", &arguments);
+    assert!(!result.is_valid);
+    assert!(result.truncated);
+    assert!(!result.errors.is_empty());
+}
+
+#[test]
+fn a_pattern_that_would_run_for_ever_does_not() {
+    let schema = json!({ "properties": {
+        "linear": { "pattern": "^(a+)+$" },
+        "lookahead": { "pattern": "^(?=(a+)+$)x" }
+    } });
+    let long = "a".repeat(20_000) + "!";
+    let errors = errors(schema, json!({ "linear": long, "lookahead": long }));
+    assert_eq!(told(&errors), [("invalid_value", "/linear"), ("invalid_value", "/lookahead")]);
+}
+
+#[test]
+fn an_empty_enum_allows_nothing() {
+    let errors = errors(json!({ "properties": { "a": { "enum": [] } } }), json!({ "a": 1 }));
+    assert_eq!(told(&errors), [("invalid_enum", "/a")]);
+    assert!(errors[0].message.contains("no value at all"));
+}
