@@ -21,11 +21,11 @@ fn main() -> ExitCode {
         Command::Completions(options) => commands::completions::run(&options),
         Command::Demo => commands::demo::run(),
     };
-    outcome.unwrap_or_else(report).into()
+    outcome.unwrap_or_else(|failure| report(&failure)).into()
 }
 
 /// Says what kept a command from doing its work. Whoever closed our output wants to hear nothing.
-fn report(failure: Failure) -> Exit {
+fn report(failure: &Failure) -> Exit {
     if let Some(message) = failure.message() {
         style::complain("error", &message);
     }

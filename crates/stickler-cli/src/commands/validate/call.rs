@@ -6,7 +6,7 @@ use stickler::{McpValidator, ValidationResult};
 use super::SERVER;
 
 /// An input and what there is to say about it.
-pub(super) enum Judged {
+pub(in crate::commands) enum Judged {
     /// A call of a tool, with its arguments as they were written.
     Call { tool: String, arguments: Option<String>, result: ValidationResult },
     /// No call.
@@ -14,13 +14,13 @@ pub(super) enum Judged {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum NotACall {
+pub(in crate::commands) enum NotACall {
     InvalidJson,
     InvalidCall,
 }
 
 impl NotACall {
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::commands) fn name(self) -> &'static str {
         match self {
             Self::InvalidJson => "invalid_json",
             Self::InvalidCall => "invalid_call",
@@ -29,13 +29,17 @@ impl NotACall {
 }
 
 impl Judged {
-    pub(super) fn is_valid(&self) -> bool {
+    pub(in crate::commands) fn is_valid(&self) -> bool {
         matches!(self, Self::Call { result, .. } if result.is_valid)
     }
 }
 
 /// A tool's name and its arguments, given apart.
-pub(super) fn judge_parts(validator: &McpValidator, tool: &str, args: Option<&str>) -> Judged {
+pub(in crate::commands) fn judge_parts(
+    validator: &McpValidator,
+    tool: &str,
+    args: Option<&str>,
+) -> Judged {
     let too_long = args.is_some_and(|args| args.len() > validator.config().limits.message_bytes);
     if too_long {
         return self::too_long(validator.config().limits.message_bytes);
@@ -49,7 +53,7 @@ pub(super) fn judge_parts(validator: &McpValidator, tool: &str, args: Option<&st
 }
 
 /// A line that should be a call.
-pub(super) fn judge_line(validator: &McpValidator, line: &[u8]) -> Judged {
+pub(in crate::commands) fn judge_line(validator: &McpValidator, line: &[u8]) -> Judged {
     let mut buffer = TapeBuffer::new();
     let tape = match buffer.read(line, validator.config().limits.message_depth) {
         Ok(tape) => tape,
@@ -66,7 +70,7 @@ pub(super) fn judge_line(validator: &McpValidator, line: &[u8]) -> Judged {
     Judged::Call { tool, arguments: arguments.map(|node| node.raw().to_owned()), result }
 }
 
-pub(super) fn too_long(limit: usize) -> Judged {
+pub(in crate::commands) fn too_long(limit: usize) -> Judged {
     Judged::NotACall {
         kind: NotACall::InvalidJson,
         message: format!("The input is longer than {limit} bytes and was not read."),

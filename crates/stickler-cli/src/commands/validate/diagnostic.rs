@@ -12,15 +12,16 @@ use super::layout::Layout;
 use crate::exit::Failure;
 use crate::style::report_handler;
 
-pub(super) fn print(
+pub(in crate::commands) fn print(
     out: &mut impl Write,
     validator: &McpValidator,
-    line: usize,
+    line: Option<usize>,
     judged: &Judged,
 ) -> Result<(), Failure> {
+    let place = line.map_or_else(String::new, |line| format!("line {line}: "));
     match judged {
         Judged::NotACall { message, expected, .. } => {
-            writeln!(out, "line {line}: {message}\n\nhint: expected {expected}\n")?;
+            writeln!(out, "{place}{message}\n\nhint: expected {expected}\n")?;
         }
         Judged::Call { tool, result, .. } if result.is_valid => {
             let note = match &result.unchecked {
@@ -28,10 +29,10 @@ pub(super) fn print(
                 None if result.repaired => " after repair",
                 None => "",
             };
-            writeln!(out, "line {line}: `{tool}` is valid{note}")?;
+            writeln!(out, "{place}`{tool}` is valid{note}")?;
         }
         Judged::Call { tool, arguments, result } => {
-            let page = Page::new(validator, line, tool, arguments.as_deref(), result);
+            let page = Page::new(validator, &place, tool, arguments.as_deref(), result);
             let mut drawn = String::new();
             // Writing to a string cannot fail.
             let _ = report_handler().render_report(&mut drawn, &page);
@@ -53,7 +54,7 @@ struct Page {
 impl Page {
     fn new(
         validator: &McpValidator,
-        line: usize,
+        place: &str,
         tool: &str,
         arguments: Option<&str>,
         result: &ValidationResult,
@@ -67,7 +68,7 @@ impl Page {
             .unwrap_or_default();
         let labels = result.errors.iter().map(|error| label(&layout, error)).collect();
         Self {
-            title: title(line, tool, result),
+            title: title(place, tool, result),
             labels,
             help: help(result, masked),
             text: layout.text,
@@ -75,17 +76,17 @@ impl Page {
     }
 }
 
-fn title(line: usize, tool: &str, result: &ValidationResult) -> String {
+fn title(place: &str, tool: &str, result: &ValidationResult) -> String {
     let unknown = result
         .errors
         .iter()
         .find(|error| matches!(error.kind, ValidationErrorKind::UnknownTool { .. }));
     match (unknown, result.errors.len()) {
-        (Some(error), _) => format!("line {line}: [{}] {}", Code::UnknownTool, error.message),
+        (Some(error), _) => format!("{place}[{}] {}", Code::UnknownTool, error.message),
         (None, count) => {
             let problems =
                 if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") };
-            format!("line {line}: [{}] `{tool}`: {problems}", Code::InvalidArguments)
+            format!("{place}[{}] `{tool}`: {problems}", Code::InvalidArguments)
         }
     }
 }
@@ -133,6 +134,9 @@ fn help(result: &ValidationResult, masked: bool) -> String {
                 .filter(|error| error.suggestions().is_empty())
                 .map(|error| error.message.clone()),
         ),
+    }
+    if result.truncated {
+        lines.push("there may be more: looking further would have taken too long".to_owned());
     }
     lines.dedup();
     lines.join("\n")

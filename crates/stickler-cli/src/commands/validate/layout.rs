@@ -70,7 +70,7 @@ impl Layout {
     fn scalar(&mut self, node: Node<'_>) {
         let hidden = self.masked && !matches!(node.kind(), Kind::Object | Kind::Array | Kind::Null);
         if hidden {
-            self.text.push_str(&format!("<{}>", node.type_name()));
+            self.text.extend(["<", node.type_name(), ">"]);
             return;
         }
         match node.raw().char_indices().nth(LONGEST_STRING) {

@@ -1,7 +1,7 @@
 //! `stickler validate`: calls against tool definitions, offline.
 
-mod call;
-mod diagnostic;
+pub(super) mod call;
+pub(super) mod diagnostic;
 mod layout;
 mod record;
 mod tools;
@@ -24,7 +24,7 @@ pub(crate) const SERVER: &str = "tools";
 pub(crate) fn run(options: &ValidateOptions) -> Outcome {
     let validator = McpValidator::new(ValidationConfig::from(&options.checks));
     tools::learn(&validator, &options.tools)?;
-    let mut report = Report::new(&validator, options.format);
+    let mut report = Report::new(&validator, options.format, options.calls.is_some());
     match (&options.calls, &options.tool) {
         (Some(path), _) => report.check_lines(path)?,
         (None, Some(tool)) => {
@@ -41,14 +41,16 @@ struct Report<'v> {
     validator: &'v McpValidator,
     format: Format,
     out: BufWriter<io::StdoutLock<'static>>,
+    /// Inputs are lines, which are told apart by their numbers.
+    many: bool,
     line: usize,
     invalid: usize,
 }
 
 impl<'v> Report<'v> {
-    fn new(validator: &'v McpValidator, format: Format) -> Self {
+    fn new(validator: &'v McpValidator, format: Format, many: bool) -> Self {
         let out = BufWriter::new(io::stdout().lock());
-        Self { validator, format, out, line: 0, invalid: 0 }
+        Self { validator, format, out, many, line: 0, invalid: 0 }
     }
 
     fn check_lines(&mut self, path: &Path) -> Result<(), Failure> {
@@ -89,13 +91,16 @@ impl<'v> Report<'v> {
                 let record = Record::new(self.validator, self.line, judged);
                 writeln!(self.out, "{}", record.to_json())?;
             }
-            Format::Text => diagnostic::print(&mut self.out, self.validator, self.line, judged)?,
+            Format::Text => {
+                let line = self.many.then_some(self.line);
+                diagnostic::print(&mut self.out, self.validator, line, judged)?;
+            }
         }
         Ok(())
     }
 
     fn finish(mut self) -> Outcome {
-        if self.format == Format::Text && self.line > 1 {
+        if self.format == Format::Text && self.many {
             let valid = self.line - self.invalid;
             writeln!(self.out, "{} calls: {valid} valid, {} invalid", self.line, self.invalid)?;
         }

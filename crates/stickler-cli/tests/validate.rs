@@ -1,0 +1,115 @@
+//! `stickler validate`, run as a process: what programs and people get to read.
+
+mod support;
+
+use serde_json::Value;
+use support::{fixture, stickler, stickler_with_input};
+
+fn records(stdout: &str) -> Vec<Value> {
+    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn json_is_one_documented_object_for_every_input_line() {
+    let (tools, calls) = (fixture("files.tools.json"), fixture("calls.jsonl"));
+    let run = stickler(&["validate", "--tools", &tools, "--calls", &calls, "--format", "json"]);
+    assert_eq!(run.status, 1);
+    let records = records(&run.stdout);
+    assert_eq!(records.len(), std::fs::read_to_string(&calls).unwrap().lines().count());
+    for (index, record) in records.iter().enumerate() {
+        let keys: Vec<&String> = record.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["line", "tool", "valid", "errors", "corrected", "edits", "help"]);
+        assert_eq!(record["line"], index + 1);
+        assert_eq!(record["valid"] == true, record["help"].is_null());
+        for error in record["errors"].as_array().unwrap() {
+            let keys: Vec<&String> = error.as_object().unwrap().keys().collect();
+            let expected =
+                ["path", "schema_path", "kind", "message", "expected", "received", "suggestions"];
+            assert_eq!(keys, expected);
+        }
+    }
+    insta::assert_json_snapshot!("calls_as_json", records);
+}
+
+#[test]
+fn text_underlines_the_places_and_says_what_to_do() {
+    let (tools, calls) = (fixture("files.tools.json"), fixture("calls.jsonl"));
+    let run = stickler(&["validate", "--tools", &tools, "--calls", &calls]);
+    assert_eq!(run.status, 1);
+    insta::assert_snapshot!("calls_as_text", run.stdout);
+}
+
+#[test]
+fn a_single_call_exits_with_0_when_it_is_valid_and_1_when_not() {
+    let tools = fixture("files.tools.json");
+    let good = r#"{"path":"a","content":"b"}"#;
+    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", good]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "`write_file` is valid\n"));
+    let bad = r#"{"pth":"a.txt","content":"hi"}"#;
+    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", bad]);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("write_file {\"path\":\"a.txt\",\"content\":\"hi\"}"));
+}
+
+#[test]
+fn a_call_without_arguments_is_checked_as_an_empty_object() {
+    let tools = fixture("files.tools.json");
+    let run = stickler(&["validate", "--tools", &tools, "search", "--format", "json"]);
+    assert_eq!(records(&run.stdout)[0]["errors"][0]["path"], "/what");
+}
+
+#[test]
+fn calls_are_read_from_standard_input() {
+    let tools = fixture("files.tools.json");
+    let input = b"{\"name\":\"write_file\",\"arguments\":{\"path\":\"a\",\"content\":\"b\"}}\n";
+    let run = stickler_with_input(&["validate", "--tools", &tools, "--calls", "-"], input);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.ends_with("1 calls: 1 valid, 0 invalid\n"), "{}", run.stdout);
+}
+
+#[test]
+fn a_tool_in_quarantine_is_told_on_standard_error_and_the_others_work() {
+    let tools = fixture("files.tools.json");
+    let run = stickler(&["validate", "--tools", &tools, "broken", "--args", "{}"]);
+    assert_eq!(run.status, 0);
+    assert!(run.stderr.contains("warning: [STK-108] the schema of tool `broken` cannot be used"));
+    assert!(run.stdout.contains("not checked"));
+}
+
+#[test]
+fn repair_can_be_applied_or_left_out() {
+    let tools = fixture("files.tools.json");
+    let call = r#"{"Path":"a","content":"b"}"#;
+    let run = |repair: &str| {
+        let options = ["validate", "--tools", &tools, "write_file", "--args", call];
+        stickler(&[&options[..], &["--repair", repair, "--format", "json"]].concat())
+    };
+    let applied = run("apply");
+    assert_eq!(applied.status, 0);
+    assert_eq!(records(&applied.stdout)[0]["corrected"]["arguments"]["path"], "a");
+    let off = run("off");
+    assert_eq!(off.status, 1);
+    assert!(records(&off.stdout)[0]["corrected"].is_null());
+}
+
+#[test]
+fn masked_output_holds_no_values() {
+    let tools = fixture("files.tools.json");
+    let call = r#"{"pth":"hunter2","content":["hunter2"]}"#;
+    for format in ["text", "json"] {
+        let options = ["validate", "--tools", &tools, "write_file", "--args", call, "--mask"];
+        let run = stickler(&[&options[..], &["--format", format]].concat());
+        assert_eq!(run.status, 1);
+        assert!(!run.stdout.contains("hunter2"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn unknown_fields_can_follow_the_schema() {
+    let tools = fixture("files.tools.json");
+    let call = r#"{"path":"a","content":"b","x":1}"#;
+    let options = ["validate", "--tools", &tools, "write_file", "--args", call];
+    assert_eq!(stickler(&options).status, 1);
+    let follow = [&options[..], &["--unknown-fields", "follow-schema"]].concat();
+    assert_eq!(stickler(&follow).status, 0);
+}
