@@ -136,7 +136,7 @@ fn made_up_tools(bytes: usize) -> Vec<Value> {
 fn schema(random: &mut Random) -> Value {
     let mut properties = serde_json::Map::new();
     let mut required = Vec::new();
-    for _ in 0..1 + random.below(7) {
+    for _ in 0..=random.below(7) {
         let name = words(random, 2).replace(' ', "_");
         let mut property = match random.below(5) {
             0 => json!({ "type": "integer", "minimum": 0 }),

@@ -89,6 +89,7 @@ fn plain_strides(bytes: &[u8]) -> usize {
 }
 
 /// Compares byte by byte without a branch, which compilers turn into vector instructions.
+#[allow(clippy::needless_bitwise_bool, reason = "a branch would keep it from being vectorised")]
 fn is_plain_ascii(stride: &[u8; STRIDE]) -> bool {
     let mut plain = true;
     for &byte in stride {
