@@ -72,6 +72,23 @@ fn required_and_property_names_are_at_hand() {
 }
 
 #[test]
+fn one_cache_serves_many_threads_at_once() {
+    let cache = ToolSchemaCache::new();
+    std::thread::scope(|scope| {
+        for server in ["a", "b", "c", "d"] {
+            let cache = &cache;
+            scope.spawn(move || {
+                for round in 0..50 {
+                    cache.populate(server, &[tool("t", json!({ "minProperties": round }))]);
+                    assert_eq!(cache.get(server, "t").unwrap().raw["minProperties"], round);
+                }
+            });
+        }
+    });
+    assert_eq!((cache.stats().servers, cache.stats().tool_count), (4, 4));
+}
+
+#[test]
 fn names_behind_references_and_all_of_count_too() {
     let cache = ToolSchemaCache::new();
     let schema = json!({

@@ -58,9 +58,24 @@ fn a_tool_that_is_not_registered_is_an_unknown_tool_error() {
     assert!(error.to_string().contains("Unknown tool: non_existent_tool"));
     let result = validator.validate("files", "non_existent_tool", &json!({}));
     assert!(matches!(result.errors[0].kind, ValidationErrorKind::UnknownTool { .. }));
+    assert_eq!(result.errors[0].message, "Unknown tool: non_existent_tool");
     let help = validator.build_help_prompt("files", "non_existent_tool", &result);
     for name in ["read_file", "write_file", "run_tests", "db_query", "git_commit"] {
         assert!(help.as_str().contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_bad_call_leaves_the_next_one_alone() {
+    let validator = files();
+    for (tool, bad) in [
+        ("read_file", json!({ "path": 123 })),
+        ("read_file", json!(null)),
+        ("read_file", json!([[[]]])),
+        ("non_existent_tool", json!({})),
+    ] {
+        assert!(!validator.validate("files", tool, &bad).is_valid, "{tool} {bad}");
+        assert!(validator.validate("files", "read_file", &json!({ "path": "a" })).is_valid);
     }
 }
 

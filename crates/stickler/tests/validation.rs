@@ -83,6 +83,25 @@ fn suggestions_are_found_for_known_names() {
 }
 
 #[test]
+fn by_default_calls_are_checked_errors_enhanced_and_names_three_edits_away_suggested() {
+    let config = ValidationConfig::default();
+    assert!(config.pre_validate);
+    assert!(config.enhance_errors);
+    assert_eq!(config.suggestion_distance, 3);
+}
+
+#[test]
+fn how_far_away_a_suggestion_may_be_is_a_choice() {
+    let known = ["entity".to_owned()];
+    for (distance, found) in [(0, 0), (1, 0), (2, 1), (3, 1)] {
+        let mut config = ValidationConfig::default();
+        config.suggestion_distance = distance;
+        let validator = McpValidator::new(config);
+        assert_eq!(validator.find_suggestions("enty", &known).len(), found, "{distance}");
+    }
+}
+
+#[test]
 fn every_problem_is_told_at_once() {
     let schema = json!({
         "type": "object",

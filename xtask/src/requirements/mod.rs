@@ -1,0 +1,172 @@
+//! Every requirement has a place and a test: `docs/requirements.md` says which, and this task
+//! checks that they exist.
+//!
+//! It shows that names are there, not that a test proves what its row says: that is for whoever
+//! reads the row.
+
+mod check;
+mod page;
+mod source;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use clap::Args;
+
+use crate::Outcome;
+use crate::paths;
+use check::Checker;
+use page::{Requirement, Status};
+
+/// Where the requirements are written down.
+const PAGE: &str = "docs/requirements.md";
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Only this tag, id or source document, with its rows
+    #[arg(long, value_name = "TAG_OR_ID")]
+    req: Option<String>,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let root = paths::root();
+    let text = fs::read_to_string(root.join(PAGE))
+        .map_err(|error| format!("cannot read {PAGE}: {error}"))?;
+    let page = page::read(&text);
+    // A row that cannot be read could be anybody's.
+    fail_on(&page.problems)?;
+    let rows = match &options.req {
+        None => page.requirements.iter().collect(),
+        Some(name) => matching(name, &page.requirements),
+    };
+    let mut checker = Checker::new(&root);
+    let problems: Vec<String> = rows.iter().flat_map(|row| checker.check(row)).collect();
+    match &options.req {
+        None => print(&all(&page.requirements, &problems)),
+        Some(name) => print(&one(name, &rows, &problems)?),
+    }
+    fail_on(&problems)
+}
+
+/// A line for each source document and each tag.
+fn all(requirements: &[Requirement], problems: &[String]) -> Vec<String> {
+    let sections: BTreeSet<&str> = requirements.iter().map(Requirement::section).collect();
+    let tags: BTreeSet<&str> =
+        requirements.iter().filter_map(|requirement| requirement.tag.as_deref()).collect();
+    let names = sections.into_iter().chain(tags);
+    names.map(|name| summary(name, &matching(name, requirements), problems)).collect()
+}
+
+/// One document, tag or id, with its rows.
+fn one(name: &str, rows: &[&Requirement], problems: &[String]) -> Result<Vec<String>, String> {
+    if rows.is_empty() {
+        return Err(format!("no requirement in {PAGE} has the tag, id or section `{name}`"));
+    }
+    let mut lines = vec![summary(name, rows, problems)];
+    lines.extend(rows.iter().map(|row| format!("  {} {}: {}", row.id, row.status, row.text)));
+    Ok(lines)
+}
+
+fn matching<'r>(name: &str, requirements: &'r [Requirement]) -> Vec<&'r Requirement> {
+    requirements.iter().filter(|requirement| requirement.answers_to(name)).collect()
+}
+
+fn summary(name: &str, rows: &[&Requirement], problems: &[String]) -> String {
+    let later = rows.iter().filter(|row| row.status == Status::Later).count();
+    let broken = |row: &&&Requirement| {
+        problems.iter().any(|problem| problem.starts_with(&format!("{}:", row.id)))
+    };
+    let verdict = match rows.iter().filter(broken).count() {
+        0 if later == rows.len() => "LATER",
+        0 => "COVERED",
+        _ => "NOT COVERED",
+    };
+    let noun = if rows.len() == 1 { "requirement" } else { "requirements" };
+    format!("{name}: {verdict} ({} {noun}, {later} later)", rows.len())
+}
+
+fn fail_on(problems: &[String]) -> Outcome {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{PAGE} does not hold:\n  {}", problems.join("\n  ")))
+}
+
+#[allow(clippy::print_stdout)]
+fn print(lines: &[String]) {
+    for line in lines {
+        println!("{line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page::{Requirement, read};
+    use super::{Options, all, fail_on, matching, one, run};
+
+    const PAGE: &str = "\
+## 000: first
+| id | requirement | where | test | status |
+| --- | --- | --- | --- | --- |
+| 000-01 | a | `x.rs` | `t.rs::t` | covered |
+| 000-02 | b | | | later |
+## 001: second
+| id | tag | requirement | where | test | status |
+| --- | --- | --- | --- | --- | --- |
+| 001-01 | RISK | c | | | later |
+";
+
+    fn requirements() -> Vec<Requirement> {
+        let page = read(PAGE);
+        assert_eq!(page.problems, [""; 0]);
+        page.requirements
+    }
+
+    #[test]
+    fn each_document_and_each_tag_has_a_line() {
+        let lines = all(&requirements(), &[]);
+        assert_eq!(
+            lines,
+            [
+                "000: COVERED (2 requirements, 1 later)",
+                "001: LATER (1 requirement, 1 later)",
+                "RISK: LATER (1 requirement, 1 later)"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_problem_shows_in_the_line_of_its_document_only() {
+        let lines = all(&requirements(), &["000-01: there is no file `x.rs`".to_owned()]);
+        assert_eq!(lines[0], "000: NOT COVERED (2 requirements, 1 later)");
+        assert_eq!(lines[1], "001: LATER (1 requirement, 1 later)");
+    }
+
+    #[test]
+    fn one_is_found_by_tag_id_and_document_and_shown_with_its_rows() {
+        for name in ["RISK", "001-01", "001"] {
+            let lines = one(name, &matching(name, &requirements()), &[]).unwrap();
+            assert_eq!(lines[0], format!("{name}: LATER (1 requirement, 1 later)"));
+            assert_eq!(lines[1], "  001-01 later: c");
+        }
+    }
+
+    #[test]
+    fn a_name_that_matches_nothing_is_an_error() {
+        let error = run(&Options { req: Some("no-such-tag".to_owned()) }).unwrap_err();
+        assert!(error.contains("`no-such-tag`"), "{error}");
+        assert!(matching("00", &requirements()).is_empty(), "no prefixes");
+    }
+
+    #[test]
+    fn every_problem_is_told() {
+        let error = fail_on(&["a: one".to_owned(), "b: two".to_owned()]).unwrap_err();
+        assert!(error.contains("a: one\n  b: two"), "{error}");
+        assert_eq!(fail_on(&[]), Ok(()));
+    }
+
+    #[test]
+    fn the_page_of_this_repository_holds() {
+        assert_eq!(run(&Options { req: None }), Ok(()));
+    }
+}

@@ -1,0 +1,99 @@
+//! What a Rust file defines, as far as its lines show it.
+
+/// What may stand before the name of a definition.
+const KEYWORDS: [&str; 9] =
+    ["fn", "struct", "enum", "trait", "const", "static", "mod", "type", "macro_rules"];
+
+/// How far above a function its attributes are looked for.
+const FARTHEST: usize = 12;
+
+/// Whether a line of the text defines an item with that name, or implements it.
+pub(super) fn defines(text: &str, name: &str) -> bool {
+    text.lines().any(|line| {
+        let words = words(line);
+        let is_definition =
+            |pair: &[&str]| matches!(pair, [word, named] if KEYWORDS.contains(word) && *named == name);
+        words.windows(2).any(is_definition)
+            || (words.first() == Some(&"impl") && words.contains(&name))
+    })
+}
+
+/// Why a function is no test that runs.
+pub(super) fn missing_test(text: &str, name: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_function = |line: &&str| words(line).windows(2).any(|pair| pair == ["fn", name]);
+    let Some(at) = lines.iter().position(is_function) else {
+        return Some(format!("has no test `{name}`"));
+    };
+    let above = lines.iter().take(at).rev().take(FARTHEST).map(|line| line.trim());
+    let attributes: Vec<&str> = above.take_while(|line| !ends_something(line)).collect();
+    if attributes.iter().any(|line| line.starts_with("#[ignore")) {
+        return Some(format!("has `{name}`, which is ignored"));
+    }
+    let is_test = |line: &&str| line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+    (!attributes.iter().any(is_test)).then(|| format!("has `{name}`, which is no test"))
+}
+
+/// Whether what is above this line belongs to something else.
+fn ends_something(line: &str) -> bool {
+    line.is_empty() || line.ends_with(['{', '}', ';'])
+}
+
+/// The words of a line of code; none in a comment.
+fn words(line: &str) -> Vec<&str> {
+    if line.trim_start().starts_with("//") {
+        return Vec::new();
+    }
+    let between = |c: char| !c.is_alphanumeric() && c != '_';
+    line.split(between).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{defines, missing_test};
+
+    const CODE: &str = "\
+// struct Ghost;
+pub struct Cache<'a> { call: fn(u8) }
+impl<T> Watch for Guard<T> {}
+pub(crate) const fn limit() -> usize { 1 }
+static TABLE: &[u8] = &[];
+let use_of = Used::new();
+
+/// Words.
+#[test]
+#[allow(dead_code)]
+fn a_test() {}
+fn a_helper() {}
+
+#[test]
+#[ignore = \"slow\"]
+fn a_slow_test() {}
+";
+
+    #[test]
+    fn definitions_of_every_kind_are_found() {
+        for name in ["Cache", "Guard", "Watch", "limit", "TABLE", "a_helper"] {
+            assert!(defines(CODE, name), "{name}");
+        }
+    }
+
+    #[test]
+    fn mentions_and_parts_of_names_are_no_definitions() {
+        for name in ["Ghost", "Used", "call", "Cach", "lim"] {
+            assert!(!defines(CODE, name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_test_is_a_function_under_the_attribute() {
+        assert_eq!(missing_test(CODE, "a_test"), None);
+        assert!(missing_test(CODE, "a_helper").is_some_and(|why| why.contains("no test")));
+        assert!(missing_test(CODE, "nothing").is_some_and(|why| why.contains("no test `nothing`")));
+    }
+
+    #[test]
+    fn a_test_that_is_ignored_covers_nothing() {
+        assert!(missing_test(CODE, "a_slow_test").is_some_and(|why| why.contains("ignored")));
+    }
+}
