@@ -1,4 +1,12 @@
 //! Whatever is fed to it: a clear message, the right exit code, and no crash.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 mod support;
 

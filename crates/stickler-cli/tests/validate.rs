@@ -1,4 +1,12 @@
 //! `stickler validate`, run as a process: what programs and people get to read.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 mod support;
 

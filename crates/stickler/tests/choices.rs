@@ -1,4 +1,12 @@
 //! A failed `anyOf` or `oneOf` is explained by the branch that was meant.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ToolDefinition, ValidationConfig};

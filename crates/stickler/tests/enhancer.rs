@@ -1,4 +1,12 @@
 //! Layer 3: the server's own errors, with what the schema adds to them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use std::borrow::Cow;
 

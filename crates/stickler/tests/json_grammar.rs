@@ -3,6 +3,14 @@
 //! Shown with the public JSON parsing test suite where it lies beside the project (a table of our
 //! own is in `json_grammar_table.rs`). Where the RFC leaves a choice, the choice is written down
 //! here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

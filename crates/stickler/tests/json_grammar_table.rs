@@ -2,6 +2,14 @@
 //!
 //! A table of our own that needs nothing beside the project: good texts, bad ones with what is
 //! wrong with them and where, and the limit on nesting.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use stickler::tape::{SyntaxErrorKind as Kind, TapeBuffer};
 

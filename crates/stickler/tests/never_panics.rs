@@ -2,6 +2,14 @@
 //!
 //! Random tools, arguments and configurations: nothing panics, what is corrected is valid, help is
 //! the same every time and within its budget, and masked values stay out of it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

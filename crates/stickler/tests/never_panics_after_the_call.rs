@@ -1,6 +1,14 @@
 //! Whatever a server complains of, its words stay, and a reply stays a reply.
 //!
 //! Random tools and complaints, in the shapes of real servers and in none.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use std::borrow::Cow;
 

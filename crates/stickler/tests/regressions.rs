@@ -1,4 +1,12 @@
 //! Mistakes that random tests and fuzzing found, each in its smallest form.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use serde_json::{Value, json};
 use stickler::tape::{Node, TapeBuffer};

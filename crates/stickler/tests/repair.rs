@@ -1,4 +1,12 @@
 //! Repair: every kind of edit, what it leaves alone, and when it is made without asking.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use serde_json::{Value, json};
 use stickler::{

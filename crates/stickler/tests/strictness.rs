@@ -1,4 +1,12 @@
 //! Which objects count as closed: once per place, after everything that applies there.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ToolDefinition, UnknownFields, ValidationConfig};

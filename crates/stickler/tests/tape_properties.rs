@@ -3,6 +3,14 @@
 //! Arbitrary bytes, strings that are nearly JSON, and values written in odd ways: both accept the
 //! same texts, see the same values, strings and pointers. Two differences are meant: a number past
 //! the range of a double is accepted by the tape alone, and `serde_json` gives up at 128 levels.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use std::collections::HashMap;
 

@@ -1,4 +1,12 @@
 //! The tools that the source documents name, with strict schemas.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use serde_json::json;
 use stickler::{McpValidator, ToolDefinition, ValidationConfig, ValidationErrorKind};

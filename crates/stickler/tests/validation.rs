@@ -1,4 +1,12 @@
 //! Layer 2: which calls pass, and what is said about those that do not.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
 
 use serde_json::{Value, json};
 use stickler::{

@@ -1,4 +1,5 @@
 //! Running the binary as a user would.
+#![allow(dead_code, reason = "not every test needs everything")]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,10 +44,8 @@ pub(crate) fn fixture(name: &str) -> String {
 }
 
 /// A file that is gone when the test ends.
-#[allow(dead_code, reason = "not every test writes files")]
 pub(crate) struct Scratch(PathBuf);
 
-#[allow(dead_code, reason = "not every test writes files")]
 impl Scratch {
     pub(crate) fn new(name: &str, content: &[u8]) -> Self {
         let path = std::env::temp_dir().join(format!("stickler-{}-{name}", std::process::id()));

@@ -17,6 +17,7 @@ mod mapping;
 mod random_schemas;
 mod refusal;
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the suite is read from files")]
 mod suite;
 
 use serde_json::Value;

@@ -82,7 +82,7 @@ fn only_the_opening_is_read_and_never_half_a_character() {
 }
 
 #[test]
-fn hostile_repetition_is_read_quickly_and_without_panic() {
+fn hostile_repetition_is_read_without_panic_and_gives_few_complaints() {
     let pieces = [
         "[{",
         "[",
@@ -118,12 +118,11 @@ fn hostile_repetition_is_read_quickly_and_without_panic() {
         "→ at ",
         "missing properties: [",
     ];
-    let started = std::time::Instant::now();
     for piece in pieces {
         for opening in ["", "Invalid arguments for tool f: ", "Invalid tools/call request: "] {
             let text = format!("{opening}{}", piece.repeat(10_000_000 / piece.len() / 100));
-            let _ = recognise(&text);
+            let found = recognise(&text);
+            assert!(found.len() <= 64, "{} complaints of {piece:?}", found.len());
         }
     }
-    assert!(started.elapsed().as_secs() < 30, "took {:?}", started.elapsed());
 }

@@ -1,0 +1,65 @@
+//! The core reaches nothing: no network, no runtime, no log in its dependency tree, no resolving
+//! feature in its schema engine.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
+
+use std::process::Command;
+
+fn cargo_tree(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--package",
+            "stickler",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+        ])
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn nothing_in_the_dependency_tree_does_io() {
+    let tree = cargo_tree(&[]);
+    assert!(tree.contains("jsonschema v"), "{tree}");
+    for name in [
+        "tokio",
+        "async-std",
+        "mio",
+        "socket2",
+        "hyper",
+        "reqwest",
+        "ureq",
+        "rustls",
+        "native-tls",
+        "log",
+        "tracing",
+        "chrono",
+        "time",
+        "rayon",
+        "libloading",
+    ] {
+        let found = tree.lines().find(|line| line.split(' ').next() == Some(name));
+        assert_eq!(found, None, "{name} has no place in the core");
+    }
+}
+
+#[test]
+fn the_schema_engine_cannot_fetch_anything() {
+    let features = cargo_tree(&["--format", "{p} {f}"]);
+    let engine = features.lines().find(|line| line.starts_with("jsonschema v")).unwrap();
+    assert!(!engine.contains("resolve"), "{engine}");
+}
