@@ -22,11 +22,13 @@ pub(super) enum Definition {
     Result,
 }
 
+const LIST_BYTES: usize = 64 << 10;
+
 pub(super) fn all() -> [Message; 4] {
     [
         Message { name: "400 B call", bytes: call(2), definition: Definition::Call },
         Message { name: "4 KB call", bytes: call(40), definition: Definition::Call },
-        Message { name: "64 KB list", bytes: list(64 << 10), definition: Definition::List },
+        Message { name: "64 KB list", bytes: list(LIST_BYTES), definition: Definition::List },
         Message { name: "1 MB text", bytes: text(1 << 20), definition: Definition::Result },
     ]
 }
@@ -82,34 +84,33 @@ pub(super) fn tool_schema() -> Value {
     })
 }
 
-/// Where the tools of the list come from.
-pub(super) fn list_source() -> &'static str {
-    if real_tools().is_some() { "tools of real servers" } else { "made-up tools" }
+/// Where the list comes from.
+pub(super) fn list_source() -> String {
+    match real_list(LIST_BYTES) {
+        Some((server, _)) => format!("of a real server ({server})"),
+        None => "made-up tools".to_owned(),
+    }
 }
 
 fn list(bytes: usize) -> Vec<u8> {
-    let mut size = 0;
-    let mut tools = real_tools().unwrap_or_else(|| made_up_tools(bytes));
-    tools.retain(|tool| {
-        size += tool.to_string().len();
-        size <= bytes
-    });
-    let message = json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": tools } });
-    message.to_string().into_bytes()
+    let tools = real_list(bytes).map_or_else(|| made_up_tools(bytes), |(_, tools)| tools);
+    list_message(&tools).into_bytes()
 }
 
-/// Some tools of every server whose list lies beside the checkout.
-fn real_tools() -> Option<Vec<Value>> {
-    let mut files: Vec<_> = std::fs::read_dir(paths::shared("corpus/tools"))
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    files.sort();
-    let lists = files.iter().filter_map(|path| {
-        let list: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-        Some(list.get("tools")?.as_array()?.iter().take(2).cloned().collect::<Vec<_>>())
+fn list_message(tools: &[Value]) -> String {
+    json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": tools } }).to_string()
+}
+
+/// The list of a real server that is nearest in size, where such lists lie beside the checkout.
+fn real_list(bytes: usize) -> Option<(String, Vec<Value>)> {
+    let files = std::fs::read_dir(paths::shared("corpus/tools")).ok()?;
+    let lists = files.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let list: Value = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+        let server = path.file_stem()?.to_string_lossy().into_owned();
+        Some((server, list.get("tools")?.as_array()?.clone()))
     });
-    Some(lists.flatten().collect())
+    lists.min_by_key(|(_, tools)| list_message(tools).len().abs_diff(bytes))
 }
 
 /// Tools as servers describe them: no two alike, with a sentence or two for the tool and one for

@@ -12,7 +12,7 @@ use super::token::Token;
 /// Above this number of keys comparing one by one costs more than one sort.
 const FEW: u32 = 32;
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct KeyFilter {
     marks: u64,
     found: bool,
@@ -20,6 +20,8 @@ pub(super) struct KeyFilter {
 }
 
 impl KeyFilter {
+    pub(super) const NEW: Self = Self { marks: 0, found: false, escaped: false };
+
     /// Whether `key` has to be compared with the `count` earlier ones now.
     #[inline]
     pub(super) fn may_repeat(&mut self, key: &[u8], escaped: bool, count: u32) -> bool {

@@ -11,11 +11,13 @@
 //! is accepted (it is only text until someone compares it). Repeated keys are accepted and noted in
 //! [`Tape::duplicate_keys`]; nesting is bounded by the caller.
 
+mod block;
 mod engine;
 mod fault;
 mod keys;
 mod node;
 mod number;
+mod open;
 mod pointer;
 mod scan;
 mod string;
@@ -32,7 +34,7 @@ use token::Token;
 #[derive(Debug, Default)]
 pub struct TapeBuffer {
     tokens: Vec<Token>,
-    open: Vec<scan::Open>,
+    open: Vec<open::Open>,
     /// Keys that a later key of the same object repeats.
     overridden: Vec<u32>,
     /// Numbers past the range of `f64`.
@@ -113,10 +115,12 @@ impl<'t> Tape<'t> {
         self.overridden.binary_search(&key).is_ok()
     }
 
+    #[inline]
     fn token(&self, index: u32) -> Token {
         self.tokens.get(index as usize).copied().unwrap_or(Token::NULL)
     }
 
+    #[inline]
     fn slice(&self, start: u32, end: u32) -> &'t str {
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }

@@ -104,17 +104,21 @@ impl<'t> Node<'t> {
     }
 
     /// The member of an object with that key; the last one if it is repeated.
+    #[inline]
     pub fn get(self, key: &str) -> Option<Self> {
         let token = self.token();
         let end = if token.kind() == Kind::Object { token.next } else { 0 };
         let mut index = self.index + 1;
         while index < end {
-            let value = Node::new(self.tape, index + 1);
-            let matches = Node::new(self.tape, index).is_string(key);
-            if matches && !(token.flag() && self.tape.is_overridden(index)) {
-                return Some(value);
+            let name = self.tape.token(index);
+            // The engine asks for every name that a schema has: most are not even as long.
+            if (name.flag() || (name.end - name.start) as usize == key.len())
+                && Node::new(self.tape, index).is_string(key)
+                && !(token.flag() && self.tape.is_overridden(index))
+            {
+                return Some(Node::new(self.tape, index + 1));
             }
-            index = value.token().next;
+            index = self.tape.token(index + 1).next;
         }
         None
     }
@@ -245,19 +249,21 @@ impl<'t> Members<'t> {
 impl<'t> Iterator for Members<'t> {
     type Item = (Cow<'t, str>, Node<'t>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if self.next >= self.end {
-                return None;
-            }
+        let Tape { text, tokens, .. } = *self.tape;
+        while self.next < self.end {
             let index = self.next;
-            let value = Node::new(self.tape, index + 1);
-            self.next = value.token().next;
-            if !(self.repeats && self.tape.is_overridden(index)) {
-                let key = Node::new(self.tape, index).as_str().unwrap_or_default();
-                return Some((key, value));
+            let (key, value) = (tokens.get(index as usize)?, tokens.get(index as usize + 1)?);
+            self.next = value.next;
+            if self.repeats && self.tape.is_overridden(index) {
+                continue;
             }
+            let raw = text.get(key.start as usize..key.end as usize)?;
+            let name = if key.flag() { string::decode(raw) } else { Cow::Borrowed(raw) };
+            return Some((name, Node::new(self.tape, index + 1)));
         }
+        None
     }
 }
 

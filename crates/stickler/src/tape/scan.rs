@@ -4,37 +4,22 @@
 
 use super::fault::{SyntaxError, SyntaxErrorKind};
 use super::keys::{self, KeyFilter};
+use super::open::Open;
 use super::token::Token;
 use super::{Kind, TapeBuffer, number, string};
-
-/// An array or object whose end has not been seen.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
-    index: u32,
-    count: u32,
-    is_object: bool,
-    keys: KeyFilter,
-}
 
 /// Reads a text into the buffer's tokens.
 ///
 /// Where it stands is passed from function to function instead of being kept in a field: so it
-/// stays in a register, which is a third of the speed.
+/// stays in a register, which is a third of the speed. The same goes for the innermost array or
+/// object, `current`; those around it are in the buffer. No function that is not inlined may have a
+/// reference to it: in memory it would be written in parts and read as a whole, and processors wait
+/// for that.
 pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     tokens: Vec<Token>,
     buffer: &'a mut TapeBuffer,
     max_depth: usize,
-    /// The innermost array or object; those around it are in the buffer.
-    current: Option<Open>,
-}
-
-/// Where to go on.
-enum Next {
-    /// A value begins here.
-    Value(usize),
-    /// A value has ended here.
-    AfterValue(usize),
 }
 
 /// Reads the whole text.
@@ -49,7 +34,7 @@ pub(super) fn scan(
     }
     let mut tokens = std::mem::take(&mut buffer.tokens);
     tokens.clear();
-    let mut scanner = Scanner { bytes, tokens, buffer, max_depth, current: None };
+    let mut scanner = Scanner { bytes, tokens, buffer, max_depth };
     let outcome = scanner.run();
     let Scanner { tokens, buffer, .. } = scanner;
     buffer.tokens = tokens;
@@ -57,41 +42,54 @@ pub(super) fn scan(
 }
 
 impl Scanner<'_> {
+    /// Each turn reads a value, with its key inside an object, and whatever ends after it.
     fn run(&mut self) -> Result<(), SyntaxError> {
         let mut at = 0;
+        let mut current = Open::TEXT;
         loop {
+            if current.is_object() {
+                at = self.key(&mut current, at)?;
+            }
             let (start, byte) = self.peek(at)?;
-            let next = match byte {
-                b'"' => Next::AfterValue(self.string(start)?.0 + 1),
-                b'{' => self.open(start, true)?,
-                b'[' => self.open(start, false)?,
-                byte => Next::AfterValue(self.scalar(start, byte)?),
-            };
-            at = match next {
-                Next::Value(at) => at,
-                Next::AfterValue(end) => match self.after_value(end)? {
-                    Next::Value(at) => at,
-                    Next::AfterValue(end) => return self.end(end),
+            let end = match byte {
+                b'"' => self.string(start)?.0 + 1,
+                b'{' | b'[' => match self.open(&mut current, start, byte)? {
+                    (content, false) => {
+                        at = content;
+                        continue;
+                    }
+                    (end, true) => end,
                 },
+                byte => self.scalar(start, byte)?,
             };
+            match self.after_value(&mut current, end)? {
+                Some(next) => at = next,
+                None => return Ok(()),
+            }
         }
     }
 
-    /// Closes what ends here and goes on to where the next value begins, if there is one.
+    /// Closes what ends here and goes on to what is after the comma, if there is one.
     #[inline(always)]
-    fn after_value(&mut self, mut at: usize) -> Result<Next, SyntaxError> {
+    fn after_value(
+        &mut self,
+        current: &mut Open,
+        mut at: usize,
+    ) -> Result<Option<usize>, SyntaxError> {
         loop {
-            let Some(current) = &mut self.current else { return Ok(Next::AfterValue(at)) };
-            current.count += 1;
-            let is_object = current.is_object;
-            let (place, byte) = self.peek(at)?;
-            match (byte, is_object) {
-                (b',', true) => return self.key(place + 1).map(Next::Value),
-                (b',', false) => return Ok(Next::Value(place + 1)),
-                (b'}', true) | (b']', false) => at = self.close(place),
-                (_, true) => return Err(fault(SyntaxErrorKind::ExpectedCommaOrBrace, place)),
-                (_, false) => return Err(fault(SyntaxErrorKind::ExpectedCommaOrBracket, place)),
+            if current.is_text() {
+                return self.end(at).map(|()| None);
             }
+            current.count += 1;
+            let (place, byte) = self.peek(at)?;
+            at = place + 1;
+            if byte == b',' {
+                return Ok(Some(at));
+            }
+            if byte != current.closer {
+                return Err(expected_comma(current.is_object(), place));
+            }
+            self.close(current, at);
         }
     }
 
@@ -117,13 +115,13 @@ impl Scanner<'_> {
 
     /// A member name and the colon after it.
     #[inline(always)]
-    fn key(&mut self, at: usize) -> Result<usize, SyntaxError> {
+    fn key(&mut self, current: &mut Open, at: usize) -> Result<usize, SyntaxError> {
         let (start, byte) = self.peek(at)?;
         if byte != b'"' {
             return Err(fault(SyntaxErrorKind::ExpectedKey, start));
         }
         let (end, escaped) = self.string(start)?;
-        self.note_key(start + 1, end, escaped);
+        self.note_key(current, start + 1, end, escaped);
         let (colon, byte) = self.peek(end + 1)?;
         if byte != b':' {
             return Err(fault(SyntaxErrorKind::ExpectedColon, colon));
@@ -131,52 +129,72 @@ impl Scanner<'_> {
         Ok(colon + 1)
     }
 
-    /// Begins an array or object, which ends at once when it is empty.
-    fn open(&mut self, at: usize, is_object: bool) -> Result<Next, SyntaxError> {
-        if self.buffer.open.len() + usize::from(self.current.is_some()) >= self.max_depth {
+    /// Begins an array or object. Where to go on, and whether it was empty and has ended there.
+    #[inline(always)]
+    fn open(
+        &mut self,
+        current: &mut Open,
+        at: usize,
+        opener: u8,
+    ) -> Result<(usize, bool), SyntaxError> {
+        if self.buffer.open.len() >= self.max_depth {
             return Err(fault(SyntaxErrorKind::TooDeep, at));
         }
+        // `{` and `}`, `[` and `]` are two apart.
+        let closer = opener + 2;
         let index = narrow(self.tokens.len());
-        self.push(if is_object { Kind::Object } else { Kind::Array }, false, at, at);
-        let keys = KeyFilter::default();
-        let around = self.current.replace(Open { index, count: 0, is_object, keys });
-        self.buffer.open.extend(around);
+        let kind = if closer == b'}' { Kind::Object } else { Kind::Array };
+        self.push(kind, false, at, at);
+        self.buffer.open.push(*current);
+        *current = Open { index, count: 0, keys: KeyFilter::NEW, closer };
         let (place, byte) = self.peek(at + 1)?;
-        match (byte, is_object) {
-            (b'}', true) | (b']', false) => Ok(Next::AfterValue(self.close(place))),
-            (_, true) => self.key(place).map(Next::Value),
-            (_, false) => Ok(Next::Value(place)),
+        if byte != closer {
+            return Ok((place, false));
         }
+        self.close(current, place + 1);
+        Ok((place + 1, true))
     }
 
-    fn close(&mut self, at: usize) -> usize {
-        let end = at + 1;
+    /// Ends the current array or object, whose last character is before `end`.
+    #[inline(always)]
+    fn close(&mut self, current: &mut Open, end: usize) {
         let next = narrow(self.tokens.len());
-        let Some(open) = self.current.take() else { return end };
-        self.current = self.buffer.open.pop();
-        let mut repeats = open.keys.found();
-        if open.is_object && open.keys.wants_look_at_close(open.count) {
-            let overridden = keys::overridden(&self.tokens, self.bytes, open.index);
-            repeats |= !overridden.is_empty();
-            self.buffer.overridden.extend(overridden);
+        let Open { index, count, keys, .. } = *current;
+        let mut repeats = keys.found();
+        if keys.wants_look_at_close(count) && current.is_object() {
+            repeats |= self.look_for_repeats(index);
         }
-        if let Some(token) = self.tokens.get_mut(open.index as usize) {
-            token.close(narrow(end), next, open.count, repeats);
+        if let Some(token) = self.tokens.get_mut(index as usize) {
+            token.close(narrow(end), next, count, repeats);
         }
-        end
+        *current = self.buffer.open.pop().unwrap_or(Open::TEXT);
+    }
+
+    /// Compares all keys of an object that is complete.
+    #[cold]
+    fn look_for_repeats(&mut self, object: u32) -> bool {
+        let overridden = keys::overridden(&self.tokens, self.bytes, object);
+        let repeats = !overridden.is_empty();
+        self.buffer.overridden.extend(overridden);
+        repeats
     }
 
     #[inline(always)]
-    fn note_key(&mut self, start: usize, end: usize, escaped: bool) {
-        let Some(open) = &mut self.current else { return };
+    fn note_key(&mut self, current: &mut Open, start: usize, end: usize, escaped: bool) {
         let key = self.bytes.get(start..end).unwrap_or_default();
-        if open.keys.may_repeat(key, escaped, open.count) {
-            let (object, count) = (open.index, open.count);
-            if let Some(earlier) = keys::last_equal(&self.tokens, self.bytes, object, count, key) {
-                self.buffer.overridden.push(earlier);
-                open.keys.set_found();
-            }
+        if current.keys.may_repeat(key, escaped, current.count)
+            && self.repeats_earlier(current.index, current.count, key)
+        {
+            current.keys.set_found();
         }
+    }
+
+    /// Compares a key with those before it.
+    #[inline(never)]
+    fn repeats_earlier(&mut self, object: u32, count: u32, key: &[u8]) -> bool {
+        let earlier = keys::last_equal(&self.tokens, self.bytes, object, count, key);
+        self.buffer.overridden.extend(earlier);
+        earlier.is_some()
     }
 
     /// A string and its token: where the closing quote is, and whether there are escapes.
@@ -210,6 +228,7 @@ impl Scanner<'_> {
         Ok(end)
     }
 
+    #[inline(always)]
     fn literal(
         &mut self,
         at: usize,
@@ -249,6 +268,12 @@ fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let run = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'));
     at + run.count()
+}
+
+#[cold]
+fn expected_comma(in_object: bool, at: usize) -> SyntaxError {
+    let brace = SyntaxErrorKind::ExpectedCommaOrBrace;
+    fault(if in_object { brace } else { SyntaxErrorKind::ExpectedCommaOrBracket }, at)
 }
 
 #[cold]
