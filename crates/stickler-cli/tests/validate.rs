@@ -72,7 +72,7 @@ fn calls_are_read_from_standard_input() {
     let input = b"{\"name\":\"write_file\",\"arguments\":{\"path\":\"a\",\"content\":\"b\"}}\n";
     let run = stickler_with_input(&["validate", "--tools", &tools, "--calls", "-"], input);
     assert_eq!(run.status, 0);
-    assert!(run.stdout.ends_with("1 calls: 1 valid, 0 invalid\n"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("1 call: 1 valid, 0 invalid\n"), "{}", run.stdout);
 }
 
 #[test]

@@ -117,9 +117,9 @@ fn label(layout: &Layout, error: &ValidationError) -> LabeledSpan {
 fn help(result: &ValidationResult, masked: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
     for error in &result.errors {
-        if let Some(best) = error.suggestions().first() {
-            let place = if error.path.is_empty() { "the tool" } else { &error.path };
-            lines.push(format!("did you mean `{best}` for {place}?"));
+        // What is said about the tool stands in the title already.
+        if let Some(best) = error.suggestions().first().filter(|_| !error.path.is_empty()) {
+            lines.push(format!("did you mean `{best}` for {}?", error.path));
         }
     }
     match result.corrected.as_ref().filter(|_| !masked) {

@@ -102,7 +102,8 @@ impl<'v> Report<'v> {
     fn finish(mut self) -> Outcome {
         if self.format == Format::Text && self.many {
             let valid = self.line - self.invalid;
-            writeln!(self.out, "{} calls: {valid} valid, {} invalid", self.line, self.invalid)?;
+            let calls = if self.line == 1 { "call" } else { "calls" };
+            writeln!(self.out, "{} {calls}: {valid} valid, {} invalid", self.line, self.invalid)?;
         }
         self.out.flush()?;
         Ok(if self.invalid == 0 { Exit::Fine } else { Exit::Findings })
