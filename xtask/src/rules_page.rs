@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stickler::rules::RULES;
+use stickler::rules;
 
 use crate::Outcome;
 use crate::paths;
@@ -11,7 +11,7 @@ const INTRODUCTION: &str = "\
 # Codes and rules
 
 What Stickler says about calls and messages, why it matters and how to mend it. `stickler explain \
-CODE` prints the same. Made by `cargo xtask rules` from `crates/stickler/src/rules.rs`; do not edit \
+CODE` prints the same. Made by `cargo xtask rules` from `crates/stickler/src/rules/`; do not edit \
 by hand.
 ";
 
@@ -22,7 +22,7 @@ pub(crate) fn write() -> Outcome {
 
 fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
-    for rule in RULES {
+    for rule in rules::all() {
         let _ = write!(
             page,
             "\n## {}\n\n**{}**: {}.\n\n{}\n\n*How to mend it:* {}\n",

@@ -87,6 +87,8 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Arrays and objects open at once in one message.
     pub message_depth: usize,
+    /// Requests of one side that wait for an answer at once.
+    pub requests_in_flight: usize,
     /// Tools of one server.
     pub tools_per_server: usize,
     /// Bytes of one tool schema.
@@ -112,6 +114,7 @@ impl Default for Limits {
         Self {
             message_bytes: 16 << 20,
             message_depth: 128,
+            requests_in_flight: 10_000,
             tools_per_server: 10_000,
             schema_bytes: 1 << 20,
             schema_depth: 64,

@@ -4,14 +4,14 @@ use std::io::Write as _;
 
 use serde::Serialize;
 use stickler::Rule;
-use stickler::rules::{RULES, find};
+use stickler::rules::{self, find};
 
 use crate::cli::{ExplainOptions, Format};
 use crate::exit::{Exit, Failure, Outcome};
 
 pub(crate) fn run(options: &ExplainOptions) -> Outcome {
     let rules: Vec<&Rule> = match &options.id {
-        None => RULES.iter().collect(),
+        None => rules::all().collect(),
         Some(id) => vec![find(id).ok_or_else(|| unknown(id))?],
     };
     let mut out = std::io::stdout().lock();
@@ -65,7 +65,7 @@ fn page(rule: &Rule) -> String {
 }
 
 fn unknown(id: &str) -> Failure {
-    let nearest = RULES.iter().min_by_key(|rule| stickler::edit_distance(id, rule.id));
+    let nearest = rules::all().min_by_key(|rule| stickler::edit_distance(id, rule.id));
     let hint = nearest
         .filter(|rule| stickler::edit_distance(id, rule.id) <= 3)
         .map_or_else(String::new, |rule| format!("; did you mean `{}`?", rule.id));

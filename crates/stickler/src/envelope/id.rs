@@ -1,0 +1,78 @@
+//! The id that pairs a response with its request.
+
+use crate::tape::{Kind, Node};
+
+/// A request's id. Two ids are the same when JSON Schema says their values are: `1` and `1.0` are,
+/// `1` and `"1"` are not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RequestId {
+    /// A whole number, in its shortest form.
+    Number(Box<str>),
+    /// A string, its escapes decoded.
+    String(Box<str>),
+}
+
+impl RequestId {
+    /// The id that a value is; `None` for what is no string and no whole number.
+    pub fn of(node: Node<'_>) -> Option<Self> {
+        match node.kind() {
+            Kind::String => Some(Self::String(node.as_str()?.into())),
+            Kind::Number if node.type_name() == "integer" => {
+                Some(Self::Number(shortest(node.raw())))
+            }
+            _ => None,
+        }
+    }
+
+    /// The id as JSON.
+    pub fn to_json(&self) -> String {
+        match self {
+            Self::Number(digits) => digits.as_ref().to_owned(),
+            Self::String(text) => crate::tape::quote(text),
+        }
+    }
+}
+
+/// One spelling for each number that doubles tell apart; past that, the spelling is the id.
+fn shortest(text: &str) -> Box<str> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if let Ok(number) = text.parse::<i64>() {
+        return number.to_string().into();
+    }
+    match text.parse::<f64>() {
+        #[allow(clippy::cast_possible_truncation, reason = "within the range that is exact")]
+        Ok(number) if number.abs() <= EXACT => (number as i64).to_string().into(),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RequestId;
+    use crate::tape::TapeBuffer;
+
+    fn id(text: &str) -> Option<RequestId> {
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(text.as_bytes(), 8).unwrap();
+        RequestId::of(tape.root())
+    }
+
+    #[test]
+    fn strings_and_whole_numbers_are_ids() {
+        for text in ["1", "0", "-5", "1.0", "1e2", "\"\"", "\"a\"", "123456789012345678901234"] {
+            assert!(id(text).is_some(), "{text}");
+        }
+        for text in ["null", "true", "1.5", "1e-1", "[]", "{}"] {
+            assert_eq!(id(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ids_are_the_same_when_their_values_are() {
+        assert_eq!(id("1"), id("1.0"));
+        assert_eq!(id("100"), id("1e2"));
+        assert_eq!(id("\"a\""), id("\"\\u0061\""));
+        assert_ne!(id("1"), id("\"1\""));
+        assert_ne!(id("123456789012345678901234"), id("123456789012345678901235"));
+    }
+}

@@ -1,0 +1,92 @@
+//! What a peer has announced, and what each method needs.
+
+use std::collections::BTreeSet;
+
+use crate::protocol::Revision;
+use crate::side::Side;
+use crate::tape::{Kind, Node};
+
+/// Announced capabilities by dotted path: `tools`, `tools.listChanged`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Capabilities(BTreeSet<String>);
+
+impl Capabilities {
+    /// What a `capabilities` member announces. Only an object is an announcement.
+    pub(crate) fn read(node: Node<'_>) -> Self {
+        let mut paths = BTreeSet::new();
+        for (name, value) in node.members().filter(|(_, value)| value.kind() == Kind::Object) {
+            for (detail, setting) in value.members() {
+                if setting.kind() != Kind::Null && setting.as_bool() != Some(false) {
+                    paths.insert(format!("{name}.{detail}"));
+                }
+            }
+            paths.insert(name.into_owned());
+        }
+        Self(paths)
+    }
+
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.0.contains(path)
+    }
+}
+
+/// The capability of its receiver that a request needs, or of its sender that a notification does.
+pub(crate) fn needed_by(
+    method: &str,
+    sender: Side,
+    revision: Revision,
+) -> Option<(Side, &'static str)> {
+    let client = |path| Some((Side::Client, path));
+    let server = |path| Some((Side::Server, path));
+    match (sender, method) {
+        (Side::Client, "tools/list" | "tools/call") => server("tools"),
+        (Side::Client, "prompts/list" | "prompts/get") => server("prompts"),
+        (Side::Client, "resources/subscribe" | "resources/unsubscribe") => {
+            server("resources.subscribe")
+        }
+        (Side::Client, "resources/list" | "resources/read" | "resources/templates/list") => {
+            server("resources")
+        }
+        // The first revision had completion without a capability for it.
+        (Side::Client, "completion/complete") if revision > Revision::V2024_11_05 => {
+            server("completions")
+        }
+        (Side::Client, "logging/setLevel") => server("logging"),
+        (Side::Client, "tasks/list") => server("tasks.list"),
+        (Side::Client, "tasks/cancel") => server("tasks.cancel"),
+        (Side::Client, "tasks/get" | "tasks/result") => server("tasks"),
+        (Side::Client, "notifications/roots/list_changed") => client("roots.listChanged"),
+        (Side::Server, "sampling/createMessage") => client("sampling"),
+        (Side::Server, "roots/list") => client("roots"),
+        (Side::Server, "elicitation/create") => client("elicitation"),
+        (Side::Server, "tasks/list") => client("tasks.list"),
+        (Side::Server, "tasks/cancel") => client("tasks.cancel"),
+        (Side::Server, "tasks/get" | "tasks/result") => client("tasks"),
+        (Side::Server, "notifications/message") => server("logging"),
+        (Side::Server, "notifications/tools/list_changed") => server("tools.listChanged"),
+        (Side::Server, "notifications/prompts/list_changed") => server("prompts.listChanged"),
+        (Side::Server, "notifications/resources/list_changed") => server("resources.listChanged"),
+        (Side::Server, "notifications/resources/updated") => server("resources.subscribe"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Capabilities;
+    use crate::tape::TapeBuffer;
+
+    #[test]
+    fn only_what_is_switched_on_is_announced() {
+        let text = br#"{"tools":{"listChanged":true},"prompts":{"listChanged":false},
+            "resources":null,"elicitation":{"form":{}}}"#;
+        let mut buffer = TapeBuffer::new();
+        let capabilities = Capabilities::read(buffer.read(text, 8).unwrap().root());
+        for path in ["tools", "tools.listChanged", "prompts", "elicitation", "elicitation.form"] {
+            assert!(capabilities.has(path), "{path}");
+        }
+        for path in ["prompts.listChanged", "resources", "logging", ""] {
+            assert!(!capabilities.has(path), "{path}");
+        }
+    }
+}

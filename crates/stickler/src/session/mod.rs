@@ -1,0 +1,96 @@
+//! What is known of one pair of peers: revision, capabilities, requests in flight.
+//!
+//! A state machine without I/O: messages are reported to it in the order in which they pass, and it
+//! says what is odd about their order. What a message must look like is the business of
+//! [`protocol`](crate::protocol), what happens to it that of the middleware.
+
+mod capabilities;
+mod flight;
+mod lifecycle;
+mod pages;
+mod revision;
+
+use std::time::Duration;
+
+pub(crate) use capabilities::{Capabilities, needed_by};
+pub(crate) use flight::{Flight, Landing};
+pub(crate) use pages::Page;
+
+use crate::config::Limits;
+use crate::protocol::Revision;
+use crate::side::Side;
+use flight::Flights;
+use lifecycle::Handshake;
+use pages::Pages;
+use revision::Spoken;
+
+/// One client and one server.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The revision that somebody outside of the messages has fixed.
+    fixed: Option<Revision>,
+    handshake: Handshake,
+    /// What the handshake came to.
+    agreed: Option<Spoken>,
+    /// What the last request that spoke for itself said.
+    declared: Option<Spoken>,
+    announced: [Option<Capabilities>; 2],
+    flights: [Flights; 2],
+    pub(crate) pages: Pages,
+    refused_calls: u64,
+}
+
+impl Session {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let flights = || Flights::new(limits.requests_in_flight);
+        Self {
+            fixed: None,
+            handshake: Handshake::default(),
+            agreed: None,
+            declared: None,
+            announced: [None, None],
+            flights: [flights(), flights()],
+            pages: Pages::new(limits.tools_per_server),
+            refused_calls: 0,
+        }
+    }
+
+    /// The requests that a side has made.
+    pub(crate) fn flights(&mut self, requester: Side) -> &mut Flights {
+        let [client, server] = &mut self.flights;
+        match requester {
+            Side::Client => client,
+            Side::Server => server,
+        }
+    }
+
+    pub(crate) fn announced(&self, side: Side) -> Option<&Capabilities> {
+        let [client, server] = &self.announced;
+        match side {
+            Side::Client => client.as_ref(),
+            Side::Server => server.as_ref(),
+        }
+    }
+
+    pub(crate) fn announce(&mut self, side: Side, capabilities: Capabilities) {
+        let [client, server] = &mut self.announced;
+        *match side {
+            Side::Client => client,
+            Side::Server => server,
+        } = Some(capabilities);
+    }
+
+    /// The turn of a refused call, where the caller does not number its turns.
+    pub(crate) fn next_turn(&mut self) -> u64 {
+        self.refused_calls += 1;
+        self.refused_calls
+    }
+}
+
+/// A request that is about to go on.
+#[derive(Debug)]
+pub(crate) struct Departure<'m> {
+    pub(crate) method: &'m str,
+    pub(crate) revision: Option<Revision>,
+    pub(crate) now: Duration,
+}

@@ -1,0 +1,112 @@
+//! Which revision a message is to be read by.
+
+use super::Session;
+use crate::protocol::{Era, Revision};
+use crate::tape::Node;
+
+/// A revision by name, known or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spoken {
+    Known(Revision),
+    /// Some other: its shapes cannot be checked.
+    Other,
+}
+
+/// The member of `_meta` by which a modern request says its revision.
+pub(crate) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The newest revision with a handshake: what is assumed where nothing is said.
+const LAST_LEGACY: Revision = Revision::V2025_11_25;
+
+impl Spoken {
+    fn parse(name: &str) -> Self {
+        Revision::parse(name).map_or(Self::Other, Self::Known)
+    }
+
+    fn revision(self) -> Option<Revision> {
+        match self {
+            Self::Known(revision) => Some(revision),
+            Self::Other => None,
+        }
+    }
+}
+
+impl Session {
+    /// Fixes the revision, whatever messages say.
+    pub(crate) fn fix_revision(&mut self, revision: Revision) {
+        self.fixed = Some(revision);
+    }
+
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.fixed.is_some()
+    }
+
+    /// The revision of a message that does not say one; `None` when it is one we do not know.
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        if self.fixed.is_some() {
+            return self.fixed;
+        }
+        match self.agreed.or(self.declared) {
+            Some(spoken) => spoken.revision(),
+            None => Some(LAST_LEGACY),
+        }
+    }
+
+    /// The revision by which a request is to be read.
+    pub(crate) fn revision_of_request(
+        &mut self,
+        method: &str,
+        params: Option<Node<'_>>,
+    ) -> Option<Revision> {
+        if self.fixed.is_some() {
+            return self.fixed;
+        }
+        if method == "initialize" {
+            return Some(handshake_revision(params?.get("protocolVersion")));
+        }
+        let declared = declared(params).or_else(|| {
+            // These two exist in no other revision.
+            let modern = method == "server/discover" || method == "subscriptions/listen";
+            (modern && self.agreed.is_none()).then_some(Spoken::Known(Revision::V2026_07_28))
+        });
+        match declared {
+            Some(spoken) => {
+                self.declared = Some(spoken);
+                spoken.revision()
+            }
+            None => self.revision(),
+        }
+    }
+
+    /// Whether the peers have shown that they do without a handshake.
+    pub(crate) fn is_modern(&self) -> bool {
+        self.revision().is_some_and(|revision| revision.era() == Era::Modern)
+            || (self.agreed.is_none() && self.declared.is_some())
+    }
+
+    /// Learns what the handshake came to. `initialize` belongs to the legacy revisions, so a reply
+    /// that names a newer one is read by the last of them.
+    pub(super) fn agree(&mut self, reply: Option<Node<'_>>) {
+        let spoken = reply.and_then(Node::as_str).map_or(Spoken::Other, |name| Spoken::parse(&name));
+        self.agreed = Some(match spoken {
+            Spoken::Known(revision) => Spoken::Known(revision.min(LAST_LEGACY)),
+            Spoken::Other => Spoken::Other,
+        });
+    }
+
+    pub(crate) fn agreed_on_unknown(&self) -> bool {
+        self.fixed.is_none() && self.agreed == Some(Spoken::Other)
+    }
+}
+
+/// What a request says in its `_meta`.
+pub(crate) fn declared(params: Option<Node<'_>>) -> Option<Spoken> {
+    let version = params?.get("_meta")?.get(VERSION_KEY)?;
+    Some(version.as_str().map_or(Spoken::Other, |name| Spoken::parse(&name)))
+}
+
+/// The revision that the two sides of a handshake are read by.
+pub(crate) fn handshake_revision(version: Option<Node<'_>>) -> Revision {
+    let named = version.and_then(Node::as_str).and_then(|name| Revision::parse(&name));
+    named.map_or(LAST_LEGACY, |revision| revision.min(LAST_LEGACY))
+}

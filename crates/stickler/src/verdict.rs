@@ -1,0 +1,109 @@
+//! What is to happen to a message, and why: plain data that renderers and observers read.
+
+use crate::envelope::RequestId;
+use crate::rules::{MessageRule, Severity};
+
+/// The outcome for one message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// What is to happen to it.
+    pub decision: Decision,
+    /// What there is to say about it.
+    pub findings: Vec<Finding>,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+/// What is to happen to a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It goes on, as the bytes that came.
+    Forward,
+    /// These bytes go on in its place.
+    Rewrite(Vec<u8>),
+    /// These bytes go back to its sender; nothing goes on.
+    Answer(Vec<u8>),
+    /// Some messages of a batch go on, the others are answered.
+    Split {
+        /// What goes on.
+        forward: Vec<u8>,
+        /// What goes back to the sender.
+        answer: Vec<u8>,
+    },
+    /// Nothing goes on and nothing goes back.
+    Drop,
+}
+
+/// What a message is about, as far as it could be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Subject {
+    /// The method; for a response, that of its request.
+    pub method: Option<String>,
+    /// The id, as far as it is one.
+    pub id: Option<RequestId>,
+    /// The tool that is called.
+    pub tool: Option<String>,
+}
+
+/// One thing there is to say about a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule that it broke.
+    pub rule: MessageRule,
+    /// How bad that is here.
+    pub severity: Severity,
+    /// JSON Pointer within the message; empty for the whole.
+    pub path: String,
+    /// JSON Pointer within the schema to the keyword that refused; empty where none did.
+    pub schema_path: String,
+    /// A sentence for whoever can mend it.
+    pub message: String,
+    /// What would have been right, in a few words.
+    pub expected: String,
+    /// What came instead, in a few words.
+    pub received: String,
+}
+
+impl Finding {
+    pub(crate) fn new(rule: MessageRule, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            severity: rule.severity(),
+            path: String::new(),
+            schema_path: String::new(),
+            message: message.into(),
+            expected: String::new(),
+            received: String::new(),
+        }
+    }
+
+    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    pub(crate) fn with(
+        mut self,
+        expected: impl Into<String>,
+        received: impl Into<String>,
+    ) -> Self {
+        self.expected = expected.into();
+        self.received = received.into();
+        self
+    }
+
+    /// The keyword of the schema that refused, where one did.
+    pub fn keyword(&self) -> Option<&str> {
+        self.schema_path.rsplit('/').next().filter(|keyword| !keyword.is_empty())
+    }
+}
+
+impl Verdict {
+    /// Whether the message goes on untouched.
+    pub fn is_forward(&self) -> bool {
+        self.decision == Decision::Forward
+    }
+}
