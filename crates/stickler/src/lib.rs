@@ -28,6 +28,7 @@
 //! | stage | module | asks |
 //! | --- | --- | --- |
 //! | bytes | [`tape`] | is it JSON, and where is what? |
+//! | protocol | [`SchemaValidator`] | has a message the shape that its revision gives it? |
 //! | discovery | [`ToolSchemaCache`] | which tools does the server have, and what do their schemas say? |
 //! | arguments | [`McpValidator`] | do the arguments satisfy the schema, and if not, why? |
 //! | repair | [`Edit`] | what was probably meant? |
@@ -44,10 +45,12 @@ mod embedded;
 mod enhance;
 mod error;
 mod example;
+mod protocol;
 mod render;
 mod repair;
 pub mod rules;
 mod schema;
+mod side;
 mod suggest;
 pub mod tape;
 
@@ -60,7 +63,12 @@ pub use discovery::{
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
+pub use protocol::{
+    Era, Method, MethodKind, MethodLookup, ProtocolSchemaError, Revision, SchemaValidator,
+    UnknownRevision,
+};
 pub use render::{HelpPrompt, ObservedError, RetryObservation, estimate_tokens};
 pub use repair::{Edit, EditKind};
 pub use rules::{Code, Rule, Severity};
+pub use side::Side;
 pub use suggest::edit_distance;

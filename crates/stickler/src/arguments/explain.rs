@@ -45,13 +45,7 @@ pub(crate) fn explain(
     config: &ValidationConfig,
 ) -> Explanation {
     let budget = StepBudget::new(config.limits.explain_steps);
-    let mut explainer = Explainer {
-        schema,
-        root,
-        distance: config.suggestion_distance,
-        wording: Wording { mask_values: config.mask_values },
-        choices: Choices::default(),
-    };
+    let mut explainer = Explainer::new(schema, root, config);
     if root.kind() != Kind::Object {
         let error = explainer.wording.wrong_type("", "/type".to_owned(), "object", Some(root));
         return Explanation { errors: vec![error], complete: true, objects: Vec::new() };
@@ -74,6 +68,19 @@ pub(crate) fn explain(
     Explanation { errors, complete, objects }
 }
 
+/// The same for a shape of the protocol: any value may be its root, and it is never closed.
+pub(crate) fn explain_shape(
+    schema: &CompiledSchema,
+    root: Node<'_>,
+    config: &ValidationConfig,
+) -> Vec<ValidationError> {
+    let budget = StepBudget::new(config.limits.explain_steps);
+    let mut explainer = Explainer::new(schema, root, config);
+    let mut errors = explainer.translate_all(&schema.errors(root, &budget));
+    tidy(&mut errors, config.limits.errors);
+    errors
+}
+
 pub(super) struct Explainer<'e> {
     pub(super) schema: &'e CompiledSchema,
     root: Node<'e>,
@@ -83,6 +90,16 @@ pub(super) struct Explainer<'e> {
 }
 
 impl<'e> Explainer<'e> {
+    fn new(schema: &'e CompiledSchema, root: Node<'e>, config: &ValidationConfig) -> Self {
+        Self {
+            schema,
+            root,
+            distance: config.suggestion_distance,
+            wording: Wording { mask_values: config.mask_values },
+            choices: Choices::default(),
+        }
+    }
+
     pub(super) fn translate_all(&mut self, errors: &[EngineError<'_>]) -> Vec<ValidationError> {
         errors.iter().flat_map(|error| self.translate(error)).collect()
     }

@@ -10,11 +10,11 @@ use referencing::Registry;
 use serde_json::{Value, json};
 
 use super::mapping::BASE;
-use super::{NodeId, SchemaGraph, SchemaRefusal, engine};
+use super::{Formats, NodeId, SchemaGraph, SchemaRefusal, engine};
 use crate::config::Limits;
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Branches(HashMap<NodeId, Validator<TapeJson>>);
 
 impl Branches {
@@ -40,9 +40,10 @@ impl Branches {
             .map(|id| {
                 let pointer = percent_encode(&graph.node(id).pointer);
                 let part = json!({ "$ref": format!("{base}#{pointer}") });
-                let branch = engine::build_with(&part, dialect, limits, |options| {
-                    options.with_registry(&registry).with_base_uri("json-schema:///branch")
-                })?;
+                let branch =
+                    engine::build_with(&part, dialect, Formats::Assert, limits, |options| {
+                        options.with_registry(&registry).with_base_uri("json-schema:///branch")
+                    })?;
                 Ok((id, branch))
             })
             .collect::<Result<_, _>>()

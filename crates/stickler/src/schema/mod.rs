@@ -7,6 +7,7 @@
 
 mod admission;
 mod branches;
+mod checker;
 mod dialect;
 #[cfg(test)]
 mod differential;
@@ -24,11 +25,13 @@ use serde_json::Value;
 
 pub(crate) use admission::{check_size, too_deep};
 use branches::Branches;
+pub(crate) use checker::{Answer, Checker};
+pub(crate) use engine::Formats;
 pub(crate) use graph::{Choice, Members, NodeId, SchemaGraph, SchemaNode};
 pub(crate) use refusal::SchemaRefusal;
 
 use crate::config::Limits;
-use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
+use crate::tape::{Node, StepBudget};
 
 /// A schema that can be asked.
 #[derive(Debug)]
@@ -36,16 +39,7 @@ pub(crate) struct CompiledSchema {
     pub(crate) raw: Value,
     pub(crate) graph: SchemaGraph,
     pub(crate) branches: Branches,
-    engine: jsonschema::Validator<TapeJson>,
-}
-
-/// What the engine says of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Valid,
-    Invalid,
-    /// The question took more steps than it may.
-    GaveUp,
+    checker: Checker,
 }
 
 impl CompiledSchema {
@@ -54,24 +48,27 @@ impl CompiledSchema {
         admission::measure(raw, limits)
     }
 
+    /// A tool's schema.
     pub(crate) fn compile(raw: &Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
         let dialect = dialect::of(raw)?;
         let graph = mapping::map(raw, dialect)?;
         admission::count(&graph, limits)?;
-        let engine = engine::build(raw, dialect, limits)?;
+        let checker = Checker::compile(raw, Formats::Assert, limits)?;
         let branches = Branches::compile(raw, dialect, &graph, limits)?;
-        Ok(Self { raw: raw.clone(), graph, branches, engine })
+        Ok(Self { raw: raw.clone(), graph, branches, checker })
+    }
+
+    /// A shape of the protocol: not counted, because nobody sent it, and without compiled branches,
+    /// because its objects are never closed.
+    pub(crate) fn compile_shape(raw: &Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
+        let graph = mapping::map(raw, dialect::of(raw)?)?;
+        let checker = Checker::compile(raw, Formats::Annotate, limits)?;
+        Ok(Self { raw: raw.clone(), graph, branches: Branches::default(), checker })
     }
 
     /// The yes or no that decides.
     pub(crate) fn check(&self, node: Node<'_>, steps: u32) -> Answer {
-        let budget = StepBudget::new(steps);
-        let valid = self.engine.is_valid(EngineNode::new(node, &budget));
-        match (budget.is_spent(), valid) {
-            (true, _) => Answer::GaveUp,
-            (false, true) => Answer::Valid,
-            (false, false) => Answer::Invalid,
-        }
+        self.checker.check(node, steps)
     }
 
     /// Everything the engine has to say about an invalid value, as far as the budget goes.
@@ -80,7 +77,7 @@ impl CompiledSchema {
         node: Node<'i>,
         budget: &'i StepBudget,
     ) -> Vec<jsonschema::ValidationError<'i>> {
-        self.engine.iter_errors(EngineNode::new(node, budget)).collect()
+        self.checker.errors(node, budget)
     }
 
     /// The part of the raw schema at a JSON Pointer.

@@ -1,0 +1,18 @@
+//! The protocol's own shapes: what a message of each revision of MCP looks like.
+//!
+//! One annotated document, `definitions.json`, says it for all revisions at once; a
+//! [`SchemaValidator`] is what one revision makes of it.
+
+mod definitions;
+mod document;
+mod error;
+mod methods;
+mod projection;
+mod revision;
+mod span;
+mod validator;
+
+pub use error::ProtocolSchemaError;
+pub use methods::{Method, MethodKind, MethodLookup};
+pub use revision::{Era, Revision, UnknownRevision};
+pub use validator::SchemaValidator;

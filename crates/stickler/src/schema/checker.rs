@@ -1,0 +1,51 @@
+//! A schema compiled for the one question that every message asks: yes or no?
+
+use jsonschema::{ValidationError, Validator};
+use serde_json::Value;
+
+use super::engine::{self, Formats};
+use super::{SchemaRefusal, dialect};
+use crate::config::Limits;
+use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
+
+/// The engine's program for one schema.
+#[derive(Debug)]
+pub(crate) struct Checker(Validator<TapeJson>);
+
+/// What the engine says of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Valid,
+    Invalid,
+    /// The question took more steps than it may.
+    GaveUp,
+}
+
+impl Checker {
+    pub(crate) fn compile(
+        raw: &Value,
+        formats: Formats,
+        limits: &Limits,
+    ) -> Result<Self, SchemaRefusal> {
+        engine::build(raw, dialect::of(raw)?, formats, limits).map(Self)
+    }
+
+    pub(crate) fn check(&self, node: Node<'_>, steps: u32) -> Answer {
+        let budget = StepBudget::new(steps);
+        let valid = self.0.is_valid(EngineNode::new(node, &budget));
+        match (budget.is_spent(), valid) {
+            (true, _) => Answer::GaveUp,
+            (false, true) => Answer::Valid,
+            (false, false) => Answer::Invalid,
+        }
+    }
+
+    /// Everything against an invalid value, as far as the budget goes.
+    pub(super) fn errors<'i>(
+        &'i self,
+        node: Node<'i>,
+        budget: &'i StepBudget,
+    ) -> Vec<ValidationError<'i>> {
+        self.0.iter_errors(EngineNode::new(node, budget)).collect()
+    }
+}
