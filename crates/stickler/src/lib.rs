@@ -43,32 +43,42 @@ mod config;
 mod discovery;
 mod embedded;
 mod enhance;
+pub mod envelope;
 mod error;
 mod example;
+pub mod frame;
+mod middleware;
+mod policy;
 mod protocol;
 mod render;
 mod repair;
 pub mod rules;
 mod schema;
+mod session;
 mod side;
 mod suggest;
 pub mod tape;
+mod verdict;
 
 pub use arguments::{
     CorrectedCall, McpValidator, ValidationError, ValidationErrorKind, ValidationResult,
 };
 pub use config::{HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
 pub use discovery::{
-    CacheStats, CachedSchema, Discovery, ToolDefinition, ToolList, ToolListError, ToolSchemaCache,
+    CacheStats, CachedSchema, Discovery, Freshness, ToolDefinition, ToolList, ToolListError,
+    ToolSchemaCache,
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
+pub use middleware::ValidationMiddleware;
+pub use policy::{Action, AnswerForm, Policy};
 pub use protocol::{
-    Era, Method, MethodKind, MethodLookup, ProtocolSchemaError, Revision, SchemaValidator,
-    UnknownRevision,
+    Era, Method, MethodKind, MethodLookup, ProtocolSchemaError, ProtocolSchemas, Revision,
+    SchemaValidator, UnknownRevision,
 };
 pub use render::{HelpPrompt, ObservedError, RetryObservation, estimate_tokens};
 pub use repair::{Edit, EditKind};
-pub use rules::{Code, Rule, Severity};
+pub use rules::{Code, MessageRule, Rule, Severity};
 pub use side::Side;
 pub use suggest::edit_distance;
+pub use verdict::{Decision, Finding, Subject, Verdict};

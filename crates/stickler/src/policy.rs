@@ -101,11 +101,6 @@ impl Policy {
     pub fn drops_notifications(&self) -> bool {
         self.default == Stance::Strict
     }
-
-    /// Whether the calls of a tool whose schema cannot be used are refused.
-    pub(crate) fn is_observing(&self) -> bool {
-        self.default == Stance::Observing
-    }
 }
 
 impl Stance {

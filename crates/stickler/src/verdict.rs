@@ -85,11 +85,7 @@ impl Finding {
         self
     }
 
-    pub(crate) fn with(
-        mut self,
-        expected: impl Into<String>,
-        received: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn with(mut self, expected: impl Into<String>, received: impl Into<String>) -> Self {
         self.expected = expected.into();
         self.received = received.into();
         self

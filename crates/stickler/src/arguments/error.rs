@@ -79,6 +79,19 @@ impl ValidationErrorKind {
 }
 
 impl ValidationError {
+    /// Something that is wrong with the whole.
+    pub(crate) fn whole(reason: String) -> Self {
+        Self {
+            path: String::new(),
+            schema_path: String::new(),
+            message: reason.clone(),
+            expected: String::new(),
+            received: String::new(),
+            kind: ValidationErrorKind::InvalidValue { reason },
+            meant_values: Vec::new(),
+        }
+    }
+
     /// The names or values that were probably meant, best first.
     pub fn suggestions(&self) -> &[String] {
         match &self.kind {

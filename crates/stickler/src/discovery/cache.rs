@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::time::Duration;
 
-use super::{CachedSchema, ToolDefinition};
+use super::{CachedSchema, Freshness, OutputSchema, ToolDefinition};
 use crate::config::Limits;
 use crate::error::McpSchemaError;
 use crate::schema::{CompiledSchema, SchemaRefusal};
@@ -51,6 +52,8 @@ pub struct Discovery {
 pub(crate) struct ServerTools {
     tools: HashMap<String, Entry>,
     names: Vec<String>,
+    outputs: HashMap<String, Arc<OutputSchema>>,
+    freshness: Freshness,
     incomplete: bool,
 }
 
@@ -86,7 +89,17 @@ impl ToolSchemaCache {
 
     /// Learns a server's tool list, in place of what was known of that server.
     pub fn populate(&self, server: &str, tools: &[ToolDefinition]) -> Discovery {
-        let mut learnt = ServerTools::default();
+        self.populate_with(server, tools, Freshness::default())
+    }
+
+    /// The same, with how long the list may be relied on.
+    pub fn populate_with(
+        &self,
+        server: &str,
+        tools: &[ToolDefinition],
+        freshness: Freshness,
+    ) -> Discovery {
+        let mut learnt = ServerTools { freshness, ..ServerTools::default() };
         let mut discovery = Discovery::default();
         for tool in tools {
             if learnt.names.len() >= self.limits.tools_per_server {
@@ -100,7 +113,7 @@ impl ToolSchemaCache {
                 Entry::WithoutSchema => discovery.without_schema += 1,
                 Entry::Quarantined(error) => discovery.quarantined.push(error.clone()),
             }
-            learnt.insert(&tool.name, entry);
+            learnt.insert(tool, entry);
         }
         write(&self.servers).insert(server.to_owned(), Arc::new(learnt));
         write(&self.compiled).retain(|_, compiled| compiled.strong_count() > 0);
@@ -116,9 +129,29 @@ impl ToolSchemaCache {
         };
         let mut servers = write(&self.servers);
         let mut learnt = servers.get(server).map(|tools| (**tools).clone()).unwrap_or_default();
-        learnt.insert(&tool.name, entry);
+        learnt.insert(tool, entry);
         servers.insert(server.to_owned(), Arc::new(learnt));
         outcome
+    }
+
+    /// How far what is known of a server can be relied on; `None` when nothing is known.
+    pub fn freshness(&self, server: &str) -> Option<Freshness> {
+        self.server(server).map(|tools| tools.freshness)
+    }
+
+    /// Whether a server's tools are known, but may have changed since.
+    pub fn is_stale(&self, server: &str, now: Duration) -> bool {
+        self.freshness(server).is_some_and(|freshness| freshness.is_stale(now))
+    }
+
+    /// Notes that a server's tools have changed: what is known stays, but is stale.
+    pub fn mark_changed(&self, server: &str) {
+        let mut servers = write(&self.servers);
+        if let Some(tools) = servers.get_mut(server) {
+            let mut changed = (**tools).clone();
+            changed.freshness.changed = true;
+            *tools = Arc::new(changed);
+        }
     }
 
     /// The schema of a tool, when there is one that can be used.
@@ -229,9 +262,16 @@ impl ServerTools {
         }
     }
 
-    fn insert(&mut self, name: &str, entry: Entry) {
-        if self.tools.insert(name.to_owned(), entry).is_none() {
-            self.names.push(name.to_owned());
+    pub(crate) fn output(&self, tool: &str) -> Option<&OutputSchema> {
+        self.outputs.get(tool).map(AsRef::as_ref)
+    }
+
+    fn insert(&mut self, tool: &ToolDefinition, entry: Entry) {
+        if let Some(schema) = &tool.output_schema {
+            self.outputs.insert(tool.name.clone(), Arc::new(OutputSchema::new(schema.clone())));
+        }
+        if self.tools.insert(tool.name.clone(), entry).is_none() {
+            self.names.push(tool.name.clone());
         }
     }
 }

@@ -49,8 +49,12 @@ impl ToolList {
     pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, ToolListError> {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(bytes, LIST_DEPTH).map_err(ToolListError::Syntax)?;
-        let root = tape.root();
-        let entries = Self::entries(root).ok_or(ToolListError::NoTools)?;
+        let entries = Self::entries(tape.root()).ok_or(ToolListError::NoTools)?;
+        Ok(Self::of(entries, limits))
+    }
+
+    /// The tools of an array on a tape.
+    pub(crate) fn of(entries: Node<'_>, limits: &Limits) -> Self {
         let mut list = Self::default();
         for entry in entries.elements() {
             match ToolDefinition::read(entry, limits) {
@@ -58,7 +62,7 @@ impl ToolList {
                 None => list.nameless += 1,
             }
         }
-        Ok(list)
+        list
     }
 
     fn entries(root: Node<'_>) -> Option<Node<'_>> {

@@ -5,11 +5,15 @@
 
 mod cache;
 mod cached;
+mod freshness;
 mod list;
+mod output;
 mod tool;
 
 pub use cache::{CacheStats, Discovery, ToolSchemaCache};
 pub(crate) use cache::{Lookup, ServerTools};
 pub use cached::CachedSchema;
+pub use freshness::Freshness;
 pub use list::{ToolList, ToolListError};
+pub(crate) use output::OutputSchema;
 pub use tool::ToolDefinition;

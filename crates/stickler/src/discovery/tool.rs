@@ -16,6 +16,8 @@ pub struct ToolDefinition {
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub input_schema: Option<Value>,
+    /// The JSON Schema of its structured results.
+    pub output_schema: Option<Value>,
     /// Arguments that show how it is meant to be called.
     pub example: Option<Value>,
     /// Where it is documented.
@@ -31,6 +33,7 @@ impl ToolDefinition {
             name: name.into(),
             description: None,
             input_schema: None,
+            output_schema: None,
             example: None,
             documentation: None,
             unreadable: None,
@@ -41,6 +44,13 @@ impl ToolDefinition {
     #[must_use]
     pub fn with_input_schema(mut self, schema: Value) -> Self {
         self.input_schema = Some(schema);
+        self
+    }
+
+    /// Sets the JSON Schema of its structured results.
+    #[must_use]
+    pub fn with_output_schema(mut self, schema: Value) -> Self {
+        self.output_schema = Some(schema);
         self
     }
 
@@ -80,6 +90,8 @@ impl ToolDefinition {
                 Err(refusal) => tool.unreadable = Some(refusal),
             }
         }
+        let output = entry.get("outputSchema").filter(|schema| readable(*schema, limits).is_ok());
+        tool.output_schema = output.filter(|node| node.kind() != Kind::Null).map(Node::to_value);
         Some(tool)
     }
 
@@ -123,6 +135,9 @@ impl From<ToolDefinition> for Value {
         }
         if let Some(schema) = tool.input_schema {
             entry.insert("inputSchema".into(), schema);
+        }
+        if let Some(schema) = tool.output_schema {
+            entry.insert("outputSchema".into(), schema);
         }
         Self::Object(entry)
     }

@@ -193,7 +193,12 @@ impl<'t> Parts<'t> {
         match self.id {
             // Whether an error may do without depends on the revision.
             None if shape == Shape::Result => {
-                faults.push(fault("/id", "a result has the `id` of its request", EXPECTED, "nothing"));
+                faults.push(fault(
+                    "/id",
+                    "a result has the `id` of its request",
+                    EXPECTED,
+                    "nothing",
+                ));
             }
             Some(id) if id.kind() == Kind::Null && shape == Shape::Error => {}
             Some(id) if RequestId::of(id).is_none() => {

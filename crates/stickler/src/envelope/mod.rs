@@ -12,6 +12,6 @@ mod glimpse;
 mod id;
 mod identify;
 
-pub(crate) use glimpse::glimpse_id;
+pub(crate) use glimpse::Glimpse;
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};

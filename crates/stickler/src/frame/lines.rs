@@ -145,7 +145,9 @@ mod tests {
         }
         assert_eq!(framer.buffer.len(), PREFIX);
         framer.push(b"\nnext\n");
-        assert!(matches!(framer.next_frame(), Some(Frame::TooLong(prefix)) if prefix.len() == PREFIX));
+        assert!(
+            matches!(framer.next_frame(), Some(Frame::TooLong(prefix)) if prefix.len() == PREFIX)
+        );
         assert_eq!(framer.next_frame(), Some(Frame::Line(b"next")));
     }
 

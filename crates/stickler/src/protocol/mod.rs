@@ -9,10 +9,12 @@ mod error;
 mod methods;
 mod projection;
 mod revision;
+mod schemas;
 mod span;
 mod validator;
 
 pub use error::ProtocolSchemaError;
 pub use methods::{Method, MethodKind, MethodLookup};
 pub use revision::{Era, Revision, UnknownRevision};
+pub use schemas::ProtocolSchemas;
 pub use validator::SchemaValidator;

@@ -5,10 +5,12 @@
 mod detail;
 mod help;
 mod observation;
+mod reply;
 mod tokens;
 mod unknown_tool;
 
 pub use help::HelpPrompt;
 pub use observation::{ObservedError, RetryObservation};
+pub(crate) use reply::{CallRefusal, Reply};
 pub(crate) use tokens::cut as cut_to_tokens;
 pub use tokens::estimate as estimate_tokens;

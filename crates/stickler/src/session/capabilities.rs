@@ -1,33 +1,59 @@
 //! What a peer has announced, and what each method needs.
 
-use std::collections::BTreeSet;
-
 use crate::protocol::Revision;
 use crate::side::Side;
 use crate::tape::{Kind, Node};
 
-/// Announced capabilities by dotted path: `tools`, `tools.listChanged`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Capabilities(BTreeSet<String>);
+/// Everything that is asked about, by dotted path. No more is kept of an announcement, so that a
+/// long one costs nothing.
+const PATHS: [&str; 16] = [
+    "completions",
+    "elicitation",
+    "logging",
+    "prompts",
+    "prompts.listChanged",
+    "resources",
+    "resources.listChanged",
+    "resources.subscribe",
+    "roots",
+    "roots.listChanged",
+    "sampling",
+    "tasks",
+    "tasks.cancel",
+    "tasks.list",
+    "tools",
+    "tools.listChanged",
+];
+
+/// What a peer has announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Capabilities(u16);
 
 impl Capabilities {
     /// What a `capabilities` member announces. Only an object is an announcement.
-    pub(crate) fn read(node: Node<'_>) -> Self {
-        let mut paths = BTreeSet::new();
-        for (name, value) in node.members().filter(|(_, value)| value.kind() == Kind::Object) {
-            for (detail, setting) in value.members() {
-                if setting.kind() != Kind::Null && setting.as_bool() != Some(false) {
-                    paths.insert(format!("{name}.{detail}"));
-                }
+    pub(crate) fn read(announced: Node<'_>) -> Self {
+        let is_announced = |path: &&str| {
+            let (name, detail) = path.split_once('.').map_or((*path, None), |(a, b)| (a, Some(b)));
+            let feature = announced.get(name).filter(|node| node.kind() == Kind::Object);
+            match (feature, detail) {
+                (Some(feature), Some(detail)) => feature.get(detail).is_some_and(is_on),
+                (feature, _) => feature.is_some(),
             }
-            paths.insert(name.into_owned());
-        }
-        Self(paths)
+        };
+        let bits = PATHS.iter().enumerate().filter(|(_, path)| is_announced(path));
+        Self(bits.fold(0, |bits, (index, _)| bits | 1 << index))
     }
 
-    pub(crate) fn has(&self, path: &str) -> bool {
-        self.0.contains(path)
+    pub(crate) fn has(self, path: &str) -> bool {
+        PATHS
+            .iter()
+            .position(|known| *known == path)
+            .is_some_and(|index| self.0 & (1 << index) != 0)
     }
+}
+
+fn is_on(setting: Node<'_>) -> bool {
+    setting.kind() != Kind::Null && setting.as_bool() != Some(false)
 }
 
 /// The capability of its receiver that a request needs, or of its sender that a notification does.
@@ -79,13 +105,13 @@ mod tests {
     #[test]
     fn only_what_is_switched_on_is_announced() {
         let text = br#"{"tools":{"listChanged":true},"prompts":{"listChanged":false},
-            "resources":null,"elicitation":{"form":{}}}"#;
+            "resources":null,"tasks":{"list":{}}}"#;
         let mut buffer = TapeBuffer::new();
         let capabilities = Capabilities::read(buffer.read(text, 8).unwrap().root());
-        for path in ["tools", "tools.listChanged", "prompts", "elicitation", "elicitation.form"] {
+        for path in ["tools", "tools.listChanged", "prompts", "tasks", "tasks.list"] {
             assert!(capabilities.has(path), "{path}");
         }
-        for path in ["prompts.listChanged", "resources", "logging", ""] {
+        for path in ["prompts.listChanged", "resources", "logging", "tasks.cancel", ""] {
             assert!(!capabilities.has(path), "{path}");
         }
     }

@@ -25,6 +25,8 @@ pub(crate) struct Flight {
     pub(crate) wants_task: bool,
     /// The page of a list that it asked for.
     pub(crate) cursor: Option<Box<str>>,
+    /// It asked for a page other than the first, by a cursor that may be too long to keep.
+    pub(crate) has_cursor: bool,
     pub(crate) progress_token: Option<RequestId>,
     /// What its sender can do, where each request says so.
     pub(crate) capabilities: Option<Capabilities>,
@@ -184,7 +186,9 @@ mod tests {
         let mut flights = Flights::new(10);
         flights.depart(id(1), Flight { method: "ping".into(), ..Flight::default() });
         assert!(matches!(flights.land(&id(2)), Landing::Unasked));
-        assert!(matches!(flights.land(&id(1)), Landing::Answered(flight) if &*flight.method == "ping"));
+        assert!(
+            matches!(flights.land(&id(1)), Landing::Answered(flight) if &*flight.method == "ping")
+        );
         assert!(matches!(flights.land(&id(1)), Landing::Repeated));
         assert!(flights.was_used(&id(1)) && !flights.was_used(&id(2)));
     }

@@ -10,8 +10,6 @@ mod lifecycle;
 mod pages;
 mod revision;
 
-use std::time::Duration;
-
 pub(crate) use capabilities::{Capabilities, needed_by};
 pub(crate) use flight::{Flight, Landing};
 pub(crate) use pages::Page;
@@ -23,6 +21,7 @@ use flight::Flights;
 use lifecycle::Handshake;
 use pages::Pages;
 use revision::Spoken;
+pub(crate) use revision::handshake_revision;
 
 /// One client and one server.
 #[derive(Debug)]
@@ -38,6 +37,7 @@ pub(crate) struct Session {
     flights: [Flights; 2],
     pub(crate) pages: Pages,
     refused_calls: u64,
+    told_unknown: bool,
 }
 
 impl Session {
@@ -52,6 +52,7 @@ impl Session {
             flights: [flights(), flights()],
             pages: Pages::new(limits.tools_per_server),
             refused_calls: 0,
+            told_unknown: false,
         }
     }
 
@@ -64,11 +65,11 @@ impl Session {
         }
     }
 
-    pub(crate) fn announced(&self, side: Side) -> Option<&Capabilities> {
-        let [client, server] = &self.announced;
+    pub(crate) fn announced(&self, side: Side) -> Option<Capabilities> {
+        let [client, server] = self.announced;
         match side {
-            Side::Client => client.as_ref(),
-            Side::Server => server.as_ref(),
+            Side::Client => client,
+            Side::Server => server,
         }
     }
 
@@ -85,12 +86,4 @@ impl Session {
         self.refused_calls += 1;
         self.refused_calls
     }
-}
-
-/// A request that is about to go on.
-#[derive(Debug)]
-pub(crate) struct Departure<'m> {
-    pub(crate) method: &'m str,
-    pub(crate) revision: Option<Revision>,
-    pub(crate) now: Duration,
 }

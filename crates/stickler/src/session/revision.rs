@@ -87,11 +87,23 @@ impl Session {
     /// Learns what the handshake came to. `initialize` belongs to the legacy revisions, so a reply
     /// that names a newer one is read by the last of them.
     pub(super) fn agree(&mut self, reply: Option<Node<'_>>) {
-        let spoken = reply.and_then(Node::as_str).map_or(Spoken::Other, |name| Spoken::parse(&name));
+        let spoken =
+            reply.and_then(Node::as_str).map_or(Spoken::Other, |name| Spoken::parse(&name));
         self.agreed = Some(match spoken {
             Spoken::Known(revision) => Spoken::Known(revision.min(LAST_LEGACY)),
             Spoken::Other => Spoken::Other,
         });
+    }
+
+    /// Whether a request names a revision that we do not know, and is the first to do so.
+    pub(crate) fn is_first_unknown(&mut self, params: Option<Node<'_>>) -> bool {
+        self.fixed.is_none()
+            && declared(params) == Some(Spoken::Other)
+            && !std::mem::replace(&mut self.told_unknown, true)
+    }
+
+    pub(crate) fn has_agreed(&self) -> bool {
+        self.agreed.or(self.declared).is_some()
     }
 
     pub(crate) fn agreed_on_unknown(&self) -> bool {

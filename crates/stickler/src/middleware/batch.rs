@@ -1,0 +1,95 @@
+//! Batches, which only revision 2025-03-26 has.
+
+use super::{Incoming, ValidationMiddleware};
+use crate::envelope::Envelope;
+use crate::render::Reply;
+use crate::rules::MessageRule;
+use crate::side::Side;
+use crate::tape::Node;
+use crate::verdict::{Decision, Finding, Verdict};
+
+impl ValidationMiddleware {
+    /// Every message of a batch has its own verdict: what may go on does, the rest is answered.
+    pub(super) fn batch(&mut self, incoming: Incoming<'_>) -> Verdict {
+        let mut case = self.case(incoming.side);
+        let revision = self.session.revision();
+        let mut finding = |message: &str, received: &str| {
+            let finding = Finding::new(MessageRule::BadEnvelope, message);
+            case.tell(finding.with("one message", received));
+        };
+        if incoming.node.is_empty() {
+            finding("an empty array is no message", "an empty array");
+        } else if revision.is_some_and(|revision| !revision.has_batches()) && self.is_settled() {
+            finding("only revision 2025-03-26 has batches", "an array");
+        }
+        if case.is_refused() {
+            return match incoming.side {
+                Side::Client => case.answer_or_forward(Reply { id: None, revision }),
+                Side::Server => case.drop_or_forward(),
+            };
+        }
+        let mut parts = Parts::default();
+        for (index, node) in incoming.node.elements().enumerate() {
+            let envelope = Envelope::identify(node);
+            if envelope.method.as_deref() == Some("initialize") {
+                let message = "`initialize` is not part of a batch";
+                let finding = Finding::new(MessageRule::Lifecycle, message);
+                case.tell(finding.at(format!("/{index}/method")));
+            }
+            let verdict = self.single(Incoming { node, ..incoming }, &envelope);
+            for mut finding in verdict.findings {
+                finding.path = format!("/{index}{}", finding.path);
+                case.remark(finding);
+            }
+            parts.add(node, verdict.decision);
+        }
+        case.decide(parts.decision())
+    }
+
+    /// Whether the peers have agreed on a revision, or somebody else has.
+    fn is_settled(&self) -> bool {
+        self.session.is_fixed() || self.session.has_agreed()
+    }
+}
+
+/// What is to become of the messages of a batch.
+#[derive(Debug, Default)]
+struct Parts {
+    forward: Vec<Vec<u8>>,
+    answer: Vec<Vec<u8>>,
+    touched: usize,
+}
+
+impl Parts {
+    fn add(&mut self, node: Node<'_>, decision: Decision) {
+        self.touched += usize::from(decision != Decision::Forward);
+        match decision {
+            Decision::Forward => self.forward.push(node.raw().as_bytes().to_vec()),
+            Decision::Rewrite(bytes) => self.forward.push(bytes),
+            Decision::Answer(bytes) => self.answer.push(bytes),
+            Decision::Split { forward, answer } => {
+                self.forward.push(forward);
+                self.answer.push(answer);
+            }
+            Decision::Drop => {}
+        }
+    }
+
+    fn decision(self) -> Decision {
+        if self.touched == 0 {
+            return Decision::Forward;
+        }
+        match (self.forward.is_empty(), self.answer.is_empty()) {
+            (true, true) => Decision::Drop,
+            (true, false) => Decision::Answer(array(&self.answer)),
+            (false, true) => Decision::Rewrite(array(&self.forward)),
+            (false, false) => {
+                Decision::Split { forward: array(&self.forward), answer: array(&self.answer) }
+            }
+        }
+    }
+}
+
+fn array(messages: &[Vec<u8>]) -> Vec<u8> {
+    [b"[", messages.join(&b","[..]).as_slice(), b"]"].concat()
+}

@@ -1,0 +1,126 @@
+//! The arguments stage: do the arguments of a `tools/call` satisfy the tool's schema?
+
+use super::case::{Case, from_schema};
+use super::shape::quoted;
+use super::{Incoming, ValidationMiddleware};
+use crate::arguments::{ValidationErrorKind, ValidationResult};
+use crate::envelope::Envelope;
+use crate::policy::AnswerForm;
+use crate::render::{CallRefusal, Reply};
+use crate::rules::{MessageRule, Severity};
+use crate::tape::Node;
+use crate::verdict::{Decision, Finding};
+
+const ARGUMENTS: &str = "/params/arguments";
+
+/// The member of `_meta` by which an agent numbers its turns.
+const TURN_KEY: &str = "dev.stickler/turn_index";
+
+impl ValidationMiddleware {
+    /// Checks a call. Gives the decision where it is a special one: an answer in the form that
+    /// refused calls get, or the repaired call.
+    pub(super) fn call(
+        &mut self,
+        case: &mut Case,
+        incoming: Incoming<'_>,
+        envelope: &Envelope<'_>,
+        reply: Reply<'_>,
+        withheld: Vec<Finding>,
+    ) -> Option<Decision> {
+        let params = envelope.params?;
+        let name = params.get("name").and_then(Node::as_str)?;
+        case.subject.tool = Some(quoted(&name));
+        let result = self.check_arguments(incoming, &name, params.get("arguments"));
+        if let Some(reason) = &result.unchecked {
+            case.tell(Finding::new(MessageRule::UnusableSchema, reason).at("/params/name"));
+        }
+        if result.is_valid {
+            if let Some(repaired) = repaired(incoming.node, params, &result) {
+                tell_repair(case, &result);
+                return Some(Decision::Rewrite(repaired));
+            }
+            withheld.into_iter().for_each(|finding| case.tell(finding));
+            return None;
+        }
+        tell_refusal(case, &result);
+        if !case.is_refused() {
+            return None;
+        }
+        let refusal = CallRefusal {
+            validator: &self.validator,
+            server: &self.server,
+            tool: &name,
+            result: &result,
+            findings: case.findings(),
+            turn: turn_of(params).unwrap_or_else(|| self.session.next_turn()),
+        };
+        // A task has no result yet that could carry the help.
+        let form = match params.get("task") {
+            Some(_) => AnswerForm::JsonRpcError,
+            None => case.policy().answer,
+        };
+        Some(Decision::Answer(reply.call_refusal(&refusal, form)))
+    }
+
+    /// A list that may have changed is never the reason for a refusal.
+    fn check_arguments(
+        &self,
+        incoming: Incoming<'_>,
+        name: &str,
+        arguments: Option<Node<'_>>,
+    ) -> ValidationResult {
+        if self.validator.cache().is_stale(&self.server, incoming.now) {
+            return ValidationResult::valid();
+        }
+        match arguments {
+            Some(arguments) => self.validator.validate_node(&self.server, name, arguments),
+            None => self
+                .validator
+                .validate_text(&self.server, name, None)
+                .unwrap_or_else(|_| ValidationResult::valid()),
+        }
+    }
+}
+
+fn tell_refusal(case: &mut Case, result: &ValidationResult) {
+    for error in &result.errors {
+        let finding = match error.kind {
+            ValidationErrorKind::UnknownTool { .. } => {
+                from_schema(MessageRule::UnknownTool, "", error.clone()).at("/params/name")
+            }
+            _ => from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone()),
+        };
+        case.tell(finding);
+    }
+}
+
+/// What was wrong is told, but nothing is wrong any more.
+fn tell_repair(case: &mut Case, result: &ValidationResult) {
+    for error in &result.errors {
+        let mut finding = from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone());
+        finding.severity = Severity::Note;
+        finding.message = format!("repaired: {}", finding.message);
+        case.remark(finding);
+    }
+}
+
+/// The message with the arguments that are to be passed on in place of those that came.
+fn repaired(message: Node<'_>, params: Node<'_>, result: &ValidationResult) -> Option<Vec<u8>> {
+    let arguments = result.arguments()?.get();
+    let start = message.span().start;
+    let text = message.raw();
+    let (place, insertion) = match params.get("arguments") {
+        Some(old) => (old.span(), arguments.to_owned()),
+        None => {
+            let end = params.span().end.checked_sub(1)?;
+            (end..end, format!(",\"arguments\":{arguments}"))
+        }
+    };
+    let before = text.get(..place.start.checked_sub(start)?)?;
+    let after = text.get(place.end.checked_sub(start)?..)?;
+    Some([before, &insertion, after].concat().into_bytes())
+}
+
+fn turn_of(params: Node<'_>) -> Option<u64> {
+    params.get("_meta")?.get(TURN_KEY)?.raw().parse().ok()
+}

@@ -1,0 +1,112 @@
+//! What is being said about one message, and whether it may go on.
+
+use std::sync::Arc;
+
+use crate::arguments::ValidationError;
+use crate::policy::{Action, Policy};
+use crate::render::Reply;
+use crate::rules::MessageRule;
+use crate::side::Side;
+use crate::verdict::{Decision, Finding, Subject, Verdict};
+
+/// The findings about a message, gathered under a policy.
+#[derive(Debug)]
+pub(super) struct Case {
+    policy: Arc<Policy>,
+    side: Side,
+    findings: Vec<Finding>,
+    /// The finding that keeps the message from going on: the first one that is enforced.
+    refusal: Option<usize>,
+    pub(super) subject: Subject,
+}
+
+impl Case {
+    pub(super) fn new(policy: Arc<Policy>, side: Side) -> Self {
+        Self { policy, side, findings: Vec::new(), refusal: None, subject: Subject::default() }
+    }
+
+    /// Something is wrong: the policy says what that leads to.
+    pub(super) fn tell(&mut self, finding: Finding) {
+        match self.policy.action(self.side, finding.rule) {
+            Action::Off => return,
+            Action::Warn => {}
+            Action::Enforce => {
+                self.refusal.get_or_insert(self.findings.len());
+            }
+        }
+        self.findings.push(finding);
+    }
+
+    /// Something is worth telling, whatever the policy: the message goes on all the same.
+    pub(super) fn remark(&mut self, finding: Finding) {
+        if self.policy.action(self.side, finding.rule) != Action::Off {
+            self.findings.push(finding);
+        }
+    }
+
+    /// What a schema has against a part of the message.
+    pub(super) fn tell_all(
+        &mut self,
+        rule: MessageRule,
+        place: &str,
+        errors: impl IntoIterator<Item = ValidationError>,
+    ) {
+        for error in errors {
+            self.tell(from_schema(rule, place, error));
+        }
+    }
+
+    pub(super) fn side(&self) -> Side {
+        self.side
+    }
+
+    pub(super) fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
+    pub(super) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub(super) fn is_refused(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    /// The finding that the sender is told first.
+    pub(super) fn refusal(&self) -> Option<&Finding> {
+        self.findings.get(self.refusal?)
+    }
+
+    pub(super) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    pub(super) fn decide(self, decision: Decision) -> Verdict {
+        Verdict { decision, findings: self.findings, subject: self.subject }
+    }
+
+    pub(super) fn forward(self) -> Verdict {
+        self.decide(Decision::Forward)
+    }
+
+    /// The message is answered if it was refused, and goes on if it was not.
+    pub(super) fn answer_or_forward(self, reply: Reply<'_>) -> Verdict {
+        let Some(refusal) = self.refusal() else {
+            return self.forward();
+        };
+        let answer = reply.refusal(refusal, &self.findings);
+        self.decide(Decision::Answer(answer))
+    }
+
+    /// The message vanishes if it was refused.
+    pub(super) fn drop_or_forward(self) -> Verdict {
+        let decision = if self.is_refused() { Decision::Drop } else { Decision::Forward };
+        self.decide(decision)
+    }
+}
+
+pub(super) fn from_schema(rule: MessageRule, place: &str, error: ValidationError) -> Finding {
+    let mut finding = Finding::new(rule, error.message).at(format!("{place}{}", error.path));
+    finding.schema_path = error.schema_path;
+    finding.with(error.expected, error.received)
+}

@@ -1,0 +1,138 @@
+//! What is learnt from answers: the revision, capabilities, tools; and what tools promise about
+//! their results.
+
+use std::time::Duration;
+
+use super::case::Case;
+use super::{Incoming, ValidationMiddleware};
+use crate::arguments::explain_shape;
+use crate::discovery::{Freshness, ToolDefinition, ToolList};
+use crate::protocol::Revision;
+use crate::rules::MessageRule;
+use crate::schema::Answer;
+use crate::session::{Capabilities, Flight, Page};
+use crate::side::Side;
+use crate::tape::{Kind, Node};
+use crate::verdict::Finding;
+
+impl ValidationMiddleware {
+    pub(super) fn learn(
+        &mut self,
+        case: &mut Case,
+        incoming: Incoming<'_>,
+        flight: &Flight,
+        result: Node<'_>,
+    ) {
+        if incoming.side != Side::Server {
+            return;
+        }
+        match &*flight.method {
+            "initialize" => {
+                self.session.handshake_answered(result);
+                if self.session.agreed_on_unknown() {
+                    case.remark(unknown_revision(result));
+                }
+            }
+            "server/discover" => {
+                if let Some(capabilities) = result.get("capabilities") {
+                    self.session.announce(Side::Server, Capabilities::read(capabilities));
+                }
+            }
+            "tools/list" => self.learn_tools(case, incoming.now, flight, result),
+            _ => {}
+        }
+    }
+
+    fn learn_tools(&mut self, case: &mut Case, now: Duration, flight: &Flight, result: Node<'_>) {
+        let Some(entries) = result.get("tools").filter(|node| node.kind() == Kind::Array) else {
+            return;
+        };
+        let list = ToolList::of(entries, self.limits());
+        let next = result.get("nextCursor").and_then(Node::as_str);
+        let page = Page {
+            cursor: flight.cursor.clone(),
+            next: next.map(|cursor| cursor.into_owned().into_boxed_str()),
+            tools: list.tools,
+        };
+        if page.cursor.is_none() && flight.has_cursor {
+            return;
+        }
+        if let Some(tools) = self.session.pages.add(page) {
+            self.populate(case, &tools, entries, freshness(result, now));
+        }
+    }
+
+    fn populate(
+        &self,
+        case: &mut Case,
+        tools: &[ToolDefinition],
+        entries: Node<'_>,
+        freshness: Freshness,
+    ) {
+        let discovery = self.validator.cache().populate_with(&self.server, tools, freshness);
+        for refused in discovery.quarantined {
+            let place = entries.elements().position(|entry| {
+                let name = entry.get("name").and_then(Node::as_str);
+                name.as_deref() == Some(refused.tool.as_str())
+            });
+            let path = place.map_or_else(
+                || "/result/tools".to_owned(),
+                |index| format!("/result/tools/{index}/inputSchema"),
+            );
+            let finding = Finding::new(MessageRule::UnusableSchema, refused.to_string()).at(path);
+            case.remark(finding.with("a JSON Schema that can be used", "one that cannot"));
+        }
+    }
+
+    /// A tool with an `outputSchema` has promised results of that form, when it succeeds.
+    pub(super) fn check_structured(&self, case: &mut Case, flight: &Flight, result: Node<'_>) {
+        let is_structured_revision = flight.revision.is_none_or(|one| one >= Revision::V2025_06_18);
+        let failed = result.get("isError").and_then(Node::as_bool) == Some(true);
+        if !is_structured_revision || failed || !is_complete(result) || result.get("task").is_some()
+        {
+            return;
+        }
+        let Some(tool) = flight.tool.as_deref() else { return };
+        let Some(tools) = self.validator.cache().server(&self.server) else { return };
+        let config = self.validator.config();
+        let Some(schema) = tools.output(tool).and_then(|one| one.compiled(&config.limits)) else {
+            return;
+        };
+        let Some(structured) = result.get("structuredContent") else {
+            let message =
+                format!("`{tool}` has an `outputSchema`, but its result no `structuredContent`");
+            let finding = Finding::new(MessageRule::InvalidResult, message);
+            case.tell(
+                finding.at("/result/structuredContent").with("structured content", "nothing"),
+            );
+            return;
+        };
+        if schema.check(structured, config.limits.verdict_steps) == Answer::Invalid {
+            let errors = explain_shape(schema, structured, config);
+            case.tell_all(MessageRule::InvalidResult, "/result/structuredContent", errors);
+        }
+    }
+}
+
+/// An absent `resultType`, from a server that does not know it yet, means that it is complete.
+fn is_complete(result: Node<'_>) -> bool {
+    result.get("resultType").is_none_or(|kind| kind.as_str().as_deref() == Some("complete"))
+}
+
+fn freshness(result: Node<'_>, now: Duration) -> Freshness {
+    let milliseconds = result.get("ttlMs").and_then(|ttl| ttl.raw().parse::<f64>().ok());
+    let mut freshness = Freshness::learnt_at(now);
+    freshness.ttl = milliseconds
+        .map(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default());
+    freshness.is_public =
+        result.get("cacheScope").is_some_and(|scope| scope.as_str().as_deref() == Some("public"));
+    freshness
+}
+
+fn unknown_revision(result: Node<'_>) -> Finding {
+    let version = result.get("protocolVersion").and_then(Node::as_str);
+    let version = super::shape::quoted(version.as_deref().unwrap_or("none"));
+    let message = format!("the server agreed on revision `{version}`, which is not known here");
+    let finding = Finding::new(MessageRule::UnknownRevision, message).at("/result/protocolVersion");
+    finding.with(Revision::ALL.map(Revision::as_str).join(", "), version)
+}

@@ -1,0 +1,182 @@
+//! Bytes in, verdict out: all stages composed.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//! use stickler::{Decision, McpValidator, Policy, ProtocolSchemas, Side, ValidationConfig};
+//! use stickler::ValidationMiddleware;
+//!
+//! let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+//! let mut middleware = ValidationMiddleware::new("files", validator);
+//! let verdict = middleware.handle(Side::Client, b"{\"jsonrpc\":", Duration::ZERO);
+//! let Decision::Answer(reply) = verdict.decision else { panic!("it must be refused") };
+//! assert!(reply.starts_with(br#"{"jsonrpc":"2.0","error":{"code":-32700"#));
+//! ```
+//!
+//! A message is read once, onto the tape. Its envelope says what it is; the shape of its kind, the
+//! session's rules and the tool's schema are then asked in turn. Each has its say through a
+//! [`Case`], which knows the policy. Only when something refuses is an answer built.
+
+mod batch;
+mod call;
+mod case;
+mod learning;
+mod notification;
+mod odd;
+mod request;
+mod response;
+mod shape;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::arguments::McpValidator;
+use crate::config::Limits;
+use crate::envelope::{Envelope, Shape};
+use crate::policy::Policy;
+use crate::protocol::{ProtocolSchemas, Revision};
+use crate::render::Reply;
+use crate::rules::Code;
+use crate::session::Session;
+use crate::side::Side;
+use crate::tape::{Node, SyntaxErrorKind, TapeBuffer};
+use crate::verdict::Verdict;
+use case::Case;
+
+/// Checks everything that one client and one server say to each other.
+#[derive(Debug)]
+pub struct ValidationMiddleware {
+    /// The name under which the server's tools are known.
+    server: String,
+    validator: Arc<McpValidator>,
+    protocol: Arc<ProtocolSchemas>,
+    policy: Arc<Policy>,
+    session: Session,
+    buffer: TapeBuffer,
+}
+
+/// One message, and the circumstances in which it came.
+#[derive(Debug, Clone, Copy)]
+struct Incoming<'m> {
+    side: Side,
+    node: Node<'m>,
+    now: Duration,
+}
+
+impl ValidationMiddleware {
+    /// For one connection to a server. The validator is shared: what is learnt about the server's
+    /// tools on one connection holds for the others.
+    pub fn new(server: impl Into<String>, validator: Arc<McpValidator>) -> Self {
+        let session = Session::new(&validator.config().limits);
+        Self {
+            server: server.into(),
+            validator,
+            protocol: Arc::default(),
+            policy: Arc::default(),
+            session,
+            buffer: TapeBuffer::new(),
+        }
+    }
+
+    /// Sets what becomes of messages that break a rule.
+    #[must_use]
+    pub fn with_policy(mut self, policy: impl Into<Arc<Policy>>) -> Self {
+        self.policy = policy.into();
+        self
+    }
+
+    /// Sets the protocol's schemas.
+    #[must_use]
+    pub fn with_protocol(mut self, protocol: impl Into<Arc<ProtocolSchemas>>) -> Self {
+        self.protocol = protocol.into();
+        self
+    }
+
+    /// Fixes the revision, where something other than the messages says it.
+    #[must_use]
+    pub fn with_revision(mut self, revision: Revision) -> Self {
+        self.session.fix_revision(revision);
+        self
+    }
+
+    /// The revision that is spoken, as far as it is known by now; `None` for one we do not know.
+    pub fn revision(&self) -> Option<Revision> {
+        self.session.revision()
+    }
+
+    /// How many requests of a side wait for an answer.
+    pub fn in_flight(&mut self, requester: Side) -> usize {
+        self.session.flights(requester).len()
+    }
+
+    /// Judges one message.
+    pub fn handle(&mut self, sender: Side, bytes: &[u8], now: Duration) -> Verdict {
+        // The tape borrows its buffer while the session changes.
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let verdict = self.read(&mut buffer, sender, bytes, now);
+        self.buffer = buffer;
+        verdict
+    }
+
+    /// Judges a message that is too long to be kept, from its beginning.
+    pub fn handle_overlong(&mut self, sender: Side, beginning: &[u8]) -> Verdict {
+        self.overlong(sender, beginning)
+    }
+
+    /// Gives up on everything that a side is still waiting for: the errors that it is to get, each
+    /// naming its request.
+    pub fn abandon(&mut self, requester: Side, code: Code, reason: &str) -> Vec<Vec<u8>> {
+        let flights = self.session.flights(requester).abandon();
+        let replies = flights.iter().map(|flight| {
+            let reply = Reply { id: Some(&flight.id), revision: flight.revision };
+            reply.gone(code, reason, &flight.method)
+        });
+        replies.collect()
+    }
+
+    fn read(
+        &mut self,
+        buffer: &mut TapeBuffer,
+        side: Side,
+        bytes: &[u8],
+        now: Duration,
+    ) -> Verdict {
+        let limits = *self.limits();
+        if bytes.len() > limits.message_bytes {
+            return self.overlong(side, bytes);
+        }
+        if bytes.trim_ascii().is_empty() {
+            return self.empty(side);
+        }
+        match buffer.read(bytes, limits.message_depth) {
+            Ok(tape) => self.message(Incoming { side, node: tape.root(), now }),
+            Err(error) if error.kind() == SyntaxErrorKind::TooDeep => self.too_deep(side, bytes),
+            Err(error) => self.unreadable(side, bytes, &error),
+        }
+    }
+
+    fn message(&mut self, incoming: Incoming<'_>) -> Verdict {
+        let envelope = Envelope::identify(incoming.node);
+        match envelope.shape {
+            Shape::Batch => self.batch(incoming),
+            _ => self.single(incoming, &envelope),
+        }
+    }
+
+    fn single(&mut self, incoming: Incoming<'_>, envelope: &Envelope<'_>) -> Verdict {
+        match envelope.shape {
+            Shape::Request => self.request(incoming, envelope),
+            Shape::Notification => self.notification(incoming, envelope),
+            Shape::Result | Shape::Error => self.response(incoming, envelope),
+            Shape::Batch | Shape::Noise => self.noise(incoming),
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.validator.config().limits
+    }
+
+    fn case(&self, side: Side) -> Case {
+        Case::new(Arc::clone(&self.policy), side)
+    }
+}

@@ -1,0 +1,196 @@
+//! Responses, from either side: paired with their requests, so that results are really checked.
+
+use super::case::{Case, from_schema};
+use super::{Incoming, ValidationMiddleware};
+use crate::envelope::{Envelope, Shape};
+use crate::protocol::{MethodLookup, Revision};
+use crate::render::Reply;
+use crate::rules::{MessageRule, json_rpc};
+use crate::session::{Flight, Landing, handshake_revision, needed_by};
+use crate::side::Side;
+use crate::tape::{Kind, Node};
+use crate::verdict::{Decision, Finding, Verdict};
+
+impl ValidationMiddleware {
+    pub(super) fn response(&mut self, incoming: Incoming<'_>, envelope: &Envelope<'_>) -> Verdict {
+        let mut case = self.case(incoming.side);
+        case.tell_faults(envelope);
+        for path in super::odd::repeated_keys(incoming.node) {
+            case.tell(super::odd::repeated_key(path));
+        }
+        let flight = self.land(&mut case, incoming.side, envelope);
+        let outcome = envelope.outcome;
+        match (&flight, envelope.shape, outcome) {
+            (Some(flight), Shape::Result, Some(result)) => {
+                case.subject.method = Some(flight.method.to_string());
+                case.subject.tool = flight.tool.as_deref().map(str::to_owned);
+                self.check_result(&mut case, incoming, flight, result);
+                self.learn(&mut case, incoming, flight, result);
+            }
+            (_, Shape::Error, Some(_)) => {
+                let revision = flight.as_ref().map_or(self.session.revision(), |one| one.revision);
+                self.check_error(&mut case, incoming, envelope, revision);
+                if flight.as_ref().is_some_and(|flight| &*flight.method == "initialize") {
+                    self.session.handshake_failed();
+                }
+            }
+            _ => {}
+        }
+        replace_or_forward(case, flight.as_deref())
+    }
+
+    /// A response of which no more than the id could be seen.
+    pub(super) fn unread_response(&mut self, case: Case, id: Option<&str>) -> Verdict {
+        let mut buffer = crate::tape::TapeBuffer::new();
+        let id = id.and_then(|id| {
+            let tape = buffer.read(id.as_bytes(), 1).ok()?;
+            crate::envelope::RequestId::of(tape.root())
+        });
+        let requester = case.side().other();
+        let landing = id.map(|id| self.session.flights(requester).land(&id));
+        match landing {
+            Some(Landing::Answered(flight)) => replace_or_forward(case, Some(&flight)),
+            _ => case.drop_or_forward(),
+        }
+    }
+
+    /// The request that a response answers.
+    fn land(
+        &mut self,
+        case: &mut Case,
+        side: Side,
+        envelope: &Envelope<'_>,
+    ) -> Option<Box<Flight>> {
+        let id = envelope.request_id()?;
+        let raw = envelope.id.map(Node::raw).map(super::shape::quoted).unwrap_or_default();
+        let message = match self.session.flights(side.other()).land(&id) {
+            Landing::Answered(flight) => {
+                case.subject.id = Some(id);
+                return Some(flight);
+            }
+            // Both were under way at the same time: that is nobody's fault.
+            Landing::Cancelled => return None,
+            Landing::Repeated => format!("the request with the id {raw} has been answered already"),
+            Landing::Unasked => format!("no request with the id {raw} is in flight"),
+        };
+        let finding = Finding::new(MessageRule::UnpairedResponse, message).at("/id");
+        case.tell(finding.with("the id of a request in flight", raw));
+        case.subject.id = Some(id);
+        None
+    }
+
+    fn check_result(
+        &self,
+        case: &mut Case,
+        Incoming { side, .. }: Incoming<'_>,
+        flight: &Flight,
+        result: Node<'_>,
+    ) {
+        let revision = match &*flight.method {
+            // The reply decides which revision the handshake was about.
+            "initialize" if !self.session.is_fixed() => {
+                Some(handshake_revision(result.get("protocolVersion")))
+            }
+            _ => flight.revision,
+        };
+        let Some(revision) = revision else { return };
+        let validator = self.protocol.get(revision);
+        let MethodLookup::Known(method) = validator.method(side.other(), &flight.method) else {
+            // Nothing is known of it but that results are objects.
+            if result.kind() != Kind::Object {
+                let finding = Finding::new(MessageRule::BadResult, "`result` must be an object");
+                case.tell(finding.at("/result").with("an object", result.type_name()));
+            }
+            return;
+        };
+        let Some(definition) = method.result_for(result, flight.wants_task) else { return };
+        let errors = self.misshapen(revision, definition, result);
+        case.tell_all(MessageRule::BadResult, "/result", errors);
+        if &*flight.method == "tools/call" {
+            self.check_structured(case, flight, result);
+        }
+        self.check_input_requests(case, flight, revision, result);
+    }
+
+    /// What a server asks for in place of a result must be something the client can give.
+    fn check_input_requests(
+        &self,
+        case: &mut Case,
+        flight: &Flight,
+        revision: Revision,
+        result: Node<'_>,
+    ) {
+        let Some(capabilities) = flight.capabilities else { return };
+        let Some(requests) = result.get("inputRequests") else { return };
+        for (key, request) in requests.members() {
+            let Some(method) = request.get("method").and_then(Node::as_str) else { continue };
+            let Some((_, path)) = needed_by(&method, Side::Server, revision) else { continue };
+            if !capabilities.has(path) {
+                let message =
+                    format!("`{method}` needs `{path}`, which the client did not announce");
+                let place = format!("/result/inputRequests/{}", crate::tape::escape_segment(&key));
+                let finding = Finding::new(MessageRule::Capability, message).at(place);
+                case.tell(finding.with(format!("the capability `{path}`"), "not announced"));
+            }
+        }
+    }
+
+    fn check_error(
+        &self,
+        case: &mut Case,
+        incoming: Incoming<'_>,
+        envelope: &Envelope<'_>,
+        revision: Option<Revision>,
+    ) {
+        let Some(revision) = revision else { return };
+        let code = envelope.outcome.and_then(|error| error.get("code")).map(Node::raw);
+        let code = code.and_then(|code| code.parse::<i32>().ok());
+        let definition = error_definition(code, revision);
+        let has_null_id = envelope.id.is_some_and(|id| id.kind() == Kind::Null);
+        for error in self.misshapen(revision, definition, incoming.node) {
+            let in_error = error.path.starts_with("/error") || error.path.is_empty();
+            match error.path.as_str() {
+                // What JSON-RPC itself prescribes where the id could not be read. From 2025-11-25
+                // on the id is left out instead.
+                "/id" if has_null_id && revision < Revision::V2025_11_25 => {}
+                "/id" if has_null_id || envelope.id.is_none() => {
+                    case.tell(from_schema(MessageRule::BadEnvelope, "", error));
+                }
+                _ if in_error => case.tell(from_schema(MessageRule::BadError, "", error)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Some codes say what their `data` holds.
+fn error_definition(code: Option<i32>, revision: Revision) -> &'static str {
+    match (code, revision) {
+        (Some(json_rpc::HEADER_MISMATCH), Revision::V2026_07_28) => "HeaderMismatchError",
+        (Some(json_rpc::MISSING_CLIENT_CAPABILITY), Revision::V2026_07_28) => {
+            "MissingRequiredClientCapabilityError"
+        }
+        (Some(json_rpc::UNSUPPORTED_VERSION), Revision::V2026_07_28) => {
+            "UnsupportedProtocolVersionError"
+        }
+        (Some(json_rpc::URL_ELICITATION_REQUIRED), Revision::V2025_11_25) => {
+            "URLElicitationRequiredError"
+        }
+        (_, Revision::V2025_11_25 | Revision::V2026_07_28) => "JSONRPCErrorResponse",
+        _ => "JSONRPCError",
+    }
+}
+
+/// A response that was refused is replaced by an error, so that its request is answered all the
+/// same; one that answers nothing vanishes.
+fn replace_or_forward(case: Case, flight: Option<&Flight>) -> Verdict {
+    match (case.refusal(), flight) {
+        (None, _) => case.forward(),
+        (Some(_), None) => case.decide(Decision::Drop),
+        (Some(refusal), Some(flight)) => {
+            let reply = Reply { id: Some(&flight.id), revision: flight.revision };
+            let error = reply.replacement(refusal);
+            case.decide(Decision::Rewrite(error))
+        }
+    }
+}
