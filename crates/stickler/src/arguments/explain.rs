@@ -14,7 +14,7 @@ use super::choices::Choices;
 use super::closed::{Applied, Visitor, Walk};
 use super::error::{ValidationError, ValidationErrorKind};
 use super::place::{Place, join};
-use super::wording::{Wording, text_of};
+use super::wording::{About, Wording, text_of};
 use super::{closest, describe};
 use crate::config::{UnknownFields, ValidationConfig};
 use crate::schema::{CompiledSchema, NodeId};
@@ -45,7 +45,7 @@ pub(crate) fn explain(
     config: &ValidationConfig,
 ) -> Explanation {
     let budget = StepBudget::new(config.limits.explain_steps);
-    let mut explainer = Explainer::new(schema, root, config);
+    let mut explainer = Explainer::new(schema, root, config, About::Arguments);
     if root.kind() != Kind::Object {
         let error = explainer.wording.wrong_type("", "/type".to_owned(), "object", Some(root));
         return Explanation { errors: vec![error], complete: true, objects: Vec::new() };
@@ -68,14 +68,16 @@ pub(crate) fn explain(
     Explanation { errors, complete, objects }
 }
 
-/// The same for a shape of the protocol: any value may be its root, and it is never closed.
-pub(crate) fn explain_shape(
+/// The same for a part of a message, by its place there: any value may be its root, and it is never
+/// closed.
+pub(crate) fn explain_part(
     schema: &CompiledSchema,
     root: Node<'_>,
+    place: &'static str,
     config: &ValidationConfig,
 ) -> Vec<ValidationError> {
     let budget = StepBudget::new(config.limits.explain_steps);
-    let mut explainer = Explainer::new(schema, root, config);
+    let mut explainer = Explainer::new(schema, root, config, About::Part(place));
     let mut errors = explainer.translate_all(&schema.errors(root, &budget));
     tidy(&mut errors, config.limits.errors);
     errors
@@ -90,12 +92,17 @@ pub(super) struct Explainer<'e> {
 }
 
 impl<'e> Explainer<'e> {
-    fn new(schema: &'e CompiledSchema, root: Node<'e>, config: &ValidationConfig) -> Self {
+    fn new(
+        schema: &'e CompiledSchema,
+        root: Node<'e>,
+        config: &ValidationConfig,
+        about: About,
+    ) -> Self {
         Self {
             schema,
             root,
             distance: config.suggestion_distance,
-            wording: Wording { mask_values: config.mask_values },
+            wording: Wording::new(config.mask_values, about),
             choices: Choices::default(),
         }
     }
@@ -130,7 +137,7 @@ impl<'e> Explainer<'e> {
             Engine::Required { property } => {
                 let field = text_of(property);
                 let wanted = self.wanted(parent(schema_path), &field);
-                Wording::missing(path, &field, place, &wanted)
+                self.wording.missing(path, &field, place, &wanted)
             }
             Engine::Type { kind } => self.wording.wrong_type(path, place, &type_names(kind), value),
             Engine::Enum { options } => {
@@ -186,7 +193,7 @@ impl<'e> Explainer<'e> {
             .into_iter()
             .map(|candidate| candidate.name.to_owned())
             .collect();
-        Wording::unknown_field(object_path, field, schema_path.to_owned(), suggestions, names)
+        self.wording.unknown_field(object_path, field, schema_path.to_owned(), suggestions, names)
     }
 
     pub(super) fn value(&self, path: &str) -> Option<Node<'e>> {

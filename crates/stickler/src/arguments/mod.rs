@@ -14,7 +14,7 @@ mod wording;
 
 pub(crate) use describe::{names, type_of};
 pub use error::{ValidationError, ValidationErrorKind};
-pub(crate) use explain::{Explanation, explain_shape};
+pub(crate) use explain::{Explanation, explain_part};
 pub(crate) use place::join;
 pub use result::{CorrectedCall, ValidationResult};
 pub use validator::McpValidator;

@@ -6,7 +6,7 @@ use super::ValidationError;
 use super::explain::{self, Explanation};
 use super::result::{CorrectedCall, ValidationResult};
 use super::verdict::{Verdict, judge};
-use super::wording::Wording;
+use super::wording::{About, Wording};
 use crate::config::{Repair, ValidationConfig};
 use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSchemaCache};
 use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
@@ -56,7 +56,7 @@ impl McpValidator {
             Ok(result) => result,
             // Only nesting can be wrong with a text that was made from a value.
             Err(error) => {
-                let wording = Wording { mask_values: self.config.mask_values };
+                let wording = Wording::new(self.config.mask_values, About::Arguments);
                 let expected = format!("be simpler: {}", error.kind());
                 ValidationResult::refused(
                     vec![wording.invalid("", String::new(), &expected, None)],
@@ -239,7 +239,7 @@ impl McpValidator {
 
     /// What JSON Schema cannot see: keys given twice, numbers that no reader can hold.
     fn oddities(&self, arguments: Node<'_>) -> Vec<ValidationError> {
-        let wording = Wording { mask_values: self.config.mask_values };
+        let wording = Wording::new(self.config.mask_values, About::Arguments);
         let tape = arguments.tape();
         let inside = |node: &Node<'_>| {
             let (outer, inner) = (arguments.span(), node.span());
@@ -261,7 +261,7 @@ impl McpValidator {
     }
 
     fn invalid(&self, expected: &str, arguments: Node<'_>) -> ValidationError {
-        let wording = Wording { mask_values: self.config.mask_values };
+        let wording = Wording::new(self.config.mask_values, About::Arguments);
         wording.invalid("", String::new(), expected, Some(arguments))
     }
 }

@@ -17,17 +17,32 @@ const MOST_VALUES: usize = 20;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wording {
     pub(crate) mask_values: bool,
+    about: About,
+}
+
+/// What the paths start from, and what it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    /// The arguments of a call.
+    Arguments,
+    /// A part of a message, by its place in the message.
+    Part(&'static str),
 }
 
 impl Wording {
+    pub(crate) fn new(mask_values: bool, about: About) -> Self {
+        Self { mask_values, about }
+    }
+
     pub(crate) fn missing(
+        self,
         object_path: &str,
         field: &str,
         schema_path: String,
         wanted: &str,
     ) -> ValidationError {
         let path = join(object_path, field);
-        let name = subject(&path);
+        let name = self.about.subject(&path);
         ValidationError {
             message: format!("{name} is required but missing; add it as {}.", with_article(wanted)),
             path,
@@ -49,13 +64,15 @@ impl Wording {
         let actual = value.map_or("nothing", Node::type_name);
         let shown = value.and_then(|value| self.shown(value));
         let what = shown.map_or_else(String::new, |shown| format!(" ({shown})"));
-        let hint = value.and_then(|value| type_hint(path, expected, value)).unwrap_or_default();
+        let hint = value
+            .and_then(|value| type_hint(self.about, path, expected, value))
+            .unwrap_or_default();
         ValidationError {
             message: format!(
                 "{} must be {}, but {} {}{what}{hint}.",
-                subject(path),
+                self.about.subject(path),
                 with_article(expected),
-                verb(path),
+                self.about.verb(path),
                 with_article(actual)
             ),
             path: path.to_owned(),
@@ -71,6 +88,7 @@ impl Wording {
     }
 
     pub(crate) fn unknown_field(
+        self,
         object_path: &str,
         field: &str,
         schema_path: String,
@@ -84,7 +102,7 @@ impl Wording {
             (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
         };
         ValidationError {
-            message: format!("{} is not a known field; {advice}", subject(&path)),
+            message: format!("{} is not a known field; {advice}", self.about.subject(&path)),
             path,
             schema_path,
             expected: match valid {
@@ -115,13 +133,14 @@ impl Wording {
         if literals.len() > MOST_VALUES {
             expected.push_str(", …");
         }
-        let but =
-            self.shown(value).map_or_else(String::new, |it| format!(", but {} {it}", verb(path)));
+        let but = self
+            .shown(value)
+            .map_or_else(String::new, |it| format!(", but {} {it}", self.about.verb(path)));
         let advice = meant
             .first()
             .map_or_else(|| ".".to_owned(), |best| format!("; did you mean {best:?}?"));
         ValidationError {
-            message: format!("{} must be {expected}{but}{advice}", subject(path)),
+            message: format!("{} must be {expected}{but}{advice}", self.about.subject(path)),
             path: path.to_owned(),
             schema_path,
             kind: ValidationErrorKind::InvalidEnum {
@@ -142,9 +161,10 @@ impl Wording {
         value: Option<Node<'_>>,
     ) -> ValidationError {
         let shown = value.and_then(|value| self.shown(value));
-        let but = shown.map_or_else(String::new, |it| format!(", but {} {it}", verb(path)));
+        let but =
+            shown.map_or_else(String::new, |it| format!(", but {} {it}", self.about.verb(path)));
         ValidationError {
-            message: format!("{} must {expected}{but}.", subject(path)),
+            message: format!("{} must {expected}{but}.", self.about.subject(path)),
             path: path.to_owned(),
             schema_path,
             kind: ValidationErrorKind::InvalidValue { reason: format!("must {expected}") },
@@ -184,32 +204,39 @@ impl Wording {
     }
 }
 
-/// What a sentence is about: a top-level field by its name, anything deeper by its pointer.
-fn subject(path: &str) -> String {
-    match path.strip_prefix('/') {
-        None => "the arguments".to_owned(),
-        Some(field) if !field.contains('/') => format!("`{}`", cut(&unescape_segment(field), 120)),
-        Some(_) => format!("`{}`", cut(path, 240)),
+impl About {
+    /// What a sentence is about: a top-level argument by its name, anything else by its pointer.
+    fn subject(self, path: &str) -> String {
+        match (self, path.strip_prefix('/')) {
+            (Self::Arguments, None) => "the arguments".to_owned(),
+            (Self::Arguments, Some(field)) if !field.contains('/') => {
+                format!("`{}`", cut(&unescape_segment(field), 120))
+            }
+            (Self::Arguments, Some(_)) => format!("`{}`", cut(path, 240)),
+            (Self::Part(""), None) => "the message".to_owned(),
+            (Self::Part(place), _) => format!("`{place}{}`", cut(path, 240)),
+        }
+    }
+
+    fn verb(self, path: &str) -> &'static str {
+        if path.is_empty() && self == Self::Arguments { "are" } else { "is" }
     }
 }
 
-fn verb(path: &str) -> &'static str {
-    if path.is_empty() { "are" } else { "is" }
-}
-
 /// A word on the mistakes that a type alone does not explain.
-fn type_hint(path: &str, expected: &str, value: Node<'_>) -> Option<&'static str> {
+fn type_hint(about: About, path: &str, expected: &str, value: Node<'_>) -> Option<&'static str> {
     let wanted: Vec<&str> = expected.split(" or ").collect();
+    let are_arguments = path.is_empty() && about == About::Arguments;
     match value.kind() {
-        Kind::String if path.is_empty() => Some("; pass the object itself, not its JSON text"),
-        Kind::Null if path.is_empty() => Some("; pass `{}` when there is nothing to say"),
+        Kind::String if are_arguments => Some("; pass the object itself, not its JSON text"),
+        Kind::Null if are_arguments => Some("; pass `{}` when there is nothing to say"),
         Kind::String if parse_as(&value.as_str()?, &wanted).is_some() => {
             Some("; pass the value itself, not its text")
         }
         Kind::String | Kind::Number | Kind::Boolean if wanted == ["array"] => {
             Some("; put it in a list")
         }
-        Kind::Null => Some("; leave it out if there is nothing to say"),
+        Kind::Null if !path.is_empty() => Some("; leave it out if there is nothing to say"),
         _ => None,
     }
 }

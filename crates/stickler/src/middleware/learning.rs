@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
-use crate::arguments::explain_shape;
+use crate::arguments::explain_part;
 use crate::discovery::{Freshness, ToolDefinition, ToolList};
 use crate::protocol::Revision;
 use crate::rules::MessageRule;
@@ -14,6 +14,8 @@ use crate::session::{Capabilities, Flight, Page};
 use crate::side::Side;
 use crate::tape::{Kind, Node};
 use crate::verdict::Finding;
+
+const STRUCTURED: &str = "/result/structuredContent";
 
 impl ValidationMiddleware {
     pub(super) fn learn(
@@ -108,8 +110,8 @@ impl ValidationMiddleware {
             return;
         };
         if schema.check(structured, config.limits.verdict_steps) == Answer::Invalid {
-            let errors = explain_shape(schema, structured, config);
-            case.tell_all(MessageRule::InvalidResult, "/result/structuredContent", errors);
+            let errors = explain_part(schema, structured, STRUCTURED, config);
+            case.tell_all(MessageRule::InvalidResult, STRUCTURED, errors);
         }
     }
 }

@@ -104,7 +104,7 @@ impl ValidationMiddleware {
             return;
         };
         let Some(definition) = method.result_for(result, flight.wants_task) else { return };
-        let errors = self.misshapen(revision, definition, result);
+        let errors = self.misshapen(revision, definition, result, "/result");
         case.tell_all(MessageRule::BadResult, "/result", errors);
         if &*flight.method == "tools/call" {
             self.check_structured(case, flight, result);
@@ -147,7 +147,7 @@ impl ValidationMiddleware {
         let code = code.and_then(|code| code.parse::<i32>().ok());
         let definition = error_definition(code, revision);
         let has_null_id = envelope.id.is_some_and(|id| id.kind() == Kind::Null);
-        for error in self.misshapen(revision, definition, incoming.node) {
+        for error in self.misshapen(revision, definition, incoming.node, "") {
             let in_error = error.path.starts_with("/error") || error.path.is_empty();
             match error.path.as_str() {
                 // What JSON-RPC itself prescribes where the id could not be read. From 2025-11-25

@@ -66,13 +66,14 @@ impl ValidationMiddleware {
         revision: Revision,
         definition: &str,
         node: Node<'_>,
+        place: &'static str,
     ) -> Vec<ValidationError> {
         let validator = self.protocol.get(revision);
         let config = self.validator.config();
         if validator.check(definition, node, &config.limits) == Answer::Valid {
             return Vec::new();
         }
-        let errors = validator.explain(definition, node, config);
+        let errors = validator.explain_part(definition, node, place, config);
         if errors.is_empty() {
             let reason = format!("does not have the shape of `{definition}`");
             return vec![ValidationError::whole(reason)];
@@ -87,7 +88,7 @@ impl ValidationMiddleware {
         revision: Revision,
         method: &Method,
     ) -> Vec<Finding> {
-        let errors = self.misshapen(revision, &method.definition, incoming.node);
+        let errors = self.misshapen(revision, &method.definition, incoming.node, "");
         let of_envelope =
             |error: &ValidationError| matches!(error.path.as_str(), "/jsonrpc" | "/id" | "/method");
         let errors = errors.into_iter().filter(|error| !of_envelope(error));

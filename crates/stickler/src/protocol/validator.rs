@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::definitions::Definitions;
 use super::methods::Methods;
 use super::{Method, MethodLookup, ProtocolSchemaError, Revision, document};
-use crate::arguments::{ValidationError, explain_shape};
+use crate::arguments::{ValidationError, explain_part};
 use crate::config::{Limits, ValidationConfig};
 use crate::schema::{Answer, CompiledSchema};
 use crate::side::Side;
@@ -137,8 +137,19 @@ impl SchemaValidator {
         node: Node<'_>,
         config: &ValidationConfig,
     ) -> Vec<ValidationError> {
+        self.explain_part(definition, node, "", config)
+    }
+
+    /// The same for a part of a message, so that the sentences name its place there.
+    pub(crate) fn explain_part(
+        &self,
+        definition: &str,
+        node: Node<'_>,
+        place: &'static str,
+        config: &ValidationConfig,
+    ) -> Vec<ValidationError> {
         match self.0.definitions.compiled(definition) {
-            Some(schema) => explain_shape(schema, node, config),
+            Some(schema) => explain_part(schema, node, place, config),
             None => Vec::new(),
         }
     }

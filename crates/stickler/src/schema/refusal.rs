@@ -24,11 +24,16 @@ impl SchemaRefusal {
     }
 
     pub(crate) fn from_reference(error: &referencing::Error) -> Self {
-        Self::new(format!(
-            "a reference in it cannot be resolved (only references within the schema are \
-             followed, nothing is fetched): {}",
-            shorten(&error.to_string())
-        ))
+        use referencing::Error;
+        let problem = match error {
+            Error::Unretrievable { uri, .. } => {
+                format!("`{uri}` lies outside of it, and nothing is fetched")
+            }
+            Error::PointerToNowhere { pointer } => format!("`{pointer}` leads nowhere"),
+            Error::NoSuchAnchor { anchor } => format!("there is no anchor `{anchor}`"),
+            other => other.to_string(),
+        };
+        Self::new(format!("a reference in it cannot be resolved: {}", shorten(&problem)))
     }
 }
 

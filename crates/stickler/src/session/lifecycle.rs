@@ -24,7 +24,9 @@ impl Session {
     pub(crate) fn untimely_request(&mut self, side: Side, method: &str) -> Option<&'static str> {
         let over = matches!(self.handshake, Handshake::Ready | Handshake::Skipped);
         match (side, method) {
-            (Side::Client, "initialize") if self.handshake != Handshake::Fresh => {
+            (Side::Client, "initialize")
+                if !matches!(self.handshake, Handshake::Fresh | Handshake::Skipped) =>
+            {
                 Some("`initialize` comes once, as the first request of a session")
             }
             (_, "initialize" | "ping" | "server/discover") => None,
@@ -66,7 +68,10 @@ impl Session {
 
     /// The client's `initialize` goes on.
     pub(crate) fn handshake_asked(&mut self, params: Option<Node<'_>>) {
-        self.handshake = Handshake::Asked;
+        // A second one is told, and changes nothing until it is answered.
+        if matches!(self.handshake, Handshake::Fresh | Handshake::Skipped) {
+            self.handshake = Handshake::Asked;
+        }
         if let Some(capabilities) = params.and_then(|params| params.get("capabilities")) {
             self.announce(Side::Client, Capabilities::read(capabilities));
         }
@@ -85,7 +90,9 @@ impl Session {
 
     /// The server has refused; the client may ask again.
     pub(crate) fn handshake_failed(&mut self) {
-        self.handshake = Handshake::Fresh;
+        if self.handshake == Handshake::Asked {
+            self.handshake = Handshake::Fresh;
+        }
     }
 
     /// The client is ready.
