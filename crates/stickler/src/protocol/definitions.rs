@@ -23,9 +23,9 @@ pub(super) struct Definitions {
 #[derive(Debug, Default)]
 struct Compiled {
     /// For yes or no, which most messages never go beyond.
-    checker: OnceLock<Option<Checker>>,
+    checker: OnceLock<Result<Checker, SchemaRefusal>>,
     /// For the explanation.
-    schema: OnceLock<Option<CompiledSchema>>,
+    schema: OnceLock<Result<CompiledSchema, SchemaRefusal>>,
 }
 
 impl Definitions {
@@ -69,19 +69,37 @@ impl Definitions {
         }))
     }
 
-    pub(super) fn checker(&self, name: &str) -> Option<&Checker> {
-        self.compiled.get(name)?.checker.get_or_init(|| self.compile(name).ok()).as_ref()
+    /// The first reference that leads nowhere: where it stands, and the name that is missing.
+    pub(super) fn dangling(&self) -> Option<(&str, &str)> {
+        self.schemas.iter().find_map(|(name, schema)| {
+            let mut missing = None;
+            self.collect_references(schema, &mut |target| {
+                if !self.contains(target) {
+                    missing = Some(target);
+                }
+            });
+            missing.map(|target| (name.as_str(), target))
+        })
     }
 
-    pub(super) fn compiled(&self, name: &str) -> Option<&CompiledSchema> {
-        let compile = || CompiledSchema::compile_shape(&self.standalone(name)?, &limits()).ok();
-        self.compiled.get(name)?.schema.get_or_init(compile).as_ref()
+    /// For yes or no; `None` where there is no such definition.
+    pub(super) fn checker(&self, name: &str) -> Option<Result<&Checker, &SchemaRefusal>> {
+        let compiled = self.compiled.get(name)?;
+        let checker = compiled.checker.get_or_init(|| {
+            let schema = self.standalone(name).unwrap_or_default();
+            Checker::compile(&schema, Formats::Annotate, &Limits::default())
+        });
+        Some(checker.as_ref())
     }
 
-    /// Compiles a definition for yes or no, or says why that cannot be done.
-    pub(super) fn compile(&self, name: &str) -> Result<Checker, SchemaRefusal> {
-        let schema = self.standalone(name).unwrap_or_default();
-        Checker::compile(&schema, Formats::Annotate, &limits())
+    /// For the explanation.
+    pub(super) fn compiled(&self, name: &str) -> Option<Result<&CompiledSchema, &SchemaRefusal>> {
+        let compiled = self.compiled.get(name)?;
+        let schema = compiled.schema.get_or_init(|| {
+            let schema = self.standalone(name).unwrap_or_default();
+            CompiledSchema::compile_shape(&schema, &Limits::default())
+        });
+        Some(schema.as_ref())
     }
 
     /// The definitions that one needs, itself included.
@@ -122,9 +140,4 @@ impl Definitions {
         let path = reference.strip_prefix("#/")?.strip_prefix(self.section)?.strip_prefix('/')?;
         path.split('/').next()
     }
-}
-
-/// The protocol's shapes are not bounded as those of tools are; only patterns take a limit.
-fn limits() -> Limits {
-    Limits::default()
 }

@@ -66,10 +66,15 @@ impl SchemaValidator {
                 )));
             }
         }
+        if let Some((name, missing)) = definitions.dangling() {
+            return Err(refuse(format!(
+                "its definition `{name}` refers to `{missing}`, which it does not have"
+            )));
+        }
         for name in definitions.names() {
-            definitions.compile(name).map_err(|refusal| {
-                refuse(format!("its definition `{name}` cannot be used: {refusal}"))
-            })?;
+            if let Some(Err(refusal)) = definitions.checker(name) {
+                return Err(refuse(format!("its definition `{name}` cannot be used: {refusal}")));
+            }
         }
         Ok(validator)
     }
@@ -124,8 +129,8 @@ impl SchemaValidator {
     /// The same within the caller's limits.
     pub(crate) fn check(&self, definition: &str, node: Node<'_>, limits: &Limits) -> Answer {
         match self.0.definitions.checker(definition) {
-            Some(checker) => checker.check(node, limits.verdict_steps),
-            None => Answer::Invalid,
+            Some(Ok(checker)) => checker.check(node, limits.verdict_steps),
+            _ => Answer::Invalid,
         }
     }
 
@@ -138,8 +143,8 @@ impl SchemaValidator {
         config: &ValidationConfig,
     ) -> Vec<ValidationError> {
         match self.0.definitions.compiled(definition) {
-            Some(schema) => explain_shape(schema, node, config),
-            None => Vec::new(),
+            Some(Ok(schema)) => explain_shape(schema, node, config),
+            _ => Vec::new(),
         }
     }
 }
@@ -154,4 +159,165 @@ fn section_of(schema: &Value) -> Option<(&'static str, &Map<String, Value>)> {
         let schemas = schema.get(section)?.as_object()?;
         (!schemas.is_empty()).then_some((section, schemas))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Revision, SchemaValidator};
+    use crate::config::{Limits, ValidationConfig};
+    use crate::schema::Answer;
+    use crate::tape::TapeBuffer;
+
+    fn explain(revision: Revision, definition: &str, value: &Value) -> Vec<(String, String)> {
+        let validator = SchemaValidator::built_in(revision);
+        let text = value.to_string();
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(text.as_bytes(), 128).unwrap();
+        let limits = Limits::default();
+        assert_eq!(validator.check(definition, tape.root(), &limits), Answer::Invalid, "{text}");
+        let errors = validator.explain(definition, tape.root(), &ValidationConfig::default());
+        errors.into_iter().map(|error| (error.path, error.message)).collect()
+    }
+
+    #[test]
+    fn every_definition_of_every_revision_compiles() {
+        for revision in Revision::ALL {
+            let validator = SchemaValidator::built_in(revision);
+            let definitions = &validator.0.definitions;
+            assert!(definitions.names().count() > 70);
+            for name in definitions.names() {
+                assert!(definitions.checker(name).unwrap().is_ok(), "{revision} {name}");
+                assert!(definitions.compiled(name).unwrap().is_ok(), "{revision} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_method_needs_only_definitions_that_are_there() {
+        for revision in Revision::ALL {
+            let validator = SchemaValidator::built_in(revision);
+            for method in validator.methods() {
+                for name in method.definitions() {
+                    assert!(validator.0.definitions.contains(name), "{revision} {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn content_is_explained_by_the_branch_that_its_type_names() {
+        for revision in Revision::ALL {
+            let result = json!({ "content": [{ "type": "text" }], "resultType": "complete" });
+            let errors = explain(revision, "CallToolResult", &result);
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert_eq!(errors[0].0, "/content/0/text");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_discriminator_names_the_right_ones() {
+        let result = json!({ "content": [{ "type": "txt", "text": "hi" }] });
+        let errors = explain(Revision::V2025_11_25, "CallToolResult", &result);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "/content/0/type");
+        assert!(errors[0].1.contains("\"text\""), "{errors:?}");
+    }
+
+    #[test]
+    fn messages_are_explained_at_their_root() {
+        let errors = explain(Revision::V2025_11_25, "CallToolRequest", &json!([]));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "");
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {} });
+        let errors = explain(Revision::V2025_11_25, "CallToolRequest", &request);
+        assert_eq!(errors[0].0, "/params/name");
+    }
+
+    #[test]
+    fn unions_are_explained_by_the_method() {
+        let request =
+            json!({ "method": "resources/read", "params": {}, "jsonrpc": "2.0", "id": 1 });
+        let errors = explain(Revision::V2025_11_25, "ClientRequest", &request);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "/params/uri");
+    }
+
+    #[test]
+    fn formats_are_remarks() {
+        let validator = SchemaValidator::built_in(Revision::V2025_11_25);
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(br#"{"uri": "not a uri", "name": "n"}"#, 128).unwrap();
+        assert!(validator.is_valid("Resource", tape.root()));
+    }
+
+    #[test]
+    fn a_definition_stands_alone_with_what_it_needs() {
+        let validator = SchemaValidator::built_in(Revision::V2025_06_18);
+        let schema = validator.definition_schema("Tool").unwrap();
+        assert_eq!(schema["$ref"], "#/$defs/Tool");
+        let names: Vec<&String> = schema["$defs"].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["Tool", "ToolAnnotations"]);
+        assert_eq!(validator.definition_schema("Tol"), None);
+        assert_eq!(validator.nearest_definitions("Tol").first(), Some(&"Tool"));
+    }
+
+    #[test]
+    fn what_is_not_defined_has_no_instances() {
+        let validator = SchemaValidator::built_in(Revision::V2024_11_05);
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(b"{}", 128).unwrap();
+        assert!(!validator.is_valid("Task", tape.root()));
+        assert!(validator.explain("Task", tape.root(), &ValidationConfig::default()).is_empty());
+    }
+
+    #[test]
+    fn its_own_schema_can_be_loaded_again() {
+        for revision in Revision::ALL {
+            let schema = SchemaValidator::built_in(revision).schema();
+            let loaded = SchemaValidator::from_schema(revision, &schema).unwrap();
+            assert_eq!(loaded.schema(), schema);
+            let mut buffer = TapeBuffer::new();
+            let tape = buffer.read(br#"{"type": "text", "text": 1}"#, 128).unwrap();
+            assert!(!loaded.is_valid("TextContent", tape.root()));
+        }
+    }
+
+    #[test]
+    fn a_schema_that_lacks_something_is_refused_by_name() {
+        let refusal = |change: fn(&mut Value)| {
+            let revision = Revision::V2025_11_25;
+            let mut schema = SchemaValidator::built_in(revision).schema();
+            change(&mut schema);
+            SchemaValidator::from_schema(revision, &schema).unwrap_err().to_string()
+        };
+        let lead = "not usable as the schema of 2025-11-25: ";
+        let gone = refusal(|schema| drop(schema["$defs"].as_object_mut().unwrap().remove("Tool")));
+        let reason = "its definition `ListToolsResult` refers to `Tool`, which it does not have";
+        assert_eq!(gone, format!("{lead}{reason}"));
+        let gone = refusal(|schema| {
+            schema["$defs"].as_object_mut().unwrap().remove("CallToolRequest");
+        });
+        let reason = "it has no definition `CallToolRequest`, which `tools/call` needs";
+        assert_eq!(gone, format!("{lead}{reason}"));
+        let broken = refusal(|schema| schema["$defs"]["Tool"] = json!({ "type": "objekt" }));
+        assert!(broken.contains("its definition `") && broken.contains("/type"), "{broken}");
+        for odd in [json!([]), json!(1), json!({}), json!({ "$defs": {} }), json!({ "$defs": 1 })] {
+            assert!(SchemaValidator::from_schema(Revision::V2024_11_05, &odd).is_err(), "{odd}");
+        }
+        let unknown = refusal(|schema| schema["$schema"] = json!("http://example.com/mine"));
+        assert!(unknown.contains("`http://example.com/mine`"), "{unknown}");
+    }
+
+    #[test]
+    fn a_bottomless_schema_is_refused() {
+        let mut deep = json!({});
+        for _ in 0..200 {
+            deep = json!({ "items": deep });
+        }
+        let schema = json!({ "$defs": { "Deep": deep } });
+        let refusal = SchemaValidator::from_schema(Revision::V2024_11_05, &schema).unwrap_err();
+        assert!(refusal.to_string().contains("128 levels"), "{refusal}");
+    }
 }
