@@ -1,7 +1,10 @@
 //! The annotated document: what all revisions of MCP say, in one place.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Revision, projection};
@@ -9,29 +12,35 @@ use super::{Revision, projection};
 /// Facts only: names, types, what is required, since when and until when.
 const TEXT: &str = include_str!("definitions.json");
 
-static PARSED: LazyLock<Value> = LazyLock::new(|| {
-    // A test shows that it parses.
+/// The document, its definitions still text: most programs ask for a few of them only.
+#[derive(Default, Deserialize)]
+struct Document {
+    methods: Map<String, Value>,
+    #[serde(borrow)]
+    definitions: BTreeMap<&'static str, Theme>,
+}
+
+type Theme = BTreeMap<&'static str, &'static RawValue>;
+
+static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
+    // A test shows that it can be read.
     serde_json::from_str(TEXT).unwrap_or_default()
 });
 
-static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-
 /// The table of methods, by name.
 pub(super) fn methods() -> &'static Map<String, Value> {
-    section("methods")
+    &DOCUMENT.methods
 }
 
-/// The definitions that a revision has, by name, as plain JSON Schema.
-pub(super) fn definitions(revision: Revision) -> Map<String, Value> {
-    let themes = section("definitions").values().filter_map(Value::as_object);
-    themes
-        .flatten()
-        .filter_map(|(name, schema)| Some((name.clone(), projection::project(schema, revision)?)))
-        .collect()
+/// The names of all definitions of all revisions.
+pub(super) fn definition_names() -> impl Iterator<Item = &'static str> {
+    DOCUMENT.definitions.values().flat_map(|theme| theme.keys().copied())
 }
 
-fn section(name: &str) -> &'static Map<String, Value> {
-    PARSED.get(name).and_then(Value::as_object).unwrap_or(&EMPTY)
+/// A definition as plain JSON Schema; `None` where the revision does not have it.
+pub(super) fn definition(name: &str, revision: Revision) -> Option<Value> {
+    let text = DOCUMENT.definitions.values().find_map(|theme| theme.get(name))?;
+    projection::project(&serde_json::from_str(text.get()).ok()?, revision)
 }
 
 #[cfg(test)]
@@ -40,19 +49,15 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::{TEXT, methods, section};
+    use super::{DOCUMENT, TEXT, definition_names, methods};
     use crate::protocol::Revision;
 
     #[test]
     fn the_document_can_be_read_and_names_each_definition_once() {
-        let document: Value = serde_json::from_str(TEXT).unwrap();
-        assert!(document.is_object());
         assert!(methods().len() > 30);
         let mut seen = HashSet::new();
-        for (theme, definitions) in section("definitions") {
-            for name in definitions.as_object().unwrap().keys() {
-                assert!(seen.insert(name), "{theme}: {name}");
-            }
+        for name in definition_names() {
+            assert!(seen.insert(name), "{name}");
         }
         assert!(seen.len() > 190);
     }
@@ -100,7 +105,8 @@ mod tests {
                 }
             }
         }
-        let themes = section("definitions").values().filter_map(Value::as_object);
-        themes.flatten().for_each(|(_, schema)| walk(schema));
+        for definition in DOCUMENT.definitions.values().flatten() {
+            walk(&serde_json::from_str(definition.1.get()).unwrap());
+        }
     }
 }
