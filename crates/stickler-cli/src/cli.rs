@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use stickler::Revision;
 
 use crate::exit::Exit;
 
@@ -20,6 +21,8 @@ pub(crate) enum Command {
     Validate(ValidateOptions),
     /// Tell what a code or rule means, why it matters and how to mend it
     Explain(ExplainOptions),
+    /// Print the protocol's own schema: a whole revision, or one definition of it
+    Schema(SchemaOptions),
     /// Print completions for a shell
     Completions(CompletionsOptions),
     /// See a bad call refused, explained and corrected; nothing to set up
@@ -126,6 +129,26 @@ pub(crate) struct ExplainOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = SCHEMA_EXAMPLES)]
+pub(crate) struct SchemaOptions {
+    /// A definition such as `CallToolRequest`; without it the whole schema is printed
+    #[arg(value_name = "DEFINITION", conflicts_with = "list")]
+    pub(crate) definition: Option<String>,
+
+    /// The revision of MCP
+    #[arg(long, value_name = "REVISION", default_value_t = Revision::LATEST)]
+    pub(crate) revision: Revision,
+
+    /// Print the names of the definitions only
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// How the answer is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CompletionsOptions {
     /// The shell
     #[arg(value_enum)]
@@ -137,6 +160,12 @@ Examples:
   stickler validate --tools tools.json write_file --args '{\"pth\":\"a.txt\",\"content\":\"hi\"}'
   stickler validate --tools tools.json --calls calls.ndjson --format json
   producer | stickler validate --tools tools.json --calls -";
+
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  stickler schema CallToolResult
+  stickler schema --revision 2025-06-18 Tool
+  stickler schema --list";
 
 impl From<&CheckOptions> for stickler::ValidationConfig {
     fn from(options: &CheckOptions) -> Self {

@@ -18,6 +18,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Validate(options) => commands::validate::run(&options),
         Command::Explain(options) => commands::explain::run(&options),
+        Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),
         Command::Demo => commands::demo::run(),
     };

@@ -3,4 +3,5 @@
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod schema;
 pub(crate) mod validate;

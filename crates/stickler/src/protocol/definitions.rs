@@ -1,12 +1,17 @@
 //! The definitions of one revision, each compiled when it is first asked.
 
-use std::collections::{BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
+use super::{Revision, document};
 use crate::config::Limits;
 use crate::schema::{Checker, CompiledSchema, Formats, SchemaRefusal};
+
+/// The dialect that a schema without `$schema` is in.
+pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// A schema document that is nothing but definitions.
 #[derive(Debug)]
@@ -15,73 +20,117 @@ pub(super) struct Definitions {
     dialect: String,
     /// Where the definitions stand: `$defs`, or `definitions` before 2020-12.
     section: &'static str,
-    schemas: Map<String, Value>,
-    compiled: HashMap<String, Compiled>,
+    by_name: BTreeMap<Cow<'static, str>, Definition>,
 }
 
 /// What has been made of a definition so far.
-#[derive(Debug, Default)]
-struct Compiled {
+#[derive(Debug)]
+struct Definition {
+    /// The revision that it is taken from; a loaded one is there from the start.
+    revision: Option<Revision>,
+    /// `None` where the revision does not have it.
+    plain: OnceLock<Option<Value>>,
     /// For yes or no, which most messages never go beyond.
-    checker: OnceLock<Option<Checker>>,
+    checker: OnceLock<Result<Checker, SchemaRefusal>>,
     /// For the explanation.
-    schema: OnceLock<Option<CompiledSchema>>,
+    compiled: OnceLock<Result<CompiledSchema, SchemaRefusal>>,
 }
 
 impl Definitions {
-    pub(super) fn new(
-        dialect: impl Into<String>,
+    /// Those that a revision has, each read when it is first asked for.
+    pub(super) fn built_in(revision: Revision) -> Self {
+        let by_name = document::definition_names()
+            .map(|name| (name.into(), Definition::new(Some(revision), OnceLock::new())))
+            .collect();
+        Self { dialect: DIALECT.to_owned(), section: "$defs", by_name }
+    }
+
+    /// Those of a file.
+    pub(super) fn loaded(
+        dialect: &str,
         section: &'static str,
-        schemas: Map<String, Value>,
+        schemas: &Map<String, Value>,
     ) -> Self {
-        let compiled = schemas.keys().map(|name| (name.clone(), Compiled::default())).collect();
-        Self { dialect: dialect.into(), section, schemas, compiled }
+        let by_name = schemas
+            .iter()
+            .map(|(name, schema)| {
+                let plain = OnceLock::from(Some(schema.clone()));
+                (name.clone().into(), Definition::new(None, plain))
+            })
+            .collect();
+        Self { dialect: dialect.to_owned(), section, by_name }
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.schemas.keys().map(String::as_str)
+        self.iter().map(|(name, _)| name)
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
-        self.schemas.contains_key(name)
+        self.get(name).is_some()
     }
 
     /// The whole document.
     pub(super) fn document(&self) -> Value {
-        json!({ "$schema": self.dialect, self.section: self.schemas })
+        let schemas: Map<String, Value> =
+            self.iter().map(|(name, schema)| (name.to_owned(), schema.clone())).collect();
+        json!({ "$schema": self.dialect, self.section: schemas })
     }
 
     /// A definition with all it refers to, so that it can stand alone.
     pub(super) fn standalone(&self, name: &str) -> Option<Value> {
-        let (name, _) = self.schemas.get_key_value(name)?;
-        let reached = self.reachable(name);
-        // In the order of the document, whatever the order in which they were reached.
-        let schemas: Map<String, Value> = self
-            .schemas
+        self.contains(name).then(|| {
+            let schemas: Map<String, Value> = self
+                .reachable(name)
+                .into_iter()
+                .filter_map(|name| Some((name.to_owned(), self.get(name)?.clone())))
+                .collect();
+            json!({
+                "$schema": self.dialect,
+                "$ref": format!("#/{}/{name}", self.section),
+                self.section: schemas,
+            })
+        })
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.by_name.get(name)?.plain(name)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.by_name
             .iter()
-            .filter(|(name, _)| reached.contains(name.as_str()))
-            .map(|(name, schema)| (name.clone(), schema.clone()))
-            .collect();
-        Some(json!({
-            "$schema": self.dialect,
-            "$ref": format!("#/{}/{name}", self.section),
-            self.section: schemas,
-        }))
+            .filter_map(|(name, definition)| Some((name.as_ref(), definition.plain(name)?)))
     }
 
-    pub(super) fn checker(&self, name: &str) -> Option<&Checker> {
-        self.compiled.get(name)?.checker.get_or_init(|| self.compile(name).ok()).as_ref()
+    /// The first reference that leads nowhere: where it stands, and the name that is missing.
+    pub(super) fn dangling(&self) -> Option<(&str, &str)> {
+        self.iter().find_map(|(name, schema)| {
+            let mut missing = None;
+            self.collect_references(schema, &mut |target| {
+                if !self.contains(target) {
+                    missing = Some(target);
+                }
+            });
+            missing.map(|target| (name, target))
+        })
     }
 
-    pub(super) fn compiled(&self, name: &str) -> Option<&CompiledSchema> {
-        let compile = || CompiledSchema::compile_shape(&self.standalone(name)?, &limits()).ok();
-        self.compiled.get(name)?.schema.get_or_init(compile).as_ref()
+    /// For yes or no; `None` where there is no such definition.
+    pub(super) fn checker(&self, name: &str) -> Option<Result<&Checker, &SchemaRefusal>> {
+        let checker = self.by_name.get(name)?.checker.get_or_init(|| {
+            let schema = self.standalone(name).ok_or_else(absent)?;
+            Checker::compile(&schema, Formats::Annotate, &Limits::default())
+        });
+        Some(checker.as_ref())
     }
 
-    /// Compiles a definition for yes or no, or says why that cannot be done.
-    pub(super) fn compile(&self, name: &str) -> Result<Checker, SchemaRefusal> {
-        let schema = self.standalone(name).unwrap_or_default();
-        Checker::compile(&schema, Formats::Annotate, &limits())
+    /// For the explanation.
+    pub(super) fn compiled(&self, name: &str) -> Option<Result<&CompiledSchema, &SchemaRefusal>> {
+        let compiled = self.by_name.get(name)?.compiled.get_or_init(|| {
+            let schema = self.standalone(name).ok_or_else(absent)?;
+            CompiledSchema::compile_shape(&schema, &Limits::default())
+        });
+        Some(compiled.as_ref())
     }
 
     /// The definitions that one needs, itself included.
@@ -89,7 +138,7 @@ impl Definitions {
         let mut reached = BTreeSet::from([name]);
         let mut pending = vec![name];
         while let Some(name) = pending.pop() {
-            if let Some(schema) = self.schemas.get(name) {
+            if let Some(schema) = self.get(name) {
                 self.collect_references(schema, &mut |target| {
                     if reached.insert(target) {
                         pending.push(target);
@@ -108,10 +157,14 @@ impl Definitions {
                 {
                     found(target);
                 }
-                members.values().for_each(|inner| self.collect_references(inner, found));
+                for inner in members.values() {
+                    self.collect_references(inner, found);
+                }
             }
             Value::Array(items) => {
-                items.iter().for_each(|inner| self.collect_references(inner, found));
+                for inner in items {
+                    self.collect_references(inner, found);
+                }
             }
             _ => {}
         }
@@ -124,7 +177,16 @@ impl Definitions {
     }
 }
 
-/// The protocol's shapes are not bounded as those of tools are; only patterns take a limit.
-fn limits() -> Limits {
-    Limits::default()
+impl Definition {
+    fn new(revision: Option<Revision>, plain: OnceLock<Option<Value>>) -> Self {
+        Self { revision, plain, checker: OnceLock::new(), compiled: OnceLock::new() }
+    }
+
+    fn plain(&self, name: &str) -> Option<&Value> {
+        self.plain.get_or_init(|| document::definition(name, self.revision?)).as_ref()
+    }
+}
+
+fn absent() -> SchemaRefusal {
+    SchemaRefusal::new("the revision does not have it")
 }

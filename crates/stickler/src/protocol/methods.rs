@@ -152,3 +152,69 @@ fn method(name: &str, row: &Map<String, Value>, revision: Revision) -> Option<Me
         senders: [Side::Client, Side::Server].into_iter().filter(sent_by).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Method, MethodKind, MethodLookup, Methods};
+    use crate::protocol::Revision;
+    use crate::side::Side;
+    use crate::tape::TapeBuffer;
+
+    fn known(methods: &Methods, sender: Side, name: &str) -> Method {
+        match methods.look_up(sender, name) {
+            MethodLookup::Known(method) => method.clone(),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_method_is_known_to_those_who_may_send_it() {
+        let methods = Methods::of(Revision::V2025_11_25);
+        let call = known(&methods, Side::Client, "tools/call");
+        assert_eq!((call.kind, call.definition.as_str()), (MethodKind::Request, "CallToolRequest"));
+        assert_eq!(
+            methods.look_up(Side::Server, "tools/call"),
+            MethodLookup::WrongDirection(&call)
+        );
+        for side in [Side::Client, Side::Server] {
+            assert_eq!(known(&methods, side, "ping").result.as_deref(), Some("EmptyResult"));
+        }
+    }
+
+    #[test]
+    fn other_revisions_are_named() {
+        let methods = Methods::of(Revision::V2026_07_28);
+        let others = [Revision::V2025_06_18, Revision::V2025_11_25];
+        let lookup = methods.look_up(Side::Server, "elicitation/create");
+        assert_eq!(lookup, MethodLookup::OtherRevisions(others.to_vec()));
+        assert_eq!(methods.look_up(Side::Client, "tools/cal"), MethodLookup::Unknown);
+    }
+
+    #[test]
+    fn who_may_send_a_method_can_change() {
+        let progress = "notifications/progress";
+        let before = Methods::of(Revision::V2025_11_25);
+        assert!(known(&before, Side::Client, progress).is_sent_by(Side::Server));
+        let after = Methods::of(Revision::V2026_07_28);
+        assert!(!known(&after, Side::Server, progress).is_sent_by(Side::Client));
+    }
+
+    #[test]
+    fn a_result_says_which_of_its_forms_it_has() {
+        let result_for = |revision: Revision, text: &str, asked_for_task: bool| {
+            let call = known(&Methods::of(revision), Side::Client, "tools/call");
+            let mut buffer = TapeBuffer::new();
+            let tape = buffer.read(text.as_bytes(), 128).unwrap();
+            call.result_for(tape.root(), asked_for_task).map(str::to_owned)
+        };
+        let (legacy, modern) = (Revision::V2025_11_25, Revision::V2026_07_28);
+        let task = r#"{"task": {}}"#;
+        assert_eq!(result_for(legacy, task, true).as_deref(), Some("CreateTaskResult"));
+        assert_eq!(result_for(legacy, task, false).as_deref(), Some("CallToolResult"));
+        assert_eq!(result_for(legacy, "{}", true).as_deref(), Some("CallToolResult"));
+        let input = r#"{"resultType": "input_required"}"#;
+        assert_eq!(result_for(modern, input, false).as_deref(), Some("InputRequiredResult"));
+        assert_eq!(result_for(legacy, input, false).as_deref(), Some("CallToolResult"));
+        assert_eq!(result_for(modern, "[]", true).as_deref(), Some("CallToolResult"));
+    }
+}

@@ -6,6 +6,7 @@
 mod definitions;
 mod document;
 mod error;
+mod loading;
 mod methods;
 mod projection;
 mod revision;

@@ -2,29 +2,27 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::definitions::Definitions;
 use super::methods::Methods;
-use super::{Method, MethodLookup, ProtocolSchemaError, Revision, document};
+use super::{Method, MethodLookup, Revision};
 use crate::arguments::{ValidationError, explain_part};
 use crate::config::{Limits, ValidationConfig};
-use crate::schema::{Answer, CompiledSchema};
+use crate::schema::Answer;
 use crate::side::Side;
 use crate::tape::Node;
-
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The methods and shapes of one revision. As cheap to clone as a reference; each shape is compiled
 /// when it is first asked for.
 #[derive(Debug, Clone)]
-pub struct SchemaValidator(Arc<Inner>);
+pub struct SchemaValidator(pub(super) Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    revision: Revision,
-    methods: Methods,
-    definitions: Definitions,
+pub(super) struct Inner {
+    pub(super) revision: Revision,
+    pub(super) methods: Methods,
+    pub(super) definitions: Definitions,
 }
 
 impl SchemaValidator {
@@ -32,49 +30,14 @@ impl SchemaValidator {
     pub fn built_in(revision: Revision) -> Self {
         static BUILT: [OnceLock<SchemaValidator>; Revision::ALL.len()] =
             [const { OnceLock::new() }; Revision::ALL.len()];
-        let build = || {
-            let schemas = document::definitions(revision);
-            Self::new(revision, Definitions::new(DIALECT, "$defs", schemas))
-        };
+        let build = || Self::new(revision, Definitions::built_in(revision));
         match BUILT.get(revision as usize) {
-            Some(built) => built.get_or_init(build).clone(),
+            Some(kept) => kept.get_or_init(build).clone(),
             None => build(),
         }
     }
 
-    /// The revision as an official schema file has it. The file must have every definition that
-    /// the revision's methods need, and all of its definitions must be usable.
-    pub fn from_schema(revision: Revision, schema: &Value) -> Result<Self, ProtocolSchemaError> {
-        let refuse = |reason: String| ProtocolSchemaError::new(revision, reason);
-        CompiledSchema::measure(schema, &file_limits())
-            .map_err(|refusal| refuse(refusal.to_string()))?;
-        let (section, schemas) = section_of(schema).ok_or_else(|| {
-            refuse("it has neither `$defs` nor `definitions` with schemas in it".to_owned())
-        })?;
-        let dialect = match schema.get("$schema") {
-            Some(Value::String(dialect)) => dialect,
-            Some(_) => return Err(refuse("its `$schema` is not a string".to_owned())),
-            None => DIALECT,
-        };
-        let validator = Self::new(revision, Definitions::new(dialect, section, schemas.clone()));
-        let Inner { methods, definitions, .. } = &*validator.0;
-        for method in methods.iter() {
-            if let Some(name) = method.definitions().find(|name| !definitions.contains(name)) {
-                return Err(refuse(format!(
-                    "it has no definition `{name}`, which `{}` needs",
-                    method.name
-                )));
-            }
-        }
-        for name in definitions.names() {
-            definitions.compile(name).map_err(|refusal| {
-                refuse(format!("its definition `{name}` cannot be used: {refusal}"))
-            })?;
-        }
-        Ok(validator)
-    }
-
-    fn new(revision: Revision, definitions: Definitions) -> Self {
+    pub(super) fn new(revision: Revision, definitions: Definitions) -> Self {
         Self(Arc::new(Inner { revision, methods: Methods::of(revision), definitions }))
     }
 
@@ -124,8 +87,8 @@ impl SchemaValidator {
     /// The same within the caller's limits.
     pub(crate) fn check(&self, definition: &str, node: Node<'_>, limits: &Limits) -> Answer {
         match self.0.definitions.checker(definition) {
-            Some(checker) => checker.check(node, limits.verdict_steps),
-            None => Answer::Invalid,
+            Some(Ok(checker)) => checker.check(node, limits.verdict_steps),
+            _ => Answer::Invalid,
         }
     }
 
@@ -149,20 +112,120 @@ impl SchemaValidator {
         config: &ValidationConfig,
     ) -> Vec<ValidationError> {
         match self.0.definitions.compiled(definition) {
-            Some(schema) => explain_part(schema, node, place, config),
-            None => Vec::new(),
+            Some(Ok(schema)) => explain_part(schema, node, place, config),
+            _ => Vec::new(),
         }
     }
 }
 
-/// A file that a person chose may be large, but not without end.
-fn file_limits() -> Limits {
-    Limits { schema_bytes: 16 << 20, schema_depth: 128, ..Limits::default() }
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
 
-fn section_of(schema: &Value) -> Option<(&'static str, &Map<String, Value>)> {
-    ["$defs", "definitions"].into_iter().find_map(|section| {
-        let schemas = schema.get(section)?.as_object()?;
-        (!schemas.is_empty()).then_some((section, schemas))
-    })
+    use super::{Revision, SchemaValidator};
+    use crate::config::{Limits, ValidationConfig};
+    use crate::schema::Answer;
+    use crate::tape::TapeBuffer;
+
+    fn explain(revision: Revision, definition: &str, value: &Value) -> Vec<(String, String)> {
+        let validator = SchemaValidator::built_in(revision);
+        let text = value.to_string();
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(text.as_bytes(), 128).unwrap();
+        let limits = Limits::default();
+        assert_eq!(validator.check(definition, tape.root(), &limits), Answer::Invalid, "{text}");
+        let errors = validator.explain(definition, tape.root(), &ValidationConfig::default());
+        errors.into_iter().map(|error| (error.path, error.message)).collect()
+    }
+
+    #[test]
+    fn every_definition_of_every_revision_compiles() {
+        for revision in Revision::ALL {
+            let validator = SchemaValidator::built_in(revision);
+            let definitions = &validator.0.definitions;
+            assert!(definitions.names().count() > 70);
+            for name in definitions.names() {
+                assert!(definitions.checker(name).unwrap().is_ok(), "{revision} {name}");
+                assert!(definitions.compiled(name).unwrap().is_ok(), "{revision} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_method_needs_only_definitions_that_are_there() {
+        for revision in Revision::ALL {
+            let validator = SchemaValidator::built_in(revision);
+            for method in validator.methods() {
+                for name in method.definitions() {
+                    assert!(validator.0.definitions.contains(name), "{revision} {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn content_is_explained_by_the_branch_that_its_type_names() {
+        for revision in Revision::ALL {
+            let result = json!({ "content": [{ "type": "text" }], "resultType": "complete" });
+            let errors = explain(revision, "CallToolResult", &result);
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert_eq!(errors[0].0, "/content/0/text");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_discriminator_names_the_right_ones() {
+        let result = json!({ "content": [{ "type": "txt", "text": "hi" }] });
+        let errors = explain(Revision::V2025_11_25, "CallToolResult", &result);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "/content/0/type");
+        assert!(errors[0].1.contains("\"text\""), "{errors:?}");
+    }
+
+    #[test]
+    fn messages_are_explained_at_their_root() {
+        let errors = explain(Revision::V2025_11_25, "CallToolRequest", &json!([]));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "");
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {} });
+        let errors = explain(Revision::V2025_11_25, "CallToolRequest", &request);
+        assert_eq!(errors[0].0, "/params/name");
+    }
+
+    #[test]
+    fn unions_are_explained_by_the_method() {
+        let request =
+            json!({ "method": "resources/read", "params": {}, "jsonrpc": "2.0", "id": 1 });
+        let errors = explain(Revision::V2025_11_25, "ClientRequest", &request);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "/params/uri");
+    }
+
+    #[test]
+    fn formats_are_remarks() {
+        let validator = SchemaValidator::built_in(Revision::V2025_11_25);
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(br#"{"uri": "not a uri", "name": "n"}"#, 128).unwrap();
+        assert!(validator.is_valid("Resource", tape.root()));
+    }
+
+    #[test]
+    fn a_definition_stands_alone_with_what_it_needs() {
+        let validator = SchemaValidator::built_in(Revision::V2025_06_18);
+        let schema = validator.definition_schema("Tool").unwrap();
+        assert_eq!(schema["$ref"], "#/$defs/Tool");
+        let names: Vec<&String> = schema["$defs"].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["Tool", "ToolAnnotations"]);
+        assert_eq!(validator.definition_schema("Tol"), None);
+        assert_eq!(validator.nearest_definitions("Tol").first(), Some(&"Tool"));
+    }
+
+    #[test]
+    fn what_is_not_defined_has_no_instances() {
+        let validator = SchemaValidator::built_in(Revision::V2024_11_05);
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(b"{}", 128).unwrap();
+        assert!(!validator.is_valid("Task", tape.root()));
+        assert!(validator.explain("Task", tape.root(), &ValidationConfig::default()).is_empty());
+    }
 }
