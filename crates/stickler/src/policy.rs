@@ -130,9 +130,7 @@ impl Stance {
             Self::Observing => false,
             Self::Helpful => never_passes || (side == Side::Client && client_refused),
             Self::Strict => match rule {
-                Rule::UnknownMethod | Rule::UnusableSchema | Rule::InvalidResult => true,
-                // At worst a hint about something that is over.
-                Rule::UnpairedResponse => true,
+                Rule::UnknownMethod => true,
                 Rule::Lifecycle | Rule::Capability => false,
                 rule => never_passes || rule.severity() > Severity::Note,
             },

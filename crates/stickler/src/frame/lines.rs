@@ -138,8 +138,9 @@ mod tests {
     #[test]
     fn an_endless_line_takes_no_memory() {
         let mut framer = LineFramer::new(1 << 20);
+        let piece = vec![b'x'; 1 << 18];
         for _ in 0..64 {
-            framer.push(&[b'x'; 1 << 18]);
+            framer.push(&piece);
             assert_eq!(framer.next_frame(), None);
             assert!(framer.buffer.len() <= (1 << 20) + (1 << 18));
         }

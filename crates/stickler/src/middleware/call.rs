@@ -39,7 +39,7 @@ impl ValidationMiddleware {
                 tell_repair(case, &result);
                 return Some(Decision::Rewrite(repaired));
             }
-            withheld.into_iter().for_each(|finding| case.tell(finding));
+            case.tell_each(withheld);
             return None;
         }
         tell_refusal(case, &result);
@@ -109,12 +109,11 @@ fn repaired(message: Node<'_>, params: Node<'_>, result: &ValidationResult) -> O
     let arguments = result.arguments()?.get();
     let start = message.span().start;
     let text = message.raw();
-    let (place, insertion) = match params.get("arguments") {
-        Some(old) => (old.span(), arguments.to_owned()),
-        None => {
-            let end = params.span().end.checked_sub(1)?;
-            (end..end, format!(",\"arguments\":{arguments}"))
-        }
+    let (place, insertion) = if let Some(old) = params.get("arguments") {
+        (old.span(), arguments.to_owned())
+    } else {
+        let end = params.span().end.checked_sub(1)?;
+        (end..end, format!(",\"arguments\":{arguments}"))
     };
     let before = text.get(..place.start.checked_sub(start)?)?;
     let after = text.get(place.end.checked_sub(start)?..)?;

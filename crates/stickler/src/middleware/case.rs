@@ -37,6 +37,12 @@ impl Case {
         self.findings.push(finding);
     }
 
+    pub(super) fn tell_each(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            self.tell(finding);
+        }
+    }
+
     /// Something is worth telling, whatever the policy: the message goes on all the same.
     pub(super) fn remark(&mut self, finding: Finding) {
         if self.policy.action(self.side, finding.rule) != Action::Off {
@@ -51,9 +57,7 @@ impl Case {
         place: &str,
         errors: impl IntoIterator<Item = ValidationError>,
     ) {
-        for error in errors {
-            self.tell(from_schema(rule, place, error));
-        }
+        self.tell_each(errors.into_iter().map(|error| from_schema(rule, place, error)));
     }
 
     pub(super) fn side(&self) -> Side {

@@ -34,7 +34,9 @@ impl ValidationMiddleware {
         let mut findings = self.case(incoming.side);
         self.check_notification(&mut findings, incoming, envelope, method);
         let drops = case.policy().drops_notifications() && findings.has_errors();
-        findings.into_findings().into_iter().for_each(|finding| case.remark(finding));
+        for finding in findings.into_findings() {
+            case.remark(finding);
+        }
         if drops {
             return case.decide(Decision::Drop);
         }
@@ -65,7 +67,7 @@ impl ValidationMiddleware {
                 case.tell(finding.with("a string or a whole number", "nothing"));
             }
             let findings = self.bad_params(incoming, revision, known);
-            findings.into_iter().for_each(|finding| case.tell(finding));
+            case.tell_each(findings);
         }
         if let Some(message) = self.session.untimely_notification(incoming.side, method) {
             case.tell(Finding::new(MessageRule::Lifecycle, message).at("/method"));

@@ -48,7 +48,7 @@ impl ValidationMiddleware {
         let special = if shape.is_sound && method == "tools/call" && side == Side::Client {
             self.call(&mut case, incoming, envelope, reply, shape.arguments)
         } else {
-            shape.arguments.into_iter().for_each(|finding| case.tell(finding));
+            case.tell_each(shape.arguments);
             None
         };
         match special {
@@ -133,7 +133,7 @@ impl ValidationMiddleware {
         let (arguments, others): (Vec<_>, Vec<_>) = findings.into_iter().partition(of_arguments);
         shape.is_sound &= others.is_empty();
         shape.arguments = arguments;
-        others.into_iter().for_each(|finding| case.tell(finding));
+        case.tell_each(others);
         shape
     }
 

@@ -109,30 +109,7 @@ impl ValidationMiddleware {
         if &*flight.method == "tools/call" {
             self.check_structured(case, flight, result);
         }
-        self.check_input_requests(case, flight, revision, result);
-    }
-
-    /// What a server asks for in place of a result must be something the client can give.
-    fn check_input_requests(
-        &self,
-        case: &mut Case,
-        flight: &Flight,
-        revision: Revision,
-        result: Node<'_>,
-    ) {
-        let Some(capabilities) = flight.capabilities else { return };
-        let Some(requests) = result.get("inputRequests") else { return };
-        for (key, request) in requests.members() {
-            let Some(method) = request.get("method").and_then(Node::as_str) else { continue };
-            let Some((_, path)) = needed_by(&method, Side::Server, revision) else { continue };
-            if !capabilities.has(path) {
-                let message =
-                    format!("`{method}` needs `{path}`, which the client did not announce");
-                let place = format!("/result/inputRequests/{}", crate::tape::escape_segment(&key));
-                let finding = Finding::new(MessageRule::Capability, message).at(place);
-                case.tell(finding.with(format!("the capability `{path}`"), "not announced"));
-            }
-        }
+        check_input_requests(case, flight, revision, result);
     }
 
     fn check_error(
@@ -159,6 +136,22 @@ impl ValidationMiddleware {
                 _ if in_error => case.tell(from_schema(MessageRule::BadError, "", error)),
                 _ => {}
             }
+        }
+    }
+}
+
+/// What a server asks for in place of a result must be something the client can give.
+fn check_input_requests(case: &mut Case, flight: &Flight, revision: Revision, result: Node<'_>) {
+    let Some(capabilities) = flight.capabilities else { return };
+    let Some(requests) = result.get("inputRequests") else { return };
+    for (key, request) in requests.members() {
+        let Some(method) = request.get("method").and_then(Node::as_str) else { continue };
+        let Some((_, path)) = needed_by(&method, Side::Server, revision) else { continue };
+        if !capabilities.has(path) {
+            let message = format!("`{method}` needs `{path}`, which the client did not announce");
+            let place = format!("/result/inputRequests/{}", crate::tape::escape_segment(&key));
+            let finding = Finding::new(MessageRule::Capability, message).at(place);
+            case.tell(finding.with(format!("the capability `{path}`"), "not announced"));
         }
     }
 }

@@ -77,7 +77,9 @@ pub(crate) fn needed_by(
         (Side::Client, "completion/complete") if revision > Revision::V2024_11_05 => {
             server("completions")
         }
-        (Side::Client, "logging/setLevel") => server("logging"),
+        (Side::Client, "logging/setLevel") | (Side::Server, "notifications/message") => {
+            server("logging")
+        }
         (Side::Client, "tasks/list") => server("tasks.list"),
         (Side::Client, "tasks/cancel") => server("tasks.cancel"),
         (Side::Client, "tasks/get" | "tasks/result") => server("tasks"),
@@ -88,7 +90,6 @@ pub(crate) fn needed_by(
         (Side::Server, "tasks/list") => client("tasks.list"),
         (Side::Server, "tasks/cancel") => client("tasks.cancel"),
         (Side::Server, "tasks/get" | "tasks/result") => client("tasks"),
-        (Side::Server, "notifications/message") => server("logging"),
         (Side::Server, "notifications/tools/list_changed") => server("tools.listChanged"),
         (Side::Server, "notifications/prompts/list_changed") => server("prompts.listChanged"),
         (Side::Server, "notifications/resources/list_changed") => server("resources.listChanged"),
