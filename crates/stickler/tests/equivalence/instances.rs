@@ -22,6 +22,37 @@ pub(crate) fn of(official: &Official, name: &str) -> Vec<Value> {
     Maker { official }.values(official.definition(name), 0)
 }
 
+/// What the revisions before and after accept under that name and this one has not made itself,
+/// completed with what it requires: a member that is not there any more, or not yet, must not be
+/// checked.
+pub(crate) fn of_neighbours(
+    all: &[Official],
+    official: &Official,
+    name: &str,
+    own: &[Value],
+) -> Vec<Value> {
+    let smallest = Maker { official }.smallest(official.definition(name), 0);
+    let mut foreign = Vec::new();
+    let has = |other: &&Official| other.names().any(|known| known == name);
+    let before = all.iter().rev().filter(|other| other.revision < official.revision).find(has);
+    let after = all.iter().filter(|other| other.revision > official.revision).find(has);
+    for mut value in before.into_iter().chain(after).flat_map(|other| of(other, name)) {
+        complete(&mut value, &smallest);
+        if !own.contains(&value) && !foreign.contains(&value) {
+            foreign.push(value);
+        }
+    }
+    foreign
+}
+
+fn complete(value: &mut Value, with: &Value) {
+    if let (Value::Object(members), Value::Object(missing)) = (value, with) {
+        for (key, member) in missing {
+            complete(members.entry(key.clone()).or_insert_with(|| member.clone()), member);
+        }
+    }
+}
+
 struct Maker<'o> {
     official: &'o Official,
 }

@@ -1,8 +1,8 @@
 //! Stickler's shapes accept and reject what the official schemas accept and reject.
 //!
 //! Needs the official schema files beside the project. For every definition of every revision,
-//! instances are made from the official definition, changed in one place at a time, and judged by
-//! both.
+//! instances are made from the official definition and from those of the same name in the
+//! revisions before and after, changed in one place at a time, and judged by both.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -23,8 +23,8 @@ use serde_json::Value;
 use stickler::tape::TapeBuffer;
 use stickler::{Revision, SchemaValidator};
 
-/// How many instances of one definition are compared.
-const MOST: usize = 1500;
+/// How many mutants of a definition's own instances are compared, and of its neighbours'.
+const MOST: [usize; 2] = [1200, 600];
 
 /// Where the two are meant to differ, and why: revision, definition, reason. The list is exact: an
 /// entry whose definition no longer differs fails the test.
@@ -39,11 +39,16 @@ struct Tally {
     differs: Option<String>,
 }
 
-fn compare(official: &Official, name: &str, ours: &SchemaValidator) -> Tally {
+fn compare(all: &[Official], official: &Official, name: &str, ours: &SchemaValidator) -> Tally {
     let theirs = official.validator(name);
     let mut tally = Tally::default();
     let mut buffer = TapeBuffer::new();
-    let mut judge = |instance: &Value, text: &str| {
+    let mut seen = BTreeSet::new();
+    let mut judge = |instance: &Value| {
+        let text = instance.to_string();
+        if !seen.insert(text.clone()) {
+            return;
+        }
         let accepted = theirs.is_valid(instance);
         let tape = buffer.read(text.as_bytes(), 128).unwrap();
         if ours.is_valid(name, tape.root()) != accepted && tally.differs.is_none() {
@@ -51,31 +56,22 @@ fn compare(official: &Official, name: &str, ours: &SchemaValidator) -> Tally {
         }
         *(if accepted { &mut tally.accepted } else { &mut tally.rejected }) += 1;
     };
-    let originals: Vec<Value> =
-        official.examples(name).into_iter().chain(instances::of(official, name)).collect();
-    let mut seen = BTreeSet::new();
-    for instance in &originals {
-        let text = instance.to_string();
-        if seen.insert(text.clone()) {
-            judge(instance, &text);
-        }
-    }
-    let mutants = mutations::sample(&originals, MOST.saturating_sub(originals.len()), name);
-    for mutant in &mutants {
-        let text = mutant.to_string();
-        if seen.insert(text.clone()) {
-            judge(mutant, &text);
-        }
+    let mut own = official.examples(name);
+    own.extend(instances::of(official, name));
+    let foreign = instances::of_neighbours(all, official, name, &own);
+    for (instances, most) in [&own, &foreign].into_iter().zip(MOST) {
+        instances.iter().for_each(&mut judge);
+        mutations::sample(instances, most, name).iter().for_each(&mut judge);
     }
     tally
 }
 
-fn compare_revision(official: &Official) -> BTreeMap<String, Tally> {
+fn compare_revision(all: &[Official], official: &Official) -> BTreeMap<String, Tally> {
     let ours = SchemaValidator::built_in(official.revision);
     let names: BTreeSet<&str> = ours.definition_names().collect();
     let theirs: BTreeSet<&str> = official.names().collect();
     assert_eq!(names, theirs, "{}", official.revision);
-    theirs.iter().map(|name| ((*name).to_owned(), compare(official, name, &ours))).collect()
+    theirs.iter().map(|name| ((*name).to_owned(), compare(all, official, name, &ours))).collect()
 }
 
 #[test]
@@ -87,7 +83,9 @@ fn every_definition_of_every_revision_judges_like_the_official_one() {
     let tallies: Vec<(Revision, BTreeMap<String, Tally>)> = std::thread::scope(|scope| {
         let running: Vec<_> = officials
             .iter()
-            .map(|official| scope.spawn(|| (official.revision, compare_revision(official))))
+            .map(|official| {
+                scope.spawn(|| (official.revision, compare_revision(&officials, official)))
+            })
             .collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
