@@ -23,15 +23,21 @@
 //! assert_eq!(corrected.arguments.get(), r#"{"path":"a.txt","content":"hi"}"#);
 //! ```
 //!
-//! # The way of a call
+//! # The way of a message
+//!
+//! [`ValidationMiddleware`] takes every message of both sides through all stages; each can be used
+//! alone.
 //!
 //! | stage | module | asks |
 //! | --- | --- | --- |
+//! | frame | [`frame`] | where does a message begin and end? |
 //! | bytes | [`tape`] | is it JSON, and where is what? |
-//! | protocol | [`SchemaValidator`] | has a message the shape that its revision gives it? |
+//! | envelope | [`envelope`] | request, notification, response, batch, or noise? |
+//! | protocol | [`SchemaValidator`] | has it the shape that its revision gives it? |
 //! | discovery | [`ToolSchemaCache`] | which tools does the server have, and what do their schemas say? |
 //! | arguments | [`McpValidator`] | do the arguments satisfy the schema, and if not, why? |
 //! | repair | [`Edit`] | what was probably meant? |
+//! | verdict | [`Verdict`] | what is to happen to the message? |
 //! | render | [`HelpPrompt`], [`RetryObservation`] | how is the caller told? |
 //! | after the call | [`ErrorEnhancer`] | what does the schema add to the server's own error? |
 //!
