@@ -137,8 +137,12 @@ impl<'t> Parts<'t> {
 
     /// A log line written as JSON is no attempt at a message.
     fn is_noise(&self) -> bool {
+        let is_named_like_one = |method: Node<'_>| {
+            let name = method.as_str().unwrap_or_default();
+            self.id.is_some() || self.params.is_some() || name.contains('/')
+        };
         self.jsonrpc.is_none()
-            && (self.method.is_none() || (self.id.is_none() && self.params.is_none()))
+            && !self.method.is_some_and(is_named_like_one)
             && (self.id.is_none() || (self.result.is_none() && self.error.is_none()))
     }
 
@@ -274,6 +278,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","result":{}}"#, Shape::Result, "/id"),
             (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, Shape::Result, "/id"),
             (r#"{"jsonrpc":"2.0"}"#, Shape::Notification, ""),
+            (r#"{"method":"notifications/initialized"}"#, Shape::Notification, "/jsonrpc"),
         ] {
             assert_eq!(identify(text), (shape, vec![path]), "{text}");
         }

@@ -12,6 +12,7 @@
 )]
 
 mod instances;
+mod messages;
 mod methods;
 mod mutations;
 mod official;
