@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use stickler::Revision;
 
 use crate::exit::Exit;
+use crate::protocol_schema::ProtocolOptions;
 
 /// Strict about the protocol, helpful about mistakes: validation for the Model Context Protocol.
 #[derive(Debug, Parser)]
@@ -19,6 +20,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Check tool calls against tool definitions, and say how to correct them
     Validate(ValidateOptions),
+    /// Check recorded sessions, message by message
+    Audit(AuditOptions),
     /// Tell what a code or rule means, why it matters and how to mend it
     Explain(ExplainOptions),
     /// Print the protocol's own schema: a whole revision, or one definition of it
@@ -118,6 +121,58 @@ pub(crate) enum Help {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = AUDIT_EXAMPLES)]
+pub(crate) struct AuditOptions {
+    /// Recordings, each of one session: lines that are raw messages or
+    /// `{"dir":"c2s"|"s2c","msg":"<raw>"}`; plain, gzip or zstd; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// How findings are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolOptions,
+
+    /// Who sent raw messages; without it that is worked out for each
+    #[arg(long, value_enum, value_name = "DIR")]
+    pub(crate) direction: Option<Direction>,
+
+    /// What to do with fields that a tool's schema neither lists nor forbids
+    #[arg(long, value_enum, default_value_t = UnknownFields::Reject)]
+    pub(crate) unknown_fields: UnknownFields,
+
+    /// What else than errors makes the exit code 1
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub(crate) deny: Option<Deny>,
+
+    /// Show every finding, not only the first few of each rule and file
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Show argument values in findings; without it they are masked
+    #[arg(long)]
+    pub(crate) show_values: bool,
+}
+
+/// Which way messages went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Direction {
+    /// Client to server
+    C2s,
+    /// Server to client
+    S2c,
+}
+
+/// What counts as bad beside errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deny {
+    /// Warnings too
+    Warning,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExplainOptions {
     /// A code such as `STK-107` or a rule such as `unknown_field`; without it all are listed
     #[arg(value_name = "CODE")]
@@ -167,13 +222,34 @@ Examples:
   stickler schema --revision 2025-06-18 Tool
   stickler schema --list";
 
+const AUDIT_EXAMPLES: &str = "\
+Examples:
+  stickler audit session.ndjson
+  stickler audit --format json recordings/*.ndjson.gz
+  recorder | stickler audit --deny warning -";
+
+impl From<UnknownFields> for stickler::UnknownFields {
+    fn from(choice: UnknownFields) -> Self {
+        match choice {
+            UnknownFields::Reject => Self::Reject,
+            UnknownFields::FollowSchema => Self::FollowSchema,
+        }
+    }
+}
+
+impl From<Direction> for stickler::Side {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::C2s => Self::Client,
+            Direction::S2c => Self::Server,
+        }
+    }
+}
+
 impl From<&CheckOptions> for stickler::ValidationConfig {
     fn from(options: &CheckOptions) -> Self {
         let mut config = Self::default();
-        config.unknown_fields = match options.unknown_fields {
-            UnknownFields::Reject => stickler::UnknownFields::Reject,
-            UnknownFields::FollowSchema => stickler::UnknownFields::FollowSchema,
-        };
+        config.unknown_fields = options.unknown_fields.into();
         config.repair = match options.repair {
             Repair::Off => stickler::Repair::Off,
             Repair::Suggest => stickler::Repair::Suggest,

@@ -1,91 +1,84 @@
-//! Lines of any length, of which only those within the limit are kept.
+//! The lines of an input, never more of it in memory than the core's framer keeps.
 
-use std::io::{self, BufRead};
+use std::io::{self, ErrorKind, Read};
 
-/// One line of an input.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'b> {
-    /// Without its line ending.
-    Whole(&'b [u8]),
-    /// More than the limit; the rest was read past.
-    TooLong,
-}
+use stickler::frame::{Frame, LineFramer};
 
-/// Reads lines into a buffer that never grows past the limit.
+/// How much is read at a time.
+const CHUNK: usize = 256 << 10;
+
+/// Reads an input piece by piece.
+///
+/// After each [`fill`](Self::fill) the lines that are complete can be taken. What comes from a pipe
+/// can so be judged as it comes.
 pub(crate) struct Lines<R> {
     input: R,
-    limit: usize,
-    buffer: Vec<u8>,
+    framer: LineFramer,
+    chunk: Vec<u8>,
+    ended: bool,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: Read> Lines<R> {
+    /// Lines of up to `limit` bytes.
     pub(crate) fn new(input: R, limit: usize) -> Self {
-        Self { input, limit, buffer: Vec::new() }
+        Self { input, framer: LineFramer::new(limit), chunk: vec![0; CHUNK], ended: false }
     }
 
-    /// The next line, or `None` at the end.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        self.buffer.clear();
-        let mut seen_any = false;
-        let mut too_long = false;
-        loop {
-            let available = self.input.fill_buf()?;
-            if available.is_empty() {
-                break;
-            }
-            seen_any = true;
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let (piece, used) = match end {
-                Some(position) => (&available[..position], position + 1),
-                None => (available, available.len()),
-            };
-            // One byte more than the limit, for the `\r` that may end the line.
-            if too_long || self.buffer.len() + piece.len() > self.limit + 1 {
-                too_long = true;
-            } else {
-                self.buffer.extend_from_slice(piece);
-            }
-            self.input.consume(used);
-            if end.is_some() {
-                break;
-            }
+    /// Reads some more; false when there is no more and nothing is left.
+    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
         }
-        if !seen_any {
-            return Ok(None);
-        }
-        let line = self.buffer.strip_suffix(b"\r").unwrap_or(&self.buffer);
-        let too_long = too_long || line.len() > self.limit;
-        Ok(Some(if too_long { Line::TooLong } else { Line::Whole(line) }))
+        let read = loop {
+            match self.input.read(&mut self.chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                outcome => break outcome?,
+            }
+        };
+        self.ended = read == 0;
+        self.framer.push(self.chunk.get(..read).unwrap_or_default());
+        Ok(!self.ended || self.framer.is_mid_line())
+    }
+
+    /// The next line of what was read.
+    pub(crate) fn next(&mut self) -> Option<Frame<'_>> {
+        if self.ended { self.framer.finish() } else { self.framer.next_frame() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Lines};
-    use std::io::BufReader;
+    use super::{CHUNK, Lines};
+    use std::io::{Cursor, Read};
+    use stickler::frame::Frame;
 
-    fn lines(input: &[u8], limit: usize) -> Vec<Option<Vec<u8>>> {
-        // A small buffer, so that lines come in pieces.
-        let mut lines = Lines::new(BufReader::with_capacity(3, input), limit);
-        let mut all = Vec::new();
-        while let Some(line) = lines.next().unwrap() {
-            all.push(match line {
-                Line::Whole(text) => Some(text.to_vec()),
-                Line::TooLong => None,
-            });
+    fn lines(input: impl Read, limit: usize) -> Vec<Option<usize>> {
+        let mut lines = Lines::new(input, limit);
+        let mut lengths = Vec::new();
+        while lines.fill().unwrap() {
+            while let Some(frame) = lines.next() {
+                lengths.push(match frame {
+                    Frame::Line(line) => Some(line.len()),
+                    Frame::TooLong(_) => None,
+                });
+            }
         }
-        all
+        lengths
     }
 
     #[test]
-    fn both_line_endings_and_a_last_line_without_one() {
-        let expected = [Some(b"one".to_vec()), Some(b"".to_vec()), Some(b"two".to_vec())];
-        assert_eq!(lines(b"one\r\n\ntwo", 10), expected);
+    fn a_last_line_needs_no_line_break() {
+        assert_eq!(lines(&b"one\n\nfive5"[..], 10), [Some(3), Some(0), Some(5)]);
+        assert_eq!(lines(&b"one\n"[..], 10), [Some(3)]);
+        assert_eq!(lines(&b""[..], 10), []);
     }
 
     #[test]
-    fn a_line_that_is_too_long_does_not_hurt_the_next() {
-        let expected = [Some(b"12345".to_vec()), None, Some(b"12345".to_vec())];
-        assert_eq!(lines(b"12345\n123456\n12345\r\n", 5), expected);
+    fn lines_go_on_from_one_piece_to_the_next() {
+        let long = vec![b'x'; CHUNK + 7];
+        let input = [&long[..], b"\n12345\n", &long, b"\n123"].concat();
+        assert_eq!(lines(Cursor::new(&input), 1000), [None, Some(5), None, Some(3)]);
+        let lengths = [Some(CHUNK + 7), Some(5), Some(CHUNK + 7), Some(3)];
+        assert_eq!(lines(Cursor::new(&input), 2 * CHUNK), lengths);
     }
 }

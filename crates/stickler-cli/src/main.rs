@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod exit;
 mod lines;
+mod protocol_schema;
 mod style;
 
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Command::Validate(options) => commands::validate::run(&options),
+        Command::Audit(options) => commands::audit::run(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),

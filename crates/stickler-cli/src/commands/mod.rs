@@ -1,5 +1,6 @@
 //! One module a command.
 
+pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;

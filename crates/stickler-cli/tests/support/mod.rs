@@ -63,3 +63,9 @@ impl Drop for Scratch {
         let _ = std::fs::remove_file(&self.0);
     }
 }
+
+/// Reference data that lies beside the checkout and is not part of it.
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
+    path.exists().then_some(path)
+}

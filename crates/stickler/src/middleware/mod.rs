@@ -142,7 +142,8 @@ impl ValidationMiddleware {
         now: Duration,
     ) -> Verdict {
         let limits = *self.limits();
-        if bytes.len() > limits.message_bytes {
+        // As in the framer: the `\r` of a line's ending is no part of the message.
+        if bytes.strip_suffix(b"\r").unwrap_or(bytes).len() > limits.message_bytes {
             return self.overlong(side, bytes);
         }
         if bytes.trim_ascii().is_empty() {

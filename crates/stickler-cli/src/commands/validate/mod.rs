@@ -7,16 +7,17 @@ mod record;
 mod tools;
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use stickler::frame::Frame;
 use stickler::{McpValidator, ValidationConfig};
 
 use self::call::Judged;
 use self::record::Record;
 use crate::cli::{Format, ValidateOptions};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::lines::{Line, Lines};
+use crate::lines::Lines;
 
 /// Offline there is one server, and nobody sees its name.
 pub(crate) const SERVER: &str = "tools";
@@ -61,22 +62,24 @@ impl<'v> Report<'v> {
             return self.check_each(Lines::new(io::stdin().lock(), self.limit()), unreadable);
         }
         let file = File::open(path).map_err(unreadable)?;
-        self.check_each(Lines::new(BufReader::new(file), self.limit()), unreadable)
+        self.check_each(Lines::new(file, self.limit()), unreadable)
     }
 
     fn check_each(
         &mut self,
-        mut lines: Lines<impl io::BufRead>,
+        mut lines: Lines<impl io::Read>,
         unreadable: impl Fn(io::Error) -> Failure,
     ) -> Result<(), Failure> {
-        loop {
-            let judged = match lines.next().map_err(&unreadable)? {
-                None => return Ok(()),
-                Some(Line::TooLong) => call::too_long(self.limit()),
-                Some(Line::Whole(text)) => call::judge_line(self.validator, text),
-            };
-            self.add(&judged)?;
+        while lines.fill().map_err(&unreadable)? {
+            while let Some(frame) = lines.next() {
+                let judged = match frame {
+                    Frame::TooLong(_) => call::too_long(self.limit()),
+                    Frame::Line(text) => call::judge_line(self.validator, text),
+                };
+                self.add(&judged)?;
+            }
         }
+        Ok(())
     }
 
     fn limit(&self) -> usize {

@@ -1,0 +1,145 @@
+//! `stickler audit`: recorded sessions, judged after the fact.
+//!
+//! A file is read by one thread ([`reading`]) and judged by another ([`judging`]); several files
+//! are audited at a time ([`parallel`]) and told in order by this one.
+
+mod direction;
+mod input;
+mod json;
+mod judging;
+mod outline;
+mod output;
+mod parallel;
+mod reading;
+mod record;
+mod senders;
+mod summary;
+mod tally;
+mod text;
+mod zstd;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use stickler::{ProtocolSchemas, Repair, Revision, Side, ValidationConfig};
+
+use self::judging::Found;
+use self::output::Output;
+use self::parallel::{End, Event};
+use self::senders::Senders;
+use self::summary::Summary;
+use self::text::FileText;
+use crate::cli::{AuditOptions, Deny, Format};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::style::Ink;
+
+/// What all files have in common.
+struct Setup {
+    config: ValidationConfig,
+    schemas: Arc<ProtocolSchemas>,
+    revision: Option<Revision>,
+    senders: Senders,
+    /// Who sends raw messages, where the user says it.
+    raw_sender: Option<Side>,
+    bar: ProgressBar,
+}
+
+pub(crate) fn run(options: &AuditOptions) -> Outcome {
+    let setup = Setup::new(options)?;
+    let mut report = Report::new(options, Output::new(setup.bar.clone()));
+    parallel::audit(&options.files, &setup, |path, event| report.tell(path, event))?;
+    report.finish()
+}
+
+impl Setup {
+    fn new(options: &AuditOptions) -> Result<Self, Failure> {
+        let schemas = options.protocol.schemas()?;
+        let revision = options.protocol.revision;
+        let mut config = ValidationConfig::default();
+        config.mask_values = !options.show_values;
+        config.unknown_fields = options.unknown_fields.into();
+        // What was sent was sent: nobody is there to take a corrected call.
+        config.repair = Repair::Off;
+        Ok(Self {
+            config,
+            senders: Senders::new(&schemas, revision),
+            schemas: Arc::new(schemas),
+            revision,
+            raw_sender: options.direction.map(Into::into),
+            bar: output::progress(&options.files),
+        })
+    }
+}
+
+/// Tells events in the order in which they come, and counts.
+struct Report<'o> {
+    options: &'o AuditOptions,
+    out: Output,
+    file_text: FileText,
+    summary: Summary,
+    is_unreadable: bool,
+}
+
+impl<'o> Report<'o> {
+    fn new(options: &'o AuditOptions, out: Output) -> Self {
+        let file_text = FileText::new(Ink::for_stdout(), options.all);
+        Self { options, out, file_text, summary: Summary::default(), is_unreadable: false }
+    }
+
+    fn tell(&mut self, path: &Path, event: Event) -> Result<(), Failure> {
+        let file = path.to_string_lossy();
+        match event {
+            Event::Found(found) => found.iter().for_each(|found| self.found(&file, found)),
+            Event::End(end) => self.end(&file, &end)?,
+        }
+        Ok(self.out.flush()?)
+    }
+
+    fn found(&mut self, file: &str, found: &Found) {
+        match self.options.format {
+            Format::Text => self.file_text.finding(&mut self.out.text, file, found),
+            Format::Json => json::finding(&mut self.out.text, file, found),
+        }
+    }
+
+    fn end(&mut self, file: &str, End { tally, failure }: &End) -> Result<(), Failure> {
+        let next = FileText::new(Ink::for_stdout(), self.options.all);
+        let file_text = std::mem::replace(&mut self.file_text, next);
+        if self.options.format == Format::Text {
+            file_text.end(&mut self.out.text, file, tally);
+        }
+        if let Some((line, error)) = failure {
+            self.is_unreadable = true;
+            let from = if *line > 1 { format!(" from line {line} on") } else { String::new() };
+            self.out.complain(&format!("cannot read `{file}`{from}: {error}"))?;
+        }
+        // A file that could not even be opened is none that was audited.
+        if !matches!(failure, Some((0, _))) {
+            self.summary.add(file, tally);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Outcome {
+        self.out.clear_bar();
+        let counts = self.summary.counts();
+        match self.options.format {
+            Format::Text => self.summary.write(&mut self.out.text),
+            Format::Json => {
+                let Summary { files, messages, .. } = self.summary;
+                json::summary(&mut self.out.text, files, messages, counts);
+            }
+        }
+        self.out.flush()?;
+        let denied = match self.options.deny {
+            Some(Deny::Warning) => counts.errors + counts.warnings,
+            None => counts.errors,
+        };
+        Ok(match (self.is_unreadable, denied) {
+            (true, _) => Exit::Usage,
+            (false, 0) => Exit::Fine,
+            (false, _) => Exit::Findings,
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! What is written, and the bar that must not get in its way.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::input::STANDARD_INPUT;
+use crate::style::complain;
+
+/// Gathers text for standard output and writes it in one go, with the bar out of the way.
+pub(super) struct Output {
+    pub(super) text: Vec<u8>,
+    bar: ProgressBar,
+}
+
+impl Output {
+    pub(super) fn new(bar: ProgressBar) -> Self {
+        Self { text: Vec::new(), bar }
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let mut stdout = io::stdout().lock();
+        let outcome =
+            self.bar.suspend(|| stdout.write_all(&self.text).and_then(|()| stdout.flush()));
+        self.text.clear();
+        outcome
+    }
+
+    /// Says on standard error what kept a file from being read.
+    pub(super) fn complain(&mut self, message: &str) -> io::Result<()> {
+        self.flush()?;
+        self.bar.suspend(|| complain("error", message));
+        Ok(())
+    }
+
+    pub(super) fn clear_bar(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// How much of the files has been read; shown on a terminal only, and only if it takes a while.
+pub(super) fn progress(files: &[PathBuf]) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = match total_bytes(files) {
+        Some(total) => ProgressBar::new(total)
+            .with_style(style("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")),
+        None => ProgressBar::no_length().with_style(style("{spinner} {bytes}, {bytes_per_sec}")),
+    };
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // A test holds both templates to being well-formed.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// `None` where it cannot be known beforehand.
+fn total_bytes(files: &[PathBuf]) -> Option<u64> {
+    let size = |path: &PathBuf| {
+        let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        metadata.filter(|_| path != Path::new(STANDARD_INPUT)).map(|metadata| metadata.len())
+    };
+    files.iter().map(size).sum()
+}

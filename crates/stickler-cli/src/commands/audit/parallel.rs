@@ -1,0 +1,96 @@
+//! All cores: several files at a time, and for each file the reading beside the judging.
+//!
+//! Files are begun in the order in which they were named and told in that order too. A file that is
+//! ahead of the one being told waits when its channel is full, so memory stays bounded; the one
+//! being told was begun before it and waits for nobody.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::Setup;
+use super::judging::{Found, Judge};
+use super::reading::{self, Batch};
+use super::tally::Tally;
+use crate::exit::Failure;
+
+/// How far reading may be ahead of judging, and judging ahead of telling.
+const BATCHES_AHEAD: usize = 2;
+const EVENTS_AHEAD: usize = 16;
+
+/// What there is to tell about a file.
+pub(super) enum Event {
+    Found(Vec<Found>),
+    End(End),
+}
+
+/// What a file came to.
+pub(super) struct End {
+    pub(super) tally: Tally,
+    /// The line that could not be read, 0 for the whole file, and why.
+    pub(super) failure: Option<(usize, io::Error)>,
+}
+
+/// Nobody listens any more.
+struct Unheard;
+
+struct Job<'f> {
+    path: &'f Path,
+    events: SyncSender<Event>,
+}
+
+/// Audits all files and tells what comes of it, file by file.
+pub(super) fn audit(
+    files: &[PathBuf],
+    setup: &Setup,
+    mut tell: impl FnMut(&Path, Event) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (jobs, channels): (VecDeque<_>, Vec<_>) = files.iter().map(|path| job(path)).unzip();
+    let jobs = Mutex::new(jobs);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..cores.min(files.len()) {
+            scope.spawn(|| work(&jobs, setup));
+        }
+        for (path, events) in channels {
+            for event in events {
+                tell(path, event)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn job(path: &Path) -> (Job<'_>, (&Path, Receiver<Event>)) {
+    let (events, receiver) = sync_channel(EVENTS_AHEAD);
+    (Job { path, events }, (path, receiver))
+}
+
+fn work(jobs: &Mutex<VecDeque<Job<'_>>>, setup: &Setup) {
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    while let Some(job) = next() {
+        if audit_file(&job, setup).is_err() {
+            return;
+        }
+    }
+}
+
+fn audit_file(job: &Job<'_>, setup: &Setup) -> Result<(), Unheard> {
+    let (sender, batches) = sync_channel::<Batch>(BATCHES_AHEAD);
+    let tell = |event| job.events.send(event).map_err(|_| Unheard);
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || reading::read(job.path, setup, &sender));
+        let mut judge = Judge::new(job.path, setup);
+        for batch in batches {
+            judge.judge(&batch, |found| tell(Event::Found(found)))?;
+        }
+        let failure = match reader.join() {
+            Ok(outcome) => outcome.err(),
+            Err(_) => Some((0, io::Error::other("the reader stopped"))),
+        };
+        tell(Event::End(End { tally: judge.tally, failure }))
+    })
+}

@@ -1,0 +1,145 @@
+//! The reading half of an audit: from bytes to messages with a sender, in batches.
+//!
+//! It runs beside the judging half and is never more than a few batches ahead.
+
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use stickler::Side;
+use stickler::frame::Frame;
+use stickler::tape::TapeBuffer;
+
+use super::Setup;
+use super::direction::Directions;
+use super::input;
+use super::record::Line;
+use crate::lines::Lines;
+
+/// In a record a byte of a message can take six, as in `\u0000`.
+const LONGEST_ESCAPE: usize = 6;
+/// What a record may have beside its message.
+const RECORD_MEMBERS: usize = 64 << 10;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The messages of one piece of a file.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    text: Vec<u8>,
+    pub(super) items: Vec<Item>,
+    /// Lines that are records of something other than a message.
+    pub(super) skipped: usize,
+}
+
+/// What is to be judged about one line.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) line: usize,
+    pub(super) side: Side,
+    pub(super) time: Duration,
+    pub(super) content: Content,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Content {
+    Message(Range<usize>),
+    /// The beginning of a message that is too long to be kept.
+    Beginning(Range<usize>),
+    /// No message could be got out of the record.
+    BrokenRecord,
+}
+
+impl Batch {
+    pub(super) fn text(&self, range: &Range<usize>) -> &[u8] {
+        self.text.get(range.clone()).unwrap_or_default()
+    }
+
+    fn keep(&mut self, text: &[u8]) -> Range<usize> {
+        let start = self.text.len();
+        self.text.extend_from_slice(text);
+        start..self.text.len()
+    }
+}
+
+/// Reads a file to its end, or until nobody listens. On an error, the number of the line that
+/// could not be read.
+pub(super) fn read(
+    path: &Path,
+    setup: &Setup,
+    batches: &SyncSender<Batch>,
+) -> Result<(), (usize, io::Error)> {
+    let input = input::open(path, &setup.bar).map_err(|error| (0, error))?;
+    let longest = setup.config.limits.message_bytes * LONGEST_ESCAPE + RECORD_MEMBERS;
+    let mut lines = Lines::new(input, longest);
+    let mut reader = Reader::new(setup);
+    while lines.fill().map_err(|error| (reader.line + 1, error))? {
+        let mut batch = Batch::default();
+        while let Some(frame) = lines.next() {
+            reader.take(frame, &mut batch);
+        }
+        if batch.is_worth_sending() && batches.send(batch).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Batch {
+    fn is_worth_sending(&self) -> bool {
+        !self.items.is_empty() || self.skipped > 0
+    }
+}
+
+struct Reader<'s> {
+    forced: Option<Side>,
+    directions: Directions<'s>,
+    buffer: TapeBuffer,
+    line: usize,
+}
+
+impl<'s> Reader<'s> {
+    fn new(setup: &'s Setup) -> Self {
+        let directions = Directions::new(&setup.senders);
+        Self { forced: setup.raw_sender, directions, buffer: TapeBuffer::new(), line: 0 }
+    }
+
+    fn take(&mut self, frame: Frame<'_>, batch: &mut Batch) {
+        self.line += 1;
+        let (line, is_whole) = match frame {
+            Frame::Line(text) => (Line::read(self.clean(text), &mut self.buffer), true),
+            Frame::TooLong(text) => (Line::read_beginning(self.clean(text)), false),
+        };
+        let (side, time, content) = match line {
+            Line::Remark => {
+                batch.skipped += 1;
+                return;
+            }
+            Line::Record { side, time, message } => {
+                (side, time, Content::Message(batch.keep(message.as_bytes())))
+            }
+            Line::BrokenRecord { side } if is_whole => {
+                (side, Duration::ZERO, Content::BrokenRecord)
+            }
+            Line::BrokenRecord { side } => (side, Duration::ZERO, Content::Beginning(0..0)),
+            Line::Raw(text) => {
+                let side = self.forced.unwrap_or_else(|| self.directions.sender(text));
+                let range = batch.keep(text);
+                let content =
+                    if is_whole { Content::Message(range) } else { Content::Beginning(range) };
+                (side, Duration::ZERO, content)
+            }
+        };
+        batch.items.push(Item { line: self.line, side, time, content });
+    }
+
+    /// A file, unlike a message, may begin with a byte order mark.
+    fn clean<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) if self.line == 1 => rest,
+            _ => text,
+        }
+    }
+}

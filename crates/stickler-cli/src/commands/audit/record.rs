@@ -1,0 +1,170 @@
+//! What one line of a recording is: a record, a raw message, or neither.
+//!
+//! A record is an object with the strings `dir` and `msg` and without `jsonrpc`, which every
+//! message has. Its other members are nobody's business, but for `t`, the time in seconds.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use stickler::Side;
+use stickler::tape::{Node, TapeBuffer};
+
+use super::outline::Outline;
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'l> {
+    /// A message with its direction and the time at which it passed.
+    Record { side: Side, time: Duration, message: Cow<'l, str> },
+    /// A record that breaks off or is garbled.
+    BrokenRecord { side: Side },
+    /// A record of something that is no message.
+    Remark,
+    /// Everything else: a message as it went over the wire, or what was in its place.
+    Raw(&'l [u8]),
+}
+
+impl<'l> Line<'l> {
+    pub(super) fn read(text: &'l [u8], buffer: &'l mut TapeBuffer) -> Self {
+        let Some(Members { dir, msg, t, is_whole }) = Members::of(text) else {
+            return Line::Raw(text);
+        };
+        let Some(side) = side_of(dir) else {
+            return if is_whole && is_string(msg) { Line::Remark } else { Line::Raw(text) };
+        };
+        if is_whole && !is_string(msg) {
+            return Line::Raw(text);
+        }
+        let message = msg.filter(|_| is_whole).and_then(|msg| decode(msg, buffer));
+        match message {
+            Some(message) => {
+                Line::Record { side, time: t.map_or(Duration::ZERO, seconds), message }
+            }
+            None => Line::BrokenRecord { side },
+        }
+    }
+
+    /// A line of which only the beginning was kept.
+    pub(super) fn read_beginning(text: &'l [u8]) -> Self {
+        match Members::of(text).and_then(|members| side_of(members.dir)) {
+            Some(side) => Line::BrokenRecord { side },
+            None => Line::Raw(text),
+        }
+    }
+}
+
+struct Members<'l> {
+    dir: &'l [u8],
+    msg: Option<&'l [u8]>,
+    t: Option<&'l [u8]>,
+    is_whole: bool,
+}
+
+impl<'l> Members<'l> {
+    /// The members of what may be a record.
+    fn of(text: &'l [u8]) -> Option<Self> {
+        let mut outline = Outline::of_object(text)?;
+        let (mut dir, mut msg, mut t) = (None, None, None);
+        while let Some((key, value)) = outline.next_member() {
+            match key {
+                b"jsonrpc" => return None,
+                b"dir" => dir = Some(value),
+                b"msg" => msg = Some(value),
+                b"t" => t = Some(value),
+                _ => {}
+            }
+        }
+        let dir = dir.filter(|dir| is_string(Some(dir)))?;
+        Some(Self { dir, msg, t, is_whole: outline.is_whole() })
+    }
+}
+
+fn side_of(dir: &[u8]) -> Option<Side> {
+    match dir {
+        b"\"c2s\"" => Some(Side::Client),
+        b"\"s2c\"" => Some(Side::Server),
+        _ => None,
+    }
+}
+
+fn is_string(value: Option<&[u8]>) -> bool {
+    value.is_some_and(|value| value.starts_with(b"\""))
+}
+
+fn decode<'l>(string: &'l [u8], buffer: &'l mut TapeBuffer) -> Option<Cow<'l, str>> {
+    let tape = buffer.read(string, 1).ok()?;
+    match Node::as_str(tape.root())? {
+        // Without escapes it stands in the line as it is.
+        Cow::Borrowed(_) => {
+            str::from_utf8(string.get(1..string.len() - 1)?).ok().map(Cow::Borrowed)
+        }
+        Cow::Owned(text) => Some(Cow::Owned(text)),
+    }
+}
+
+fn seconds(number: &[u8]) -> Duration {
+    let number = str::from_utf8(number).ok().and_then(|text| text.parse::<f64>().ok());
+    number.and_then(|number| Duration::try_from_secs_f64(number).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Line;
+    use std::time::Duration;
+    use stickler::Side;
+    use stickler::tape::TapeBuffer;
+
+    fn check(text: &str, expected: &Line<'_>) {
+        let mut buffer = TapeBuffer::new();
+        assert_eq!(&Line::read(text.as_bytes(), &mut buffer), expected, "{text}");
+    }
+
+    fn record(side: Side, milliseconds: u64, message: &str) -> Line<'_> {
+        Line::Record { side, time: Duration::from_millis(milliseconds), message: message.into() }
+    }
+
+    #[test]
+    fn records_are_read_whatever_else_they_have() {
+        check(r#"{"dir":"c2s","msg":"x"}"#, &record(Side::Client, 0, "x"));
+        check(
+            "{ \"t\" : 1.5, \"msg\":\"{\\\"a\\\":1}\", \"n\":{\"jsonrpc\":[]}, \"dir\" : \"s2c\" }\r",
+            &record(Side::Server, 1500, "{\"a\":1}"),
+        );
+        check(r#"{"dir":"c2s","msg":"","t":"soon"}"#, &record(Side::Client, 0, ""));
+        check(r#"{"dir":"c2s","msg":"","t":-1}"#, &record(Side::Client, 0, ""));
+    }
+
+    #[test]
+    fn a_message_is_never_taken_for_a_record() {
+        for text in [
+            r#"{"jsonrpc":"2.0","dir":"c2s","msg":"x","id":1,"method":"ping"}"#,
+            r#"{"dir":"c2s","msg":"x","jsonrpc":"2.0"}"#,
+            r#"{"dir":"c2s","msg":{"jsonrpc":"2.0"}}"#,
+            r#"{"dir":"c2s"}"#,
+            r#"{"dir":7,"msg":"x"}"#,
+            r#"[{"dir":"c2s","msg":"x"}]"#,
+            "started",
+            "",
+        ] {
+            check(text, &Line::Raw(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn records_of_other_things_are_remarks() {
+        check(r#"{"dir":"note","msg":"the server was killed"}"#, &Line::Remark);
+    }
+
+    #[test]
+    fn a_record_that_breaks_off_is_broken() {
+        for text in [
+            r#"{"dir":"s2c","msg":"{\"jsonrpc\":"#,
+            r#"{"dir":"s2c","msg":"x""#,
+            r#"{"dir":"s2c","m"#,
+            r#"{"dir":"s2c","msg":"\ud800"}"#,
+            r#"{"dir":"s2c","msg":"x"} {"dir":"s2c","msg":"x"}"#,
+        ] {
+            check(text, &Line::BrokenRecord { side: Side::Server });
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Which side a method tells to be its sender.
+
+use std::collections::HashMap;
+
+use stickler::{Method, ProtocolSchemas, Revision, Side};
+
+/// Which methods only one side may send, in the revisions that are in question.
+#[derive(Debug)]
+pub(super) struct Senders(HashMap<String, Option<Side>>);
+
+impl Senders {
+    /// A fixed revision decides about the methods that it has.
+    pub(super) fn new(schemas: &ProtocolSchemas, fixed: Option<Revision>) -> Self {
+        let mut senders = HashMap::new();
+        for revision in Revision::ALL {
+            for method in schemas.get(revision).methods() {
+                let sender = only_sender(method);
+                let known = senders.entry(method.name.clone()).or_insert(sender);
+                if *known != sender {
+                    *known = None;
+                }
+            }
+        }
+        for method in fixed.iter().flat_map(|fixed| schemas.get(*fixed).methods()) {
+            senders.insert(method.name.clone(), only_sender(method));
+        }
+        Self(senders)
+    }
+
+    pub(super) fn of(&self, method: &str) -> Option<Side> {
+        self.0.get(method).copied().flatten()
+    }
+}
+
+fn only_sender(method: &Method) -> Option<Side> {
+    match (method.is_sent_by(Side::Client), method.is_sent_by(Side::Server)) {
+        (true, false) => Some(Side::Client),
+        (false, true) => Some(Side::Server),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Senders;
+    use stickler::{ProtocolSchemas, Revision, Side};
+
+    #[test]
+    fn a_method_tells_its_sender_where_only_one_side_has_it() {
+        let senders = Senders::new(&ProtocolSchemas::new(), None);
+        assert_eq!(senders.of("tools/call"), Some(Side::Client));
+        assert_eq!(senders.of("sampling/createMessage"), Some(Side::Server));
+        assert_eq!(senders.of("ping"), None);
+        assert_eq!(senders.of("notifications/cancelled"), None);
+        assert_eq!(senders.of("vendor/own"), None);
+    }
+
+    #[test]
+    fn a_fixed_revision_decides_about_its_methods() {
+        let senders = Senders::new(&ProtocolSchemas::new(), Some(Revision::V2026_07_28));
+        assert_eq!(senders.of("notifications/progress"), Some(Side::Server));
+        assert_eq!(senders.of("initialize"), Some(Side::Client));
+    }
+}

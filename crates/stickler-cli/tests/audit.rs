@@ -1,0 +1,280 @@
+//! `stickler audit`, run as a process: what programs and people get to read.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
+
+mod support;
+
+use std::io::Write as _;
+
+use serde_json::Value;
+use support::{Run, Scratch, fixture, shared, stickler, stickler_with_input};
+
+fn records(run: &Run) -> Vec<Value> {
+    run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Line, direction, rule and severity of every finding.
+fn findings(run: &Run) -> Vec<(u64, String, String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let records = records(run);
+    let findings = records.iter().filter(|record| record.get("summary").is_none());
+    findings
+        .map(|one| {
+            let line = one["line"].as_u64().unwrap();
+            (line, text(&one["dir"]), text(&one["rule"]), text(&one["severity"]))
+        })
+        .collect()
+}
+
+fn audit_json(file: &str) -> Run {
+    stickler(&["audit", "--format", "json", file])
+}
+
+#[test]
+fn a_clean_session_exits_with_0() {
+    for name in ["audit/clean.ndjson", "audit/clean.raw.ndjson"] {
+        let run = stickler(&["audit", &fixture(name)]);
+        assert_eq!(run.stdout, "1 file, 14 messages: no findings\n", "{name}");
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    }
+}
+
+#[test]
+fn every_mistake_is_found_where_it_is() {
+    let run = audit_json(&fixture("audit/findings.ndjson"));
+    assert_eq!(run.status, 1);
+    let expected = [
+        (2, "s2c", "stdout-noise", "warning"),
+        (6, "s2c", "STK-108", "warning"),
+        (7, "c2s", "STK-107", "error"),
+        (7, "c2s", "STK-107", "error"),
+        (7, "c2s", "STK-107", "error"),
+        (7, "c2s", "STK-107", "error"),
+        (8, "s2c", "bad-result", "error"),
+        (9, "c2s", "STK-106", "error"),
+        (10, "s2c", "bad-error", "error"),
+        (11, "s2c", "unpaired-response", "warning"),
+        (12, "c2s", "capability", "warning"),
+        (13, "c2s", "duplicate-id", "error"),
+        (14, "s2c", "capability", "warning"),
+        (15, "s2c", "wrong-direction", "warning"),
+        (16, "c2s", "unknown-method", "note"),
+        (17, "c2s", "bad-envelope", "error"),
+        (19, "c2s", "json-syntax", "error"),
+        (20, "s2c", "empty-line", "note"),
+        (21, "s2c", "stdout-noise", "warning"),
+        (22, "c2s", "duplicate-key", "warning"),
+        (23, "c2s", "bad-params", "error"),
+        (24, "c2s", "unknown-reference", "note"),
+        (25, "c2s", "lifecycle", "warning"),
+        (26, "c2s", "bad-envelope", "error"),
+        (27, "c2s", "reused-id", "note"),
+        (29, "s2c", "stdout-noise", "warning"),
+        (30, "s2c", "json-syntax", "error"),
+    ];
+    let found = findings(&run);
+    let found: Vec<_> =
+        found.iter().map(|(line, a, b, c)| (*line, a.as_str(), b.as_str(), c.as_str())).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn json_has_the_documented_members_in_their_order() {
+    let file = fixture("audit/findings.ndjson");
+    let records = records(&audit_json(&file));
+    let (last, findings) = records.split_last().unwrap();
+    for finding in findings {
+        let keys: Vec<&String> = finding.as_object().unwrap().keys().collect();
+        let expected =
+            ["file", "line", "dir", "rule", "severity", "path", "message", "expected", "received"];
+        assert_eq!(keys, expected);
+        assert_eq!(finding["file"], file.as_str());
+    }
+    let summary = r#"{"summary":{"messages":28,"errors":13,"warnings":10,"notes":4,"files":1}}"#;
+    assert_eq!(last.to_string(), summary);
+}
+
+#[test]
+fn text_says_where_and_what_and_sums_up() {
+    let file = fixture("audit/findings.ndjson");
+    let run = stickler(&["audit", &file]);
+    assert_eq!(run.status, 1);
+    insta::assert_snapshot!("findings_as_text", run.stdout.replace(&file, "findings.ndjson"));
+}
+
+#[test]
+fn text_shows_the_first_few_of_a_rule_and_counts_the_rest() {
+    let file = Scratch::new("noise", "noise\n".repeat(9).as_bytes());
+    let run = stickler(&["audit", file.path()]);
+    assert_eq!(run.stdout.matches("warning[stdout-noise]").count(), 5);
+    assert!(run.stdout.contains("4 more of stdout-noise"), "{}", run.stdout);
+    let run = stickler(&["audit", "--all", file.path()]);
+    assert_eq!(run.stdout.matches("warning[stdout-noise]").count(), 9);
+    assert!(!run.stdout.contains("more of"), "{}", run.stdout);
+}
+
+#[test]
+fn warnings_count_when_they_are_denied_and_notes_never_do() {
+    let warning = Scratch::new("warning", b"noise\n");
+    assert_eq!(stickler(&["audit", warning.path()]).status, 0);
+    assert_eq!(stickler(&["audit", "--deny", "warning", warning.path()]).status, 1);
+    let note = Scratch::new("note", b"\n");
+    assert_eq!(stickler(&["audit", "--deny", "warning", note.path()]).status, 0);
+}
+
+#[test]
+fn argument_values_are_masked_unless_asked_for() {
+    let file = fixture("audit/findings.ndjson");
+    for format in ["text", "json"] {
+        let masked = stickler(&["audit", "--format", format, "--all", &file]);
+        assert!(!masked.stdout.contains("hunter2"), "{}", masked.stdout);
+        let shown = stickler(&["audit", "--format", format, "--all", "--show-values", &file]);
+        assert!(shown.stdout.contains("hunter2"), "{}", shown.stdout);
+    }
+}
+
+#[test]
+fn compressed_files_and_standard_input_are_the_same_as_the_plain_file() {
+    let plain = std::fs::read(fixture("audit/findings.ndjson")).unwrap();
+    let expected = findings(&audit_json(&fixture("audit/findings.ndjson")));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(&plain).unwrap();
+    let gzip = encoder.finish().unwrap();
+    let zstd =
+        ruzstd::encoding::compress_to_vec(&plain[..], ruzstd::encoding::CompressionLevel::Fastest);
+    for (name, bytes) in [("gzip", gzip), ("zstd", zstd), ("stdin", plain)] {
+        let file = Scratch::new(name, &bytes);
+        assert_eq!(findings(&audit_json(file.path())), expected, "{name}");
+        let run = stickler_with_input(&["audit", "--format", "json", "-"], &bytes);
+        assert_eq!((run.status, findings(&run)), (1, expected.clone()), "{name}");
+        assert_eq!(records(&run)[0]["file"], "-");
+    }
+}
+
+#[test]
+fn files_are_told_in_the_order_of_the_command_line() {
+    let (many, one) = ("noise\n".repeat(4_000), "noise\n");
+    let files: Vec<Scratch> = (0..12)
+        .map(|index| {
+            let content = if index % 3 == 0 { many.as_str() } else { one };
+            Scratch::new(&format!("order-{index}"), content.as_bytes())
+        })
+        .collect();
+    let names: Vec<&str> = files.iter().map(Scratch::path).collect();
+    let arguments = [&["audit", "--format", "json"][..], &names].concat();
+    let first = stickler(&arguments);
+    let mut told: Vec<String> = records(&first)
+        .iter()
+        .filter_map(|record| record["file"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(told.len(), 4 * 4_000 + 8);
+    told.dedup();
+    assert_eq!(told, names);
+    assert!(first.stdout == stickler(&arguments).stdout, "two runs print the same");
+}
+
+#[test]
+fn what_one_file_teaches_is_not_held_against_another() {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"other"}}"#;
+    let file = Scratch::new("call", call.as_bytes());
+    let run = stickler(&["audit", "--format", "json", &fixture("audit/clean.ndjson"), file.path()]);
+    let rules: Vec<String> = findings(&run).into_iter().map(|(_, _, rule, _)| rule).collect();
+    assert_eq!(rules, ["lifecycle"]);
+}
+
+#[test]
+fn an_unreadable_file_exits_with_2_and_the_others_are_audited() {
+    let clean = fixture("audit/clean.ndjson");
+    let folder = fixture("audit");
+    let run = stickler(&["audit", "--format", "json", "/nowhere/x.ndjson", &clean, &folder]);
+    assert_eq!(run.status, 2);
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", run.stderr);
+    assert!(lines[0].starts_with("error: cannot read `/nowhere/x.ndjson`: No such file"));
+    assert!(lines[1].contains("is a directory") || lines[1].contains("Is a directory"));
+    assert_eq!(records(&run).last().unwrap()["summary"]["messages"], 14);
+}
+
+#[test]
+fn a_fixed_revision_is_the_one_that_counts() {
+    let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let file = Scratch::new("list", list);
+    let run = stickler(&["audit", "--format", "json", "--revision", "2025-03-26", file.path()]);
+    assert_eq!((run.status, findings(&run)), (0, vec![]));
+    let run = stickler(&["audit", "--format", "json", "--revision", "2026-07-28", file.path()]);
+    let rules: Vec<String> = findings(&run).into_iter().map(|(_, _, rule, _)| rule).collect();
+    assert_eq!((run.status, rules), (1, vec!["bad-params".to_owned()]));
+    let run = stickler(&["audit", "--revision", "2025-01-01", file.path()]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("is not a revision of MCP; there are 2024-11-05"));
+}
+
+#[test]
+fn the_direction_of_raw_messages_can_be_given() {
+    let file = Scratch::new("direction", br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    let noise = Scratch::new("client-noise", b"hello\n");
+    let run = stickler(&["audit", "--format", "json", "--direction", "s2c", file.path()]);
+    assert_eq!((run.status, findings(&run)), (0, vec![]));
+    let run = stickler(&["audit", "--format", "json", "--direction", "c2s", noise.path()]);
+    let found = (1, "c2s".to_owned(), "json-syntax".to_owned(), "error".to_owned());
+    assert_eq!((run.status, findings(&run)), (1, vec![found]));
+}
+
+#[test]
+fn a_protocol_schema_that_cannot_be_used_says_why_and_exits_with_2() {
+    let empty = Scratch::new("empty-schema", b"{}");
+    let text = Scratch::new("text-schema", b"hello");
+    let clean = fixture("audit/clean.ndjson");
+    for (source, said) in [
+        (format!("2025-11-25={}", empty.path()), "`$defs`"),
+        (format!("2025-11-25={}", text.path()), "not JSON"),
+        (format!("2025-11-25=file://{}", text.path()), "not JSON"),
+        ("2025-11-25=/nowhere/schema.json".to_owned(), "No such file"),
+        ("2025-11-25=https://example.com/schema.json".to_owned(), "cannot fetch"),
+        ("2025-11-26=schema.json".to_owned(), "is not a revision of MCP"),
+        ("schema.json".to_owned(), "expected REVISION=FILE"),
+    ] {
+        let run = stickler(&["audit", "--protocol-schema", &source, &clean]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{source}");
+        assert!(run.stderr.contains(said), "{source}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn an_official_schema_takes_the_place_of_the_built_in_one() {
+    let Some(schema) = shared("mcp-schema/2025-11-25/schema.json") else {
+        println!("skipped: no official schema beside the checkout");
+        return;
+    };
+    let source = format!("2025-11-25={}", schema.display());
+    let run = stickler(&["audit", "--protocol-schema", &source, &fixture("audit/clean.ndjson")]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::process::{Command, Stdio};
+    let file = Scratch::new("closed", "noise\n".repeat(100_000).as_bytes());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["audit", "--all", file.path(), file.path()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn without_a_file_the_usage_is_told() {
+    let run = stickler(&["audit"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("Usage"), "{}", run.stderr);
+}
