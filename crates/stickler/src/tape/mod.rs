@@ -15,6 +15,7 @@ mod block;
 mod engine;
 mod fault;
 mod keys;
+mod kind;
 mod node;
 mod number;
 mod open;
@@ -25,7 +26,8 @@ mod token;
 
 pub(crate) use engine::{EngineNode, StepBudget, TapeJson};
 pub use fault::{SyntaxError, SyntaxErrorKind};
-pub use node::{Elements, Kind, Members, Node};
+pub use kind::Kind;
+pub use node::{Elements, Members, Node};
 pub use pointer::{escape_segment, unescape_segment};
 pub(crate) use string::quote;
 use token::Token;
