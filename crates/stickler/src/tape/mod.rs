@@ -23,6 +23,7 @@ mod pointer;
 mod scan;
 mod string;
 mod token;
+mod window;
 
 pub(crate) use engine::{EngineNode, StepBudget, TapeJson};
 pub use fault::{SyntaxError, SyntaxErrorKind};

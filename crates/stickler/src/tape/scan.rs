@@ -6,6 +6,7 @@ use super::fault::{SyntaxError, SyntaxErrorKind};
 use super::keys;
 use super::open::Open;
 use super::token::Token;
+use super::window::Window;
 use super::{Kind, TapeBuffer, number, string};
 
 /// Reads a text into the buffer's tokens.
@@ -20,6 +21,7 @@ pub(super) struct Scanner<'a> {
     tokens: Vec<Token>,
     buffer: &'a mut TapeBuffer,
     max_depth: usize,
+    window: Window,
 }
 
 /// Reads the whole text.
@@ -34,7 +36,7 @@ pub(super) fn scan(
     }
     let mut tokens = std::mem::take(&mut buffer.tokens);
     tokens.clear();
-    let mut scanner = Scanner { bytes, tokens, buffer, max_depth };
+    let mut scanner = Scanner { bytes, tokens, buffer, max_depth, window: Window::NEW };
     let outcome = scanner.run();
     let Scanner { tokens, buffer, .. } = scanner;
     buffer.tokens = tokens;
@@ -200,7 +202,7 @@ impl Scanner<'_> {
     #[inline(always)]
     fn string(&mut self, at: usize) -> Result<(usize, bool), SyntaxError> {
         let string::Scanned { end, escaped, beyond_ascii } =
-            string::scan(self.bytes, at + 1).map_err(|(kind, offset)| fault(kind, offset))?;
+            self.window.string(self.bytes, at + 1).map_err(|(kind, offset)| fault(kind, offset))?;
         if beyond_ascii {
             self.check_utf8(at + 1, end)?;
         }
