@@ -10,48 +10,30 @@ use super::string;
 use super::token::Token;
 
 /// Above this number of keys comparing one by one costs more than one sort.
-const FEW: u32 = 32;
+pub(super) const FEW: u32 = 32;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KeyFilter {
-    marks: u64,
-    found: bool,
-    escaped: bool,
-}
+pub(super) struct KeyFilter(u64);
 
 impl KeyFilter {
-    pub(super) const NEW: Self = Self { marks: 0, found: false, escaped: false };
+    pub(super) const NEW: Self = Self(0);
 
-    /// Whether `key` has to be compared with the `count` earlier ones now.
+    /// Leaves the mark of a key; whether it was there already.
     #[inline]
-    pub(super) fn may_repeat(&mut self, key: &[u8], escaped: bool, count: u32) -> bool {
-        let mark = 1_u64 << mark_of(key);
-        let seen = self.marks & mark != 0;
-        self.marks |= mark;
-        self.escaped |= escaped;
-        seen && !self.escaped && count < FEW
-    }
-
-    /// Large objects and those with escapes in their keys are looked at as a whole.
-    pub(super) fn wants_look_at_close(&self, count: u32) -> bool {
-        count > 1 && (self.escaped || count > FEW)
-    }
-
-    pub(super) fn set_found(&mut self) {
-        self.found = true;
-    }
-
-    pub(super) fn found(&self) -> bool {
-        self.found
+    pub(super) fn was_marked(&mut self, bytes: &[u8], start: usize, end: usize) -> bool {
+        let mark = 1_u64 << mark_of(bytes, start, end);
+        let seen = self.0 & mark != 0;
+        self.0 |= mark;
+        seen
     }
 }
 
-/// One of 64 marks, from what is cheap to look at.
+/// One of 64 marks, from what is cheap to look at: of an empty key, the quotes around it.
 #[inline]
-fn mark_of(key: &[u8]) -> u32 {
-    let (first, last) = (key.first().copied(), key.last().copied());
-    let ends = u32::from(first.unwrap_or(0)).wrapping_mul(5) ^ u32::from(last.unwrap_or(0));
-    ends.wrapping_add(u32::try_from(key.len()).unwrap_or(0).wrapping_mul(7)) & 63
+fn mark_of(bytes: &[u8], start: usize, end: usize) -> usize {
+    let at = |place: usize| usize::from(bytes.get(place).copied().unwrap_or(0));
+    let (first, last) = (at(start), at(end.wrapping_sub(1)));
+    (first.wrapping_mul(5) ^ last).wrapping_add((end - start).wrapping_mul(7)) & 63
 }
 
 /// The last of the first `count` keys of the object that is `key`. Only for keys without escapes.

@@ -3,9 +3,10 @@
 #![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
 
 use super::fault::{SyntaxError, SyntaxErrorKind};
-use super::keys::{self, KeyFilter};
+use super::keys;
 use super::open::Open;
 use super::token::Token;
+use super::window::Window;
 use super::{Kind, TapeBuffer, number, string};
 
 /// Reads a text into the buffer's tokens.
@@ -20,6 +21,7 @@ pub(super) struct Scanner<'a> {
     tokens: Vec<Token>,
     buffer: &'a mut TapeBuffer,
     max_depth: usize,
+    window: Window,
 }
 
 /// Reads the whole text.
@@ -34,7 +36,7 @@ pub(super) fn scan(
     }
     let mut tokens = std::mem::take(&mut buffer.tokens);
     tokens.clear();
-    let mut scanner = Scanner { bytes, tokens, buffer, max_depth };
+    let mut scanner = Scanner { bytes, tokens, buffer, max_depth, window: Window::NEW };
     let outcome = scanner.run();
     let Scanner { tokens, buffer, .. } = scanner;
     buffer.tokens = tokens;
@@ -80,13 +82,13 @@ impl Scanner<'_> {
             if current.is_text() {
                 return self.end(at).map(|()| None);
             }
-            current.count += 1;
+            current.info.count_one_more();
             let (place, byte) = self.peek(at)?;
             at = place + 1;
             if byte == b',' {
                 return Ok(Some(at));
             }
-            if byte != current.closer {
+            if byte != current.closer() {
                 return Err(expected_comma(current.is_object(), place));
             }
             self.close(current, at);
@@ -146,7 +148,7 @@ impl Scanner<'_> {
         let kind = if closer == b'}' { Kind::Object } else { Kind::Array };
         self.push(kind, false, at, at);
         self.buffer.open.push(*current);
-        *current = Open { index, count: 0, keys: KeyFilter::NEW, closer };
+        *current = Open::new(index, kind);
         let (place, byte) = self.peek(at + 1)?;
         if byte != closer {
             return Ok((place, false));
@@ -159,13 +161,12 @@ impl Scanner<'_> {
     #[inline(always)]
     fn close(&mut self, current: &mut Open, end: usize) {
         let next = narrow(self.tokens.len());
-        let Open { index, count, keys, .. } = *current;
-        let mut repeats = keys.found();
-        if keys.wants_look_at_close(count) && current.is_object() {
-            repeats |= self.look_for_repeats(index);
+        if current.wants_look_at_close() {
+            let repeats = self.look_for_repeats(current.index);
+            current.info.set_flag(repeats);
         }
-        if let Some(token) = self.tokens.get_mut(index as usize) {
-            token.close(narrow(end), next, count, repeats);
+        if let Some(token) = self.tokens.get_mut(current.index as usize) {
+            token.close(narrow(end), next, current.info);
         }
         *current = self.buffer.open.pop().unwrap_or(Open::TEXT);
     }
@@ -181,17 +182,17 @@ impl Scanner<'_> {
 
     #[inline(always)]
     fn note_key(&mut self, current: &mut Open, start: usize, end: usize, escaped: bool) {
-        let key = self.bytes.get(start..end).unwrap_or_default();
-        if current.keys.may_repeat(key, escaped, current.count)
-            && self.repeats_earlier(current.index, current.count, key)
-        {
-            current.keys.set_found();
+        if current.may_repeat(self.bytes, start, end, escaped) {
+            let count = current.info.count();
+            let repeats = self.repeats_earlier(current.index, count, start, end);
+            current.info.set_flag(repeats);
         }
     }
 
     /// Compares a key with those before it.
     #[inline(never)]
-    fn repeats_earlier(&mut self, object: u32, count: u32, key: &[u8]) -> bool {
+    fn repeats_earlier(&mut self, object: u32, count: u32, start: usize, end: usize) -> bool {
+        let key = self.bytes.get(start..end).unwrap_or_default();
         let earlier = keys::last_equal(&self.tokens, self.bytes, object, count, key);
         self.buffer.overridden.extend(earlier);
         earlier.is_some()
@@ -201,7 +202,7 @@ impl Scanner<'_> {
     #[inline(always)]
     fn string(&mut self, at: usize) -> Result<(usize, bool), SyntaxError> {
         let string::Scanned { end, escaped, beyond_ascii } =
-            string::scan(self.bytes, at + 1).map_err(|(kind, offset)| fault(kind, offset))?;
+            self.window.string(self.bytes, at + 1).map_err(|(kind, offset)| fault(kind, offset))?;
         if beyond_ascii {
             self.check_utf8(at + 1, end)?;
         }

@@ -1,18 +1,9 @@
 //! Strings: finding their end, and decoding them when someone looks.
 
-#![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
-
 use std::borrow::Cow;
 
-use super::block::{is_plain_ascii, special_bits};
+use super::block::{STRIDE, plain_strides};
 use super::fault::SyntaxErrorKind;
-
-/// Bytes looked at together in long strings; wide enough for the compiler to use vector
-/// instructions, without any of ours.
-const STRIDE: usize = 64;
-
-/// Bytes looked at first; most strings end within.
-const HEAD: usize = 16;
 
 /// The end of a string and what was seen on the way.
 pub(super) struct Scanned {
@@ -24,39 +15,10 @@ pub(super) struct Scanned {
     pub(super) beyond_ascii: bool,
 }
 
-/// From the byte after the opening quote to the closing quote.
-///
-/// Nearly all strings are plain ASCII without an escape, and most are short: those are done here,
-/// with as few branches as there can be, since it is the branches on lengths that cost.
-#[inline(always)]
-pub(super) fn scan(bytes: &[u8], start: usize) -> Result<Scanned, (SyntaxErrorKind, usize)> {
-    let end = plain_end(bytes, start);
-    if bytes.get(end) == Some(&b'"') {
-        return Ok(Scanned { end, escaped: false, beyond_ascii: false });
-    }
-    scan_any(bytes, end)
-}
-
-/// Where the plain ASCII from `start` on ends, or short of it near the end of the text.
-#[inline(always)]
-fn plain_end(bytes: &[u8], start: usize) -> usize {
-    let Some(head) = bytes.get(start..).and_then(<[u8]>::first_chunk::<HEAD>) else {
-        return start;
-    };
-    let special = special_bits(head);
-    if special != 0 {
-        return start + special.trailing_zeros() as usize;
-    }
-    let start = start + HEAD;
-    let rest = bytes.get(start..).unwrap_or_default();
-    let length = plain_strides(rest);
-    let stride = rest.get(length..).and_then(<[u8]>::first_chunk::<STRIDE>);
-    start + length + stride.map_or(0, |stride| special_bits(stride).trailing_zeros() as usize)
-}
-
-/// Any string, from somewhere inside of it that is not within an escape sequence.
+/// Any string, from somewhere inside of it that is not within an escape sequence, to the closing
+/// quote.
 #[inline(never)]
-fn scan_any(bytes: &[u8], start: usize) -> Result<Scanned, (SyntaxErrorKind, usize)> {
+pub(super) fn scan_any(bytes: &[u8], start: usize) -> Result<Scanned, (SyntaxErrorKind, usize)> {
     let mut end = start;
     let mut escaped = false;
     let mut beyond_ascii = false;
@@ -113,17 +75,6 @@ fn plain_run(bytes: &[u8]) -> Run {
 #[allow(clippy::cast_possible_truncation)]
 fn low_half(words: u128) -> u64 {
     words as u64
-}
-
-/// The number of bytes in whole strides of plain ASCII.
-fn plain_strides(bytes: &[u8]) -> usize {
-    let (strides, _) = bytes.as_chunks::<STRIDE>();
-    strides.iter().take_while(|stride| is_plain_stride(stride)).count() * STRIDE
-}
-
-/// Compares byte by byte without a branch, which compilers turn into vector instructions.
-fn is_plain_stride(stride: &[u8; STRIDE]) -> bool {
-    stride.iter().fold(true, |plain, &byte| plain & is_plain_ascii(byte))
 }
 
 /// Where the text ends within the next few bytes.
@@ -183,7 +134,8 @@ fn code_unit(bytes: &[u8], position: usize) -> Option<u32> {
 }
 
 /// The characters that the text between two quotes stands for. The text was checked when it was
-/// read.
+/// read. Cold, so that it stays out of the loops over members.
+#[cold]
 pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     let Some(first) = raw.find('\\') else {
         return Cow::Borrowed(raw);
