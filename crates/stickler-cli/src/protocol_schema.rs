@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Args;
 use stickler::{ProtocolSchemas, Revision, SchemaValidator};
@@ -14,14 +15,17 @@ use crate::exit::Failure;
 /// Larger than any schema of the protocol; the core refuses more in any case.
 const LARGEST_FILE: u64 = 16 << 20;
 
+/// How long a schema may take to come.
+const LONGEST_FETCH: Duration = Duration::from_secs(30);
+
 #[derive(Debug, Args)]
 pub(crate) struct ProtocolOptions {
     /// Read all messages by this revision, whatever they say themselves
     #[arg(long, value_name = "REVISION")]
     pub(crate) revision: Option<Revision>,
 
-    /// Read a revision by an official schema file in place of the built-in definitions; can be
-    /// given once for each revision
+    /// Read a revision by an official schema file in place of the built-in definitions: a path or
+    /// a URL, loaded once at start-up; can be given once for each revision
     #[arg(long, value_name = "REVISION=FILE")]
     pub(crate) protocol_schema: Vec<SchemaSource>,
 }
@@ -62,32 +66,49 @@ impl ProtocolOptions {
 
 impl SchemaSource {
     fn load(&self) -> Result<SchemaValidator, String> {
-        let text = read(self.path()?).map_err(|error| error.to_string())?;
+        let text = match self.place() {
+            Place::File(path) => read(path).map_err(|error| error.to_string())?,
+            Place::Url(url) => fetch(url).map_err(|error| error.to_string())?,
+        };
         let schema = serde_json::from_slice(&text).map_err(|error| format!("not JSON: {error}"))?;
         SchemaValidator::from_schema(self.revision, &schema).map_err(|error| error.to_string())
     }
 
-    fn path(&self) -> Result<&Path, String> {
+    fn place(&self) -> Place<'_> {
         match self.location.split_once("://") {
-            Some(("http" | "https", _)) => {
-                Err("cannot fetch it; download the file and give its path".to_owned())
-            }
-            Some(("file", path)) => Ok(Path::new(path)),
-            _ => Ok(Path::new(&self.location)),
+            Some(("http" | "https", _)) => Place::Url(&self.location),
+            Some(("file", path)) => Place::File(Path::new(path)),
+            _ => Place::File(Path::new(&self.location)),
         }
     }
 }
 
+/// Where a schema is.
+#[derive(Debug, PartialEq, Eq)]
+enum Place<'s> {
+    File(&'s Path),
+    Url(&'s str),
+}
+
+/// One byte more than the core takes, so that it is the core that refuses a larger one.
+const READ: u64 = LARGEST_FILE + 1;
+
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    // One byte more than the core takes, so that it is the core that refuses a larger one.
-    File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut text)?;
+    File::open(path)?.take(READ).read_to_end(&mut text)?;
     Ok(text)
+}
+
+fn fetch(url: &str) -> Result<Vec<u8>, ureq::Error> {
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().timeout_global(Some(LONGEST_FETCH)).build().into();
+    let mut response = agent.get(url).call()?;
+    response.body_mut().with_config().limit(READ).read_to_vec()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::SchemaSource;
+    use super::{Place, SchemaSource};
     use std::path::Path;
 
     #[test]
@@ -96,10 +117,10 @@ mod tests {
             [("2025-11-25=a/b.json", "a/b.json"), ("2025-11-25=file:///a=b.json", "/a=b.json")]
         {
             let source: SchemaSource = text.parse().unwrap();
-            assert_eq!(source.path(), Ok(Path::new(path)));
+            assert_eq!(source.place(), Place::File(Path::new(path)));
         }
         let remote: SchemaSource = "2025-11-25=https://example.com/schema.json".parse().unwrap();
-        assert!(remote.path().unwrap_err().starts_with("cannot fetch"));
+        assert_eq!(remote.place(), Place::Url("https://example.com/schema.json"));
         for text in ["", "schema.json", "2025-11-25=", "latest=schema.json"] {
             assert!(text.parse::<SchemaSource>().is_err(), "{text}");
         }

@@ -236,7 +236,7 @@ fn a_protocol_schema_that_cannot_be_used_says_why_and_exits_with_2() {
         (format!("2025-11-25={}", text.path()), "not JSON"),
         (format!("2025-11-25=file://{}", text.path()), "not JSON"),
         ("2025-11-25=/nowhere/schema.json".to_owned(), "No such file"),
-        ("2025-11-25=https://example.com/schema.json".to_owned(), "cannot fetch"),
+        ("2025-11-25=http://127.0.0.1:1/schema.json".to_owned(), "Connection refused"),
         ("2025-11-26=schema.json".to_owned(), "is not a revision of MCP"),
         ("schema.json".to_owned(), "expected REVISION=FILE"),
     ] {
@@ -255,6 +255,32 @@ fn an_official_schema_takes_the_place_of_the_built_in_one() {
     let source = format!("2025-11-25={}", schema.display());
     let run = stickler(&["audit", "--protocol-schema", &source, &fixture("audit/clean.ndjson")]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_schema_is_fetched_from_a_url() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let schema = stickler(&["schema", "--revision", "2025-11-25"]).stdout;
+    // A shape of our own, so that it shows which schema was used.
+    let schema = schema.replace("\"serverInfo\"", "\"serverName\"");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = format!("2025-11-25=http://{}/schema.json", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = BufReader::new(stream.try_clone().unwrap());
+        let mut line = String::new();
+        while request.read_line(&mut line).unwrap() > 2 {
+            line.clear();
+        }
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", schema.len());
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(schema.as_bytes()).unwrap();
+    });
+    let file = fixture("audit/clean.ndjson");
+    let run = stickler(&["audit", "--format", "json", "--protocol-schema", &source, &file]);
+    server.join().unwrap();
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(run.stdout.contains("/result/serverName"), "{}", run.stdout);
 }
 
 #[test]
