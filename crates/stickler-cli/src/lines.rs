@@ -59,7 +59,7 @@ mod tests {
             while let Some(frame) = lines.next() {
                 lengths.push(match frame {
                     Frame::Line(line) => Some(line.len()),
-                    Frame::TooLong(_) => None,
+                    Frame::TooLong { .. } => None,
                 });
             }
         }

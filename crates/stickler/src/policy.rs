@@ -97,9 +97,14 @@ impl Policy {
         }
     }
 
-    /// Whether a notification with bad parameters is dropped.
-    pub fn drops_notifications(&self) -> bool {
-        self.default == Stance::Strict
+    /// What becomes of a notification of that side that breaks that rule. Nobody waits for an answer
+    /// to it, so by default it passes.
+    pub fn notification_action(&self, side: Side, rule: MessageRule) -> Action {
+        let is_exception = self.exceptions.iter().any(|(s, r, _)| (*s, *r) == (side, rule));
+        match self.action(side, rule) {
+            Action::Enforce if self.default == Stance::Helpful && !is_exception => Action::Warn,
+            action => action,
+        }
     }
 }
 

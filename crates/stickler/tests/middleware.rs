@@ -72,7 +72,8 @@ fn a_response_beyond_a_limit_is_replaced_so_that_its_request_is_answered() {
     let mut middleware = middleware();
     handle(&mut middleware, Side::Client, PING);
     let beginning = br#"{"jsonrpc":"2.0","id":1,"result":{"x":"aaaa"#;
-    let verdict = middleware.handle_overlong(Side::Server, beginning);
+    let glimpse = stickler::envelope::Glimpse::of(beginning);
+    let verdict = middleware.handle_overlong(Side::Server, glimpse);
     let Decision::Rewrite(bytes) = &verdict.decision else { panic!("{verdict:?}") };
     let error: Value = serde_json::from_slice(bytes).unwrap();
     assert_eq!((&error["id"], &error["error"]["code"]), (&json!(1), &json!(-32603)));
@@ -329,5 +330,167 @@ proptest! {
         }
         let next = handle(&mut middleware, Side::Client, PING);
         prop_assert!(next.is_forward());
+    }
+}
+
+/// Two requests in flight, as most of what follows needs them.
+fn in_flight() -> ValidationMiddleware {
+    let mut middleware = middleware();
+    for id in [2, 3] {
+        let ping = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+        assert!(handle(&mut middleware, Side::Client, &ping).is_forward());
+    }
+    middleware
+}
+
+#[test]
+fn nothing_else_is_answered_with_the_id_of_a_request_in_flight() {
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"x","params":{}1{}}}"#,
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    for message in [
+        r#"{"id":2,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":9,"id":2,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":2}"#,
+        r#"{"id":2,"foo":1}"#,
+        &deep,
+    ] {
+        let mut middleware = in_flight();
+        assert_eq!(
+            answer(&handle(&mut middleware, Side::Client, message)).get("id"),
+            None,
+            "{message}"
+        );
+        assert_eq!(middleware.in_flight(Side::Client), 2);
+    }
+}
+
+#[test]
+fn whoever_waits_for_an_answer_that_cannot_be_read_is_told() {
+    for message in [r#"{"jsonrpc":"2.0","id":3,"result":{"x":NaN}}"#, r#"{"result":{"x":"#] {
+        let mut middleware = in_flight();
+        let verdict = handle(&mut middleware, Side::Server, message);
+        let told = matches!(&verdict.decision, Decision::Rewrite(bytes) if bytes.starts_with(br#"{"jsonrpc":"2.0","id":3,"error""#));
+        assert_eq!(told, message.contains("NaN"), "{message}: {verdict:?}");
+    }
+    // An answer without a result is still the answer.
+    let mut middleware = in_flight().with_policy(Policy::strict());
+    let verdict = handle(&mut middleware, Side::Server, r#"{"jsonrpc":"2.0","id":3}"#);
+    assert!(matches!(verdict.decision, Decision::Rewrite(_)), "{verdict:?}");
+    assert_eq!(middleware.in_flight(Side::Client), 1);
+}
+
+#[test]
+fn what_was_given_up_is_not_answered_after_all() {
+    let mut middleware = in_flight();
+    assert_eq!(middleware.abandon(Side::Client, Code::Timeout, "too late").len(), 2);
+    let verdict = handle(&mut middleware, Side::Server, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    assert_eq!(
+        (verdict.decision.clone(), rules(&verdict)),
+        (Decision::Drop, vec!["unpaired-response"])
+    );
+}
+
+#[test]
+fn a_method_without_a_name_is_unknown_and_answered_like_others() {
+    let mut middleware = middleware();
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":""}"#;
+    let verdict = handle(&mut middleware, Side::Client, message);
+    assert_eq!((verdict.is_forward(), rules(&verdict)), (true, vec!["unknown-method"]));
+    assert_eq!(middleware.in_flight(Side::Client), 1);
+}
+
+#[test]
+fn a_handshake_without_parameters_is_refused() {
+    let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+    let mut middleware = ValidationMiddleware::new("server", validator);
+    let verdict =
+        handle(&mut middleware, Side::Client, r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#);
+    assert_eq!(answer(&verdict)["error"]["code"], -32602);
+}
+
+#[test]
+fn a_version_that_is_no_string_does_not_switch_the_checks_off() {
+    let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+    let mut middleware = ValidationMiddleware::new("server", validator);
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": 7, "_meta": { "io.modelcontextprotocol/protocolVersion": null },
+    } });
+    assert_eq!(
+        answer(&handle(&mut middleware, Side::Client, &message.to_string()))["error"]["code"],
+        -32602
+    );
+    // Nor does a refused request change what is assumed of others.
+    assert_eq!(middleware.revision(), Some(Revision::V2025_11_25));
+}
+
+#[test]
+fn exceptions_hold_for_notifications_too() {
+    let bad = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#;
+    let decision =
+        |policy: Policy, side| handle(&mut middleware().with_policy(policy), side, bad).decision;
+    let rule = MessageRule::BadParams;
+    assert_eq!(decision(Policy::default(), Side::Client), Decision::Forward);
+    assert_eq!(decision(Policy::strict(), Side::Client), Decision::Drop);
+    let lenient = Policy::strict().with(Side::Client, rule, Action::Warn);
+    assert_eq!(decision(lenient, Side::Client), Decision::Forward);
+    let severe = Policy::default().with(Side::Server, rule, Action::Enforce);
+    assert_eq!(decision(severe, Side::Server), Decision::Drop);
+}
+
+#[test]
+fn what_is_told_of_one_message_is_bounded() {
+    let many = |piece: &str, count: usize| vec![piece; count].join(",");
+    let repeated = format!(r#"{{"jsonrpc":"2.0","method":"ping",{}}}"#, many(r#""id":1"#, 50_000));
+    let verdict = handle(&mut middleware(), Side::Client, &repeated);
+    assert_eq!(rules(&verdict), ["bad-envelope"]);
+    let others =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping",{}}}"#, many(r#""a":1"#, 50_000));
+    let verdict = handle(&mut middleware(), Side::Client, &others);
+    assert_eq!(rules(&verdict), ["duplicate-key"]);
+    assert_eq!(verdict.findings[0].path, "/a");
+    let batch = format!("[{}]", many("1", 20_000));
+    let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+    let mut middleware =
+        ValidationMiddleware::new("server", validator).with_revision(Revision::V2025_03_26);
+    let verdict = handle(&mut middleware, Side::Client, &batch);
+    assert_eq!(rules(&verdict), ["bad-envelope"]);
+    assert!(matches!(verdict.decision, Decision::Answer(bytes) if bytes.len() < 1000));
+}
+
+#[test]
+fn deep_noise_stays_off_the_wire() {
+    let noise = format!("{} 50% done", "[".repeat(140));
+    let verdict = handle(&mut middleware(), Side::Server, &noise);
+    assert_eq!((verdict.decision.clone(), rules(&verdict)), (Decision::Drop, vec!["stdout-noise"]));
+}
+
+#[test]
+fn a_result_with_a_null_error_beside_it_is_a_result() {
+    let mut middleware = in_flight();
+    let verdict = handle(
+        &mut middleware,
+        Side::Server,
+        r#"{"jsonrpc":"2.0","id":3,"result":{},"error":null}"#,
+    );
+    assert_eq!((verdict.is_forward(), rules(&verdict)), (true, vec!["bad-envelope"]));
+}
+
+#[test]
+fn an_unknown_discriminator_names_all_that_are_known() {
+    let mut middleware = middleware();
+    handle(
+        &mut middleware,
+        Side::Client,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#,
+    );
+    let result = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"video","url":"x"}]}}"#;
+    let verdict = handle(&mut middleware, Side::Server, result);
+    let finding = &verdict.findings[0];
+    assert_eq!(finding.path, "/result/content/0/type");
+    for kind in ["text", "image", "audio", "resource_link", "resource"] {
+        assert!(finding.expected.contains(kind), "{}", finding.expected);
     }
 }

@@ -47,6 +47,9 @@ pub(super) fn explain(
         });
     match closest {
         Some((index, errors)) => {
+            if let Some(error) = other_discriminator(explainer, path, errors, &translated) {
+                return vec![error];
+            }
             explainer.choices.set(path, schema_path, index);
             errors.clone()
         }
@@ -57,6 +60,33 @@ pub(super) fn explain(
             value,
         )],
     }
+}
+
+/// When the member that tells the branches apart has a value that none of them knows, there is one
+/// thing to say: all the values that it could have.
+fn other_discriminator(
+    explainer: &Explainer<'_>,
+    path: &str,
+    closest: &[ValidationError],
+    branches: &[Vec<ValidationError>],
+) -> Option<ValidationError> {
+    let is_discriminator = |error: &&ValidationError| {
+        let rest = error.path.strip_prefix(path).unwrap_or_default();
+        matches!(error.kind, ValidationErrorKind::InvalidEnum { .. })
+            && rest.matches('/').count() == 1
+            && error.suggestions().is_empty()
+    };
+    let wrong = closest.iter().find(is_discriminator)?;
+    let mut options: Vec<&Value> = Vec::new();
+    for errors in branches {
+        let same = errors.iter().find(|error| error.path == wrong.path)?;
+        for option in allowed(explainer, same)? {
+            if !options.contains(&option) {
+                options.push(option);
+            }
+        }
+    }
+    Some(explainer.not_allowed(&wrong.path, wrong.schema_path.clone(), &options))
 }
 
 /// How much an error speaks against a branch.

@@ -245,19 +245,13 @@ impl McpValidator {
             let (outer, inner) = (arguments.span(), node.span());
             outer.start <= inner.start && inner.end <= outer.end
         };
-        let error = |node: Node<'_>, expected: &str| {
-            let path = arguments.pointer_to(node).unwrap_or_default();
-            wording.invalid(&path, String::new(), expected, None)
-        };
-        let twice = tape.duplicate_keys().filter(inside);
-        let oversized = tape.oversized_numbers().filter(inside);
-        twice
-            .map(|key| error(key, "be given only once: it is in the same object twice or more"))
-            .chain(
-                oversized.map(|number| error(number, "be a number within the range of a double")),
-            )
-            .take(self.config.limits.errors)
-            .collect()
+        let place = |node: Node<'_>| arguments.pointer_to(node).unwrap_or_default();
+        let twice = tape.duplicate_keys_in(arguments).map(|key| wording.repeated(&place(key)));
+        let oversized = tape.oversized_numbers().filter(inside).map(|number| {
+            let expected = "be a number within the range of a double";
+            wording.invalid(&place(number), String::new(), expected, Some(number))
+        });
+        twice.chain(oversized).take(self.config.limits.errors).collect()
     }
 
     fn invalid(&self, expected: &str, arguments: Node<'_>) -> ValidationError {

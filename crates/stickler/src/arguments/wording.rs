@@ -136,8 +136,10 @@ impl Wording {
         let but = self
             .shown(value)
             .map_or_else(String::new, |it| format!(", but {} {it}", self.about.verb(path)));
+        // Where only one value is right, that one is said already.
         let advice = meant
             .first()
+            .filter(|_| allowed.len() > 1)
             .map_or_else(|| ".".to_owned(), |best| format!("; did you mean {best:?}?"));
         ValidationError {
             message: format!("{} must be {expected}{but}{advice}", self.about.subject(path)),
@@ -170,6 +172,21 @@ impl Wording {
             kind: ValidationErrorKind::InvalidValue { reason: format!("must {expected}") },
             expected: expected.to_owned(),
             received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
+            meant_values: Vec::new(),
+        }
+    }
+
+    /// A key that its object has more than once.
+    pub(crate) fn repeated(self, path: &str) -> ValidationError {
+        let name = self.about.subject(path);
+        let reason = "must be given only once".to_owned();
+        ValidationError {
+            message: format!("{name} is given twice or more in the same object; give it once."),
+            path: path.to_owned(),
+            schema_path: String::new(),
+            kind: ValidationErrorKind::InvalidValue { reason },
+            expected: "once".to_owned(),
+            received: "twice or more".to_owned(),
             meant_values: Vec::new(),
         }
     }
@@ -236,7 +253,9 @@ fn type_hint(about: About, path: &str, expected: &str, value: Node<'_>) -> Optio
         Kind::String | Kind::Number | Kind::Boolean if wanted == ["array"] => {
             Some("; put it in a list")
         }
-        Kind::Null if !path.is_empty() => Some("; leave it out if there is nothing to say"),
+        Kind::Null if path.is_empty() => None,
+        Kind::Null if about != About::Arguments => Some("; leave it out unless it is required"),
+        Kind::Null => Some("; leave it out if there is nothing to say"),
         _ => None,
     }
 }
@@ -245,7 +264,8 @@ fn type_hint(about: About, path: &str, expected: &str, value: Node<'_>) -> Optio
 fn with_article(noun: &str) -> String {
     let article = match noun {
         "nothing" | "null" | "any value" | "a value" => "",
-        _ if noun.starts_with("one of ") || noun.starts_with(['"', '`', '{', '[']) => "",
+        _ if noun.starts_with("one of ") || noun.starts_with(['"', '`', '{', '[', '-']) => "",
+        _ if noun.starts_with(|first: char| first.is_ascii_digit()) => "",
         _ if noun.starts_with(['a', 'i', 'o']) => "an ",
         _ => "a ",
     };

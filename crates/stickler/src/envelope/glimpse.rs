@@ -1,86 +1,144 @@
-//! What can be told of a message that was not read: too long, or too deep.
+//! What can be told of a message that was not read: too long, too deep, or broken.
 
 use super::RequestId;
 use crate::tape::TapeBuffer;
 
+/// An id longer than this is not looked for.
+const LONGEST_ID: usize = 4096;
+
 /// What the members of the outermost object say, as far as they go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Glimpse {
+pub struct Glimpse {
     /// The id as it is written, when it is whole and one that can be answered.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     /// It has a `result` or an `error`, so somebody waits for it.
-    pub(crate) is_response: bool,
+    pub is_response: bool,
 }
 
 impl Glimpse {
-    /// Looks at a message, or at the beginning of one, without understanding more of it than which
+    /// Looks at a message, or at a part of one, without understanding more of it than which
     /// members are the outermost.
-    pub(crate) fn of(beginning: &[u8]) -> Self {
-        let mut glimpse = Self::default();
-        let mut depth = 0_usize;
-        let mut position = 0;
-        while let Some(&byte) = beginning.get(position) {
-            match byte {
-                b'"' => {
-                    let Some(end) = string_end(beginning, position) else { break };
-                    if depth == 1 {
-                        glimpse.member(beginning.get(position..end), beginning.get(end..));
-                    }
-                    position = end;
-                    continue;
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            position += 1;
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut glimpser = Glimpser::default();
+        glimpser.look(bytes);
+        glimpser.finish()
+    }
+}
+
+/// Looks at a message piece by piece and keeps next to nothing of it.
+#[derive(Debug, Default)]
+pub(crate) struct Glimpser {
+    glimpse: Glimpse,
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+    /// The outermost string or scalar that is being read.
+    token: Vec<u8>,
+    member: Member,
+}
+
+/// Which member's value comes.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    /// None: a key comes.
+    #[default]
+    Key,
+    Id,
+    Other,
+}
+
+impl Glimpser {
+    pub(crate) fn look(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if self.in_string { self.within_string(byte) } else { self.between_strings(byte) }
         }
-        glimpse
     }
 
-    fn member(&mut self, key: Option<&[u8]>, rest: Option<&[u8]>) {
-        // A string that is a value is followed by no colon.
-        let Some(value) = rest.and_then(|rest| rest.trim_ascii_start().strip_prefix(b":")) else {
-            return;
-        };
-        match key {
-            Some(b"\"id\"") => self.id = scalar(value.trim_ascii_start()),
-            Some(b"\"result\"" | b"\"error\"") => self.is_response = true,
+    pub(crate) fn finish(self) -> Glimpse {
+        self.glimpse
+    }
+
+    fn within_string(&mut self, byte: u8) {
+        self.keep(byte);
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' => self.is_escaped = true,
+            b'"' => {
+                self.in_string = false;
+                if self.member == Member::Id {
+                    self.end_of_value();
+                }
+            }
             _ => {}
         }
     }
-}
 
-fn string_end(bytes: &[u8], quote: usize) -> Option<usize> {
-    let mut position = quote + 1;
-    loop {
-        match bytes.get(position)? {
-            b'"' => return Some(position + 1),
-            b'\\' => position += 2,
-            _ => position += 1,
+    fn between_strings(&mut self, byte: u8) {
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                if self.depth == 1 {
+                    self.token.clear();
+                }
+                self.keep(byte);
+            }
+            b':' if self.depth == 1 && self.member == Member::Key => self.end_of_key(),
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.token.clear();
+            }
+            b'}' | b']' => {
+                self.end_of_value();
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b',' => {
+                self.end_of_value();
+                if self.depth == 1 {
+                    self.member = Member::Key;
+                }
+            }
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            other => self.keep(other),
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.depth == 1 && self.token.len() <= LONGEST_ID {
+            self.token.push(byte);
+        }
+    }
+
+    fn end_of_key(&mut self) {
+        let key = std::mem::take(&mut self.token);
+        self.glimpse.is_response |= matches!(key.as_slice(), b"\"result\"" | b"\"error\"");
+        self.member = if key == b"\"id\"" { Member::Id } else { Member::Other };
+    }
+
+    fn end_of_value(&mut self) {
+        if self.depth != 1 {
+            return;
+        }
+        let value = std::mem::take(&mut self.token);
+        if std::mem::replace(&mut self.member, Member::Other) == Member::Id {
+            self.glimpse.id = whole_id(&value);
         }
     }
 }
 
-fn scalar(bytes: &[u8]) -> Option<String> {
-    let end = match bytes.first()? {
-        b'"' => string_end(bytes, 0)?,
-        // A number is whole when something follows that ends it.
-        _ => bytes.iter().position(|byte| b",}] \t\r".contains(byte))?,
-    };
+fn whole_id(bytes: &[u8]) -> Option<String> {
     let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(bytes.get(..end)?, 1).ok()?;
+    let tape = buffer.read(bytes, 1).ok()?;
     RequestId::of(tape.root())?;
     Some(tape.text().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Glimpse;
+    use super::{Glimpse, Glimpser};
 
     #[test]
     fn the_id_of_a_message_that_breaks_off() {
-        let cases: [(&str, Option<&str>, bool); 9] = [
+        let cases: [(&str, Option<&str>, bool); 12] = [
             (
                 r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"xx"#,
                 Some("7"),
@@ -88,16 +146,22 @@ mod tests {
             ),
             (r#"{"id" : "a\"b" , "params":{"#, Some(r#""a\"b""#), false),
             (r#"{"params":{"id":1,"text":"}{"},"id":2,"x":"#, Some("2"), false),
+            (r#"{"result":{"x":[{"id":1}]},"jsonrpc":"2.0","id":7}"#, Some("7"), true),
+            ("{\"id\":7\n}", Some("7"), false),
             (r#"{"id":3,"result":{"content":"#, Some("3"), true),
             (r#"{"params":{"id":1,"result":"xxx"#, None, false),
             (r#"{"method":"id","x":"id","y":"#, None, false),
             (r#"{"id":12"#, None, false),
             (r#"{"id":null,"#, None, false),
+            (r#"{"id":{"id":4},"x":1"#, None, false),
             ("]]", None, false),
         ];
         for (text, id, is_response) in cases {
             let glimpse = Glimpse::of(text.as_bytes());
             assert_eq!((glimpse.id.as_deref(), glimpse.is_response), (id, is_response), "{text}");
+            let mut in_pieces = Glimpser::default();
+            text.as_bytes().chunks(1).for_each(|piece| in_pieces.look(piece));
+            assert_eq!(in_pieces.finish(), glimpse);
         }
     }
 }

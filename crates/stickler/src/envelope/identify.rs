@@ -91,16 +91,25 @@ impl<'t> Envelope<'t> {
         RequestId::of(self.id?)
     }
 
-    /// The id as it is written, where it is one that can be answered.
+    /// The id as it is written, where it is one that can be answered: a string or a whole number,
+    /// given once.
     pub fn answerable_id(&self) -> Option<&'t str> {
         let id = self.id?;
-        RequestId::of(id).map(|_| id.raw())
+        let is_doubtful = self.faults.iter().any(|fault| fault.path == "/id");
+        RequestId::of(id).filter(|_| !is_doubtful).map(|_| id.raw())
+    }
+
+    /// Whether it has neither a method nor an outcome.
+    pub(crate) fn is_hollow(&self) -> bool {
+        let whole = self.faults.iter().any(|fault| fault.path.is_empty());
+        self.method.is_none() && self.outcome.is_none() && whole
     }
 }
 
 impl<'t> Parts<'t> {
     fn of(message: Node<'t>, faults: &mut Vec<EnvelopeFault>) -> Self {
         let mut parts = Self::default();
+        let mut told: Vec<&str> = Vec::new();
         for (key, value) in message.members().with_key_nodes() {
             let Some(key) = key.as_str() else { continue };
             let (member, path, twice) = match key.as_ref() {
@@ -112,7 +121,9 @@ impl<'t> Parts<'t> {
                 "error" => (&mut parts.error, "/error", "`error` is given twice"),
                 _ => continue,
             };
-            if member.replace(value).is_some() {
+            // Once is enough, however often it is given.
+            if member.replace(value).is_some() && !told.contains(&path) {
+                told.push(path);
                 faults.push(fault(path, twice, "once", "twice"));
             }
         }
@@ -176,10 +187,11 @@ impl<'t> Parts<'t> {
             return if self.id.is_some() { Shape::Request } else { Shape::Notification };
         }
         match (self.result, self.error) {
-            (Some(_), Some(_)) => {
+            (Some(_), Some(error)) => {
                 let message = "a response has either a `result` or an `error`, not both";
                 faults.push(fault("", message, "one of them", "both"));
-                Shape::Error
+                // Whoever writes both as a habit writes null for the one that is not meant.
+                if error.kind() == Kind::Null { Shape::Result } else { Shape::Error }
             }
             (Some(_), None) => Shape::Result,
             (None, Some(_)) => Shape::Error,

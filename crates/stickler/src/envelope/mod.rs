@@ -12,6 +12,7 @@ mod glimpse;
 mod id;
 mod identify;
 
-pub(crate) use glimpse::Glimpse;
+pub use glimpse::Glimpse;
+pub(crate) use glimpse::Glimpser;
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};

@@ -1,16 +1,23 @@
 //! Messages as lines.
 
-/// How much is kept of a line that is too long: enough to find the id in it.
+use crate::envelope::{Glimpse, Glimpser};
+
+/// How much is kept of a line that is too long: enough to show.
 const PREFIX: usize = 4096;
 
 /// A run of bytes between two line breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame<'b> {
     /// A line without its line break. A `\r` before the break is still there: JSON does not mind
     /// it, and what is forwarded is what came.
     Line(&'b [u8]),
-    /// The beginning of a line that is longer than allowed; the rest was let go.
-    TooLong(&'b [u8]),
+    /// A line that is longer than allowed; most of it was let go.
+    TooLong {
+        /// How it began.
+        beginning: &'b [u8],
+        /// What was seen of it in passing.
+        glimpse: Glimpse,
+    },
 }
 
 /// Cuts a stream of bytes into lines.
@@ -33,14 +40,15 @@ pub struct LineFramer {
     start: usize,
     /// Up to where no line break is.
     searched: usize,
-    /// The line that is being read is too long: its prefix is all that is kept of it.
-    overlong: bool,
+    /// The line that is being read is too long: its prefix is all that is kept of it, and what was
+    /// seen of it.
+    overlong: Option<Glimpser>,
 }
 
 impl LineFramer {
     /// Lines of up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { limit, buffer: Vec::new(), start: 0, searched: 0, overlong: false }
+        Self { limit, buffer: Vec::new(), start: 0, searched: 0, overlong: None }
     }
 
     /// Takes what has arrived.
@@ -66,21 +74,26 @@ impl LineFramer {
     /// What is left when nothing more will arrive: a last line without a line break.
     pub fn finish(&mut self) -> Option<Frame<'_>> {
         let end = self.buffer.len();
-        (end > self.start || self.overlong).then(|| self.take(end, end))
+        (end > self.start || self.overlong.is_some()).then(|| self.take(end, end))
     }
 
     /// Whether a line has begun that has not ended.
     pub fn is_mid_line(&self) -> bool {
-        self.buffer.len() > self.start || self.overlong
+        self.buffer.len() > self.start || self.overlong.is_some()
     }
 
     fn take(&mut self, end: usize, next: usize) -> Frame<'_> {
         let start = std::mem::replace(&mut self.start, next);
         self.searched = next;
         let line = self.buffer.get(start..end).unwrap_or_default();
+        let beginning = line.get(..PREFIX).unwrap_or(line);
+        if let Some(mut glimpser) = self.overlong.take() {
+            glimpser.look(line.get(PREFIX..).unwrap_or_default());
+            return Frame::TooLong { beginning, glimpse: glimpser.finish() };
+        }
         let without_return = line.strip_suffix(b"\r").unwrap_or(line);
-        if std::mem::take(&mut self.overlong) || without_return.len() > self.limit {
-            return Frame::TooLong(line.get(..PREFIX).unwrap_or(line));
+        if without_return.len() > self.limit {
+            return Frame::TooLong { beginning, glimpse: Glimpse::of(line) };
         }
         Frame::Line(line)
     }
@@ -88,8 +101,12 @@ impl LineFramer {
     fn let_go_of_the_rest(&mut self) {
         let held = self.buffer.len() - self.start;
         // One byte more than the limit, for the `\r` that may end the line.
-        if self.overlong || held > self.limit + 1 {
-            self.overlong = true;
+        if self.overlong.is_some() || held > self.limit + 1 {
+            let line = self.buffer.get(self.start..).unwrap_or_default();
+            match &mut self.overlong {
+                Some(glimpser) => glimpser.look(line.get(PREFIX..).unwrap_or_default()),
+                None => self.overlong.insert(Glimpser::default()).look(line),
+            }
             self.buffer.truncate(self.start + held.min(PREFIX));
             self.searched = self.buffer.len();
             self.buffer.shrink_to(PREFIX);
@@ -106,7 +123,7 @@ mod tests {
         fn keep(frame: Frame<'_>) -> Option<Vec<u8>> {
             match frame {
                 Frame::Line(line) => Some(line.to_vec()),
-                Frame::TooLong(_) => None,
+                Frame::TooLong { .. } => None,
             }
         }
         let mut framer = LineFramer::new(limit);
@@ -146,10 +163,27 @@ mod tests {
         }
         assert_eq!(framer.buffer.len(), PREFIX);
         framer.push(b"\nnext\n");
+        let frame = framer.next_frame();
         assert!(
-            matches!(framer.next_frame(), Some(Frame::TooLong(prefix)) if prefix.len() == PREFIX)
+            matches!(frame, Some(Frame::TooLong { beginning, .. }) if beginning.len() == PREFIX)
         );
         assert_eq!(framer.next_frame(), Some(Frame::Line(b"next")));
+    }
+
+    #[test]
+    fn the_id_at_the_end_of_an_endless_line_is_seen() {
+        for piece in [1, 1000, 1 << 20] {
+            let mut framer = LineFramer::new(10_000);
+            let text = format!("{{\"result\":{{\"x\":\"{}\"}},\"id\":7}}\n", "x".repeat(50_000));
+            let mut seen = None;
+            for piece in text.as_bytes().chunks(piece) {
+                framer.push(piece);
+                if let Some(Frame::TooLong { glimpse, .. }) = framer.next_frame() {
+                    seen = Some((glimpse.id, glimpse.is_response));
+                }
+            }
+            assert_eq!(seen, Some((Some("7".to_owned()), true)), "{piece}");
+        }
     }
 
     proptest! {

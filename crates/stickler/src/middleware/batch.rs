@@ -13,16 +13,19 @@ impl ValidationMiddleware {
     pub(super) fn batch(&mut self, incoming: Incoming<'_>) -> Verdict {
         let mut case = self.case(incoming.side);
         let revision = self.session.revision();
+        let most = self.limits().requests_in_flight;
         let mut finding = |message: &str, received: &str| {
             let finding = Finding::new(MessageRule::BadEnvelope, message);
             case.tell(finding.with("one message", received));
         };
         if incoming.node.is_empty() {
             finding("an empty array is no message", "an empty array");
+        } else if incoming.node.len() > most {
+            finding("the batch has more messages than may be in flight", "too many messages");
         } else if revision.is_some_and(|revision| !revision.has_batches()) && self.is_settled() {
             finding("only revision 2025-03-26 has batches", "an array");
         }
-        if case.is_refused() {
+        if case.is_refused() && (incoming.side == Side::Client || incoming.node.len() > most) {
             return match incoming.side {
                 Side::Client => case.answer_or_forward(Reply { id: None, revision }),
                 Side::Server => case.drop_or_forward(),

@@ -11,6 +11,15 @@ use crate::rules::{MessageRule, Severity};
 use crate::tape::Node;
 use crate::verdict::{Decision, Finding};
 
+/// What the protocol stage has against the arguments, kept for the tool's own check to say better.
+#[derive(Debug)]
+pub(super) struct Withheld {
+    /// They are no object.
+    pub(super) shape: Vec<Finding>,
+    /// They have keys given twice.
+    pub(super) repeated: Vec<Finding>,
+}
+
 const ARGUMENTS: &str = "/params/arguments";
 
 /// The member of `_meta` by which an agent numbers its turns.
@@ -25,7 +34,7 @@ impl ValidationMiddleware {
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
         reply: Reply<'_>,
-        withheld: Vec<Finding>,
+        withheld: Withheld,
     ) -> Option<Decision> {
         let params = envelope.params?;
         let name = params.get("name").and_then(Node::as_str)?;
@@ -35,11 +44,13 @@ impl ValidationMiddleware {
             case.tell(Finding::new(MessageRule::UnusableSchema, reason).at("/params/name"));
         }
         if result.is_valid {
-            if let Some(repaired) = repaired(incoming.node, params, &result) {
+            let rewrites = case.enforces(MessageRule::InvalidArguments);
+            if let Some(repaired) = repaired(incoming.node, params, &result).filter(|_| rewrites) {
                 tell_repair(case, &result);
                 return Some(Decision::Rewrite(repaired));
             }
-            case.tell_each(withheld);
+            case.tell_each(withheld.shape);
+            case.tell_each(withheld.repeated);
             return None;
         }
         tell_refusal(case, &result);

@@ -37,6 +37,12 @@ impl Case {
         self.findings.push(finding);
     }
 
+    /// Something is so wrong that the message cannot go on, whatever the policy.
+    pub(super) fn refuse(&mut self, finding: Finding) {
+        self.refusal.get_or_insert(self.findings.len());
+        self.findings.push(finding);
+    }
+
     pub(super) fn tell_each(&mut self, findings: impl IntoIterator<Item = Finding>) {
         for finding in findings {
             self.tell(finding);
@@ -70,6 +76,11 @@ impl Case {
 
     pub(super) fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Whether breaking a rule keeps a message of this side from going on.
+    pub(super) fn enforces(&self, rule: MessageRule) -> bool {
+        self.policy.action(self.side, rule) == Action::Enforce
     }
 
     pub(super) fn is_refused(&self) -> bool {

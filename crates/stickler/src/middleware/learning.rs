@@ -1,6 +1,7 @@
 //! What is learnt from answers: the revision, capabilities, tools; and what tools promise about
 //! their results.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::case::Case;
@@ -54,13 +55,17 @@ impl ValidationMiddleware {
         let page = Page {
             cursor: flight.cursor.clone(),
             next: next.map(|cursor| cursor.into_owned().into_boxed_str()),
+            bytes: entries.raw().len(),
             tools: list.tools,
         };
         if page.cursor.is_none() && flight.has_cursor {
             return;
         }
         if let Some(tools) = self.session.pages.add(page) {
-            self.populate(case, &tools, entries, freshness(result, now));
+            let mut freshness = freshness(result, now);
+            // A list that was under way when the server announced a change may be the old one.
+            freshness.changed = flight.list_changes != self.session.list_changes;
+            self.populate(case, &tools, entries, freshness);
         }
     }
 
@@ -72,11 +77,16 @@ impl ValidationMiddleware {
         freshness: Freshness,
     ) {
         let discovery = self.validator.cache().populate_with(&self.server, tools, freshness);
-        for refused in discovery.quarantined {
-            let place = entries.elements().position(|entry| {
-                let name = entry.get("name").and_then(Node::as_str);
-                name.as_deref() == Some(refused.tool.as_str())
-            });
+        if discovery.quarantined.is_empty() {
+            return;
+        }
+        let places: HashMap<_, usize> = entries
+            .elements()
+            .enumerate()
+            .filter_map(|(index, entry)| Some((entry.get("name")?.as_str()?, index)))
+            .collect();
+        for refused in discovery.quarantined.into_iter().take(self.limits().errors) {
+            let place = places.get(refused.tool.as_str());
             let path = place.map_or_else(
                 || "/result/tools".to_owned(),
                 |index| format!("/result/tools/{index}/inputSchema"),
@@ -87,7 +97,13 @@ impl ValidationMiddleware {
     }
 
     /// A tool with an `outputSchema` has promised results of that form, when it succeeds.
-    pub(super) fn check_structured(&self, case: &mut Case, flight: &Flight, result: Node<'_>) {
+    pub(super) fn check_structured(
+        &self,
+        case: &mut Case,
+        now: Duration,
+        flight: &Flight,
+        result: Node<'_>,
+    ) {
         let is_structured_revision = flight.revision.is_none_or(|one| one >= Revision::V2025_06_18);
         let failed = result.get("isError").and_then(Node::as_bool) == Some(true);
         if !is_structured_revision || failed || !is_complete(result) || result.get("task").is_some()
@@ -95,6 +111,9 @@ impl ValidationMiddleware {
             return;
         }
         let Some(tool) = flight.tool.as_deref() else { return };
+        if self.validator.cache().is_stale(&self.server, now) {
+            return;
+        }
         let Some(tools) = self.validator.cache().server(&self.server) else { return };
         let config = self.validator.config();
         let Some(schema) = tools.output(tool).and_then(|one| one.compiled(&config.limits)) else {

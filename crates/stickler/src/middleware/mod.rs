@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use crate::arguments::McpValidator;
 use crate::config::Limits;
-use crate::envelope::{Envelope, Shape};
+use crate::envelope::{Envelope, Glimpse, Shape};
 use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 use crate::render::Reply;
@@ -118,9 +118,9 @@ impl ValidationMiddleware {
         verdict
     }
 
-    /// Judges a message that is too long to be kept, from its beginning.
-    pub fn handle_overlong(&mut self, sender: Side, beginning: &[u8]) -> Verdict {
-        self.overlong(sender, beginning)
+    /// Judges a message that was too long to be kept, by what was seen of it.
+    pub fn handle_overlong(&mut self, sender: Side, glimpse: Glimpse) -> Verdict {
+        self.overlong(sender, glimpse)
     }
 
     /// Gives up on everything that a side is still waiting for: the errors that it is to get, each
@@ -144,7 +144,7 @@ impl ValidationMiddleware {
         let limits = *self.limits();
         // As in the framer: the `\r` of a line's ending is no part of the message.
         if bytes.strip_suffix(b"\r").unwrap_or(bytes).len() > limits.message_bytes {
-            return self.overlong(side, bytes);
+            return self.overlong(side, Glimpse::of(bytes));
         }
         if bytes.trim_ascii().is_empty() {
             return self.empty(side);

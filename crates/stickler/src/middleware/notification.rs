@@ -1,12 +1,15 @@
 //! Notifications: never answered, so what is wrong with them is told to nobody but the observer.
 
+use std::sync::Arc;
+
 use super::case::Case;
 use super::odd::{repeated_key, repeated_keys};
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, RequestId};
-use crate::protocol::MethodKind;
+use crate::policy::Action;
+use crate::protocol::{MethodKind, Revision};
 use crate::render::Reply;
-use crate::rules::{MessageRule, Severity};
+use crate::rules::MessageRule;
 use crate::side::Side;
 use crate::tape::Node;
 use crate::verdict::{Decision, Finding, Verdict};
@@ -31,15 +34,20 @@ impl ValidationMiddleware {
         let Some(method) = envelope.method.as_deref() else {
             return case.forward();
         };
-        let mut findings = self.case(incoming.side);
-        self.check_notification(&mut findings, incoming, envelope, method);
-        let drops = case.policy().drops_notifications() && findings.has_errors();
-        for finding in findings.into_findings() {
+        let mut gathered = self.case(incoming.side);
+        self.check_notification(&mut gathered, incoming, envelope, method);
+        let policy = Arc::clone(&self.policy);
+        let is_dropped = |finding: &Finding| {
+            policy.notification_action(incoming.side, finding.rule) == Action::Enforce
+        };
+        let drops = gathered.findings().iter().any(is_dropped);
+        for finding in gathered.into_findings() {
             case.remark(finding);
         }
         if drops {
             return case.decide(Decision::Drop);
         }
+        self.session.declare(method, envelope.params);
         self.heed(&mut case, incoming, envelope.params, method);
         case.forward()
     }
@@ -54,8 +62,10 @@ impl ValidationMiddleware {
         for path in repeated_keys(incoming.node) {
             case.tell(repeated_key(path));
         }
+        let of_subscription = is_of_subscription(envelope.params);
         let revision = match incoming.side {
             Side::Client => self.session.revision_of_request(method, envelope.params),
+            Side::Server if of_subscription => Some(Revision::V2026_07_28),
             Side::Server => self.session.revision(),
         };
         if let Some(revision) = revision
@@ -72,7 +82,7 @@ impl ValidationMiddleware {
         if let Some(message) = self.session.untimely_notification(incoming.side, method) {
             case.tell(Finding::new(MessageRule::Lifecycle, message).at("/method"));
         }
-        if !self.session.is_modern() {
+        if !self.session.is_modern() && !of_subscription {
             self.check_capability(case, incoming.side, method, revision);
         }
     }
@@ -89,6 +99,7 @@ impl ValidationMiddleware {
         match (side, method) {
             (Side::Client, "notifications/initialized") => self.session.handshake_done(),
             (Side::Server, "notifications/tools/list_changed") => {
+                self.session.list_changes += 1;
                 self.validator.cache().mark_changed(&self.server);
             }
             (_, "notifications/cancelled") => {
@@ -111,11 +122,19 @@ impl ValidationMiddleware {
 
     fn cancel(&mut self, case: &mut Case, side: Side, id: Node<'_>) {
         let Some(request) = RequestId::of(id) else { return };
+        let is_modern = self.session.is_modern();
         let flights = self.session.flights(side);
         if flights.method_of(&request) == Some("initialize") {
             let message = "`initialize` is not cancelled";
             case.remark(Finding::new(MessageRule::Lifecycle, message).at("/params/requestId"));
+            return;
         }
+        // A modern server ends a subscription by cancelling the client's request for it.
+        if is_modern && side == Side::Server && self.session.flights(Side::Client).cancel(&request)
+        {
+            return;
+        }
+        let flights = self.session.flights(side);
         if !flights.cancel(&request) && !flights.was_used(&request) {
             let message = "no request with this id is in flight";
             let finding = Finding::new(MessageRule::UnknownReference, message);
@@ -124,8 +143,8 @@ impl ValidationMiddleware {
     }
 }
 
-impl Case {
-    fn has_errors(&self) -> bool {
-        self.findings().iter().any(|finding| finding.severity == Severity::Error)
-    }
+/// Whether a notification comes to a subscriber, which only a modern one does.
+fn is_of_subscription(params: Option<Node<'_>>) -> bool {
+    let meta = params.and_then(|params| params.get("_meta"));
+    meta.is_some_and(|meta| meta.get("io.modelcontextprotocol/subscriptionId").is_some())
 }

@@ -1,12 +1,18 @@
 //! What is no message: noise, bytes that cannot be read, too much of something.
 
+use std::collections::HashSet;
+
+use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Glimpse, RequestId};
 use crate::render::Reply;
 use crate::rules::MessageRule;
 use crate::side::Side;
-use crate::tape::{Node, SyntaxError};
+use crate::tape::{Node, SyntaxError, TapeBuffer};
 use crate::verdict::{Finding, Verdict};
+
+/// The members of an envelope.
+const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// Keys given twice that are told about one message.
 const REPEATS_TOLD: usize = 10;
@@ -19,7 +25,7 @@ impl ValidationMiddleware {
     }
 
     /// Bytes that are not JSON. Of a client's, the client is told; a server's are kept off the wire.
-    pub(super) fn unreadable(&self, side: Side, bytes: &[u8], error: &SyntaxError) -> Verdict {
+    pub(super) fn unreadable(&mut self, side: Side, bytes: &[u8], error: &SyntaxError) -> Verdict {
         let mut case = self.case(side);
         if side == Side::Server && !is_broken_message(bytes) {
             case.tell(noise("a line on stdout that is not JSON"));
@@ -35,12 +41,16 @@ impl ValidationMiddleware {
             Side::Client => {
                 case.answer_or_forward(Reply { id: None, revision: self.session.revision() })
             }
-            Side::Server => case.drop_or_forward(),
+            // Whoever waits for a broken answer is told.
+            Side::Server => {
+                let Glimpse { id, is_response } = Glimpse::of(bytes);
+                self.unread_response(case, id.as_deref().filter(|_| is_response))
+            }
         }
     }
 
     /// JSON that is no JSON-RPC message.
-    pub(super) fn noise(&self, Incoming { side, node, .. }: Incoming<'_>) -> Verdict {
+    pub(super) fn noise(&mut self, Incoming { side, node, .. }: Incoming<'_>) -> Verdict {
         let mut case = self.case(side);
         if side == Side::Server {
             case.tell(noise("JSON on stdout that is no JSON-RPC message"));
@@ -51,50 +61,81 @@ impl ValidationMiddleware {
             "the message is not a JSON-RPC request, notification or response",
         );
         case.tell(finding.with("an object with `jsonrpc` and `method`", node.type_name()));
-        let id = node.get("id").filter(|id| RequestId::of(*id).is_some()).map(Node::raw);
+        let id = node.get("id").map(Node::raw).filter(|id| self.may_answer(side, id));
         case.answer_or_forward(Reply { id, revision: self.session.revision() })
     }
 
-    pub(super) fn overlong(&mut self, side: Side, beginning: &[u8]) -> Verdict {
+    /// A message of which most was never kept: it cannot go on, whatever the policy.
+    pub(super) fn overlong(&mut self, side: Side, glimpse: Glimpse) -> Verdict {
         let limit = self.limits().message_bytes;
         let message = format!("the message has more than the {limit} bytes that are allowed");
         let finding = Finding::new(MessageRule::TooLarge, message);
-        self.beyond_a_limit(side, finding.with(format!("at most {limit} bytes"), "more"), beginning)
+        let mut case = self.case(side);
+        case.refuse(finding.with(format!("at most {limit} bytes"), "more"));
+        self.unread(case, glimpse)
     }
 
     pub(super) fn too_deep(&mut self, side: Side, bytes: &[u8]) -> Verdict {
+        let glimpse = Glimpse::of(bytes);
+        let mut case = self.case(side);
+        if side == Side::Server && glimpse == Glimpse::default() && !is_broken_message(bytes) {
+            case.tell(noise("a line on stdout that is no message"));
+            return case.drop_or_forward();
+        }
         let limit = self.limits().message_depth;
         let message = format!("the message nests deeper than the {limit} levels that are allowed");
         let finding = Finding::new(MessageRule::TooDeep, message);
-        self.beyond_a_limit(side, finding.with(format!("at most {limit} levels"), "more"), bytes)
+        case.tell(finding.with(format!("at most {limit} levels"), "more"));
+        self.unread(case, glimpse)
     }
 
     /// Whoever waits for this message's answer, or for this message as an answer, is told.
-    fn beyond_a_limit(&mut self, side: Side, finding: Finding, bytes: &[u8]) -> Verdict {
-        let Glimpse { id, is_response } = Glimpse::of(bytes);
-        let mut case = self.case(side);
-        case.tell(finding);
+    fn unread(&mut self, case: Case, Glimpse { id, is_response }: Glimpse) -> Verdict {
         if is_response {
             return self.unread_response(case, id.as_deref());
         }
+        let side = case.side();
+        let id = id.filter(|id| self.may_answer(side, id));
         if side == Side::Server && id.is_none() {
             return case.drop_or_forward();
         }
         case.answer_or_forward(Reply { id: id.as_deref(), revision: self.session.revision() })
     }
+
+    /// Whether an id can be answered without answering another request that has it.
+    pub(super) fn may_answer(&mut self, requester: Side, id: &str) -> bool {
+        let id = parse_id(id);
+        id.is_some_and(|id| !self.session.flights(requester).is_open(&id))
+    }
 }
 
-/// Keys given twice: of the whole message, or of one message of a batch. The envelope's own are
-/// told by the envelope, those of arguments by the arguments.
-pub(super) fn repeated_keys(message: Node<'_>) -> impl Iterator<Item = String> {
-    let outer = message.span();
-    message
-        .tape()
-        .duplicate_keys()
-        .filter(move |key| outer.contains(&key.span().start))
-        .filter_map(move |key| message.pointer_to(key))
-        .filter(|path| path.bytes().filter(|byte| *byte == b'/').count() > 1)
+/// An id from its text.
+pub(super) fn parse_id(text: &str) -> Option<RequestId> {
+    let mut buffer = TapeBuffer::new();
+    let tape = buffer.read(text.as_bytes(), 1).ok()?;
+    RequestId::of(tape.root())
+}
+
+/// The places of keys given twice in a message, the first few of them. Those of the envelope itself
+/// are told by the envelope.
+pub(super) fn repeated_keys(message: Node<'_>) -> Vec<String> {
+    let mut repeated = message.tape().duplicate_keys_in(message).peekable();
+    if repeated.peek().is_none() {
+        return Vec::new();
+    }
+    let of_envelope: HashSet<usize> = message
+        .members()
+        .with_key_nodes()
+        .filter(|(key, _)| key.as_str().is_some_and(|key| ENVELOPE.contains(&key.as_ref())))
+        .map(|(key, _)| key.span().start)
+        .collect();
+    let mut paths: Vec<String> = repeated
+        .filter(|key| !of_envelope.contains(&key.span().start))
         .take(REPEATS_TOLD)
+        .filter_map(|key| message.pointer_to(key))
+        .collect();
+    paths.dedup();
+    paths
 }
 
 pub(super) fn repeated_key(path: String) -> Finding {

@@ -1,5 +1,6 @@
 //! Requests, from either side.
 
+use super::call::Withheld;
 use super::case::Case;
 use super::odd::{repeated_key, repeated_keys};
 use super::{Incoming, ValidationMiddleware};
@@ -17,38 +18,52 @@ use crate::verdict::{Decision, Finding, Verdict};
 const KEPT: usize = 4096;
 
 /// What came of checking a request's shape.
+#[derive(Debug, Default)]
 struct RequestShape {
     /// Good enough for its arguments to be looked at.
     is_sound: bool,
     /// What is wrong with `arguments` as such, held back: the tool may say it better.
     arguments: Vec<Finding>,
+    /// Keys given twice within `arguments`, likewise.
+    repeated: Vec<Finding>,
 }
 
 impl ValidationMiddleware {
     pub(super) fn request(&mut self, incoming: Incoming<'_>, envelope: &Envelope<'_>) -> Verdict {
         let Incoming { side, .. } = incoming;
+        let id = envelope.request_id();
+        // An answer that lost its result is still the answer somebody waits for.
+        if envelope.is_hollow()
+            && id.as_ref().is_some_and(|id| self.session.flights(side.other()).is_open(id))
+        {
+            return self.response(incoming, envelope);
+        }
         let mut case = self.case(side);
         case.subject.method = envelope.method.as_deref().map(super::shape::quoted);
         case.tell_faults(envelope);
-        let id = envelope.request_id();
         case.subject.id.clone_from(&id);
         if let Some(id) = &id {
             self.check_id(&mut case, side, envelope, id);
         }
         let method = envelope.method.as_deref().unwrap_or_default();
-        if case.is_refused() || method.is_empty() {
-            let revision = self.session.revision();
-            return case.answer_or_forward(Reply { id: envelope.answerable_id(), revision });
-        }
         let revision = self.session.revision_of_request(method, envelope.params);
-        let reply = Reply { id: envelope.answerable_id(), revision };
-        self.check_declared(&mut case, method, envelope.params);
-        let shape = self.check_request(&mut case, incoming, envelope, revision);
-        self.check_timing(&mut case, side, method, revision);
+        let answerable = envelope.answerable_id().filter(|id| self.may_answer(side, id));
+        let reply = Reply { id: answerable, revision };
+        if case.is_refused() {
+            return case.answer_or_forward(reply);
+        }
+        let mut shape = RequestShape::default();
+        if envelope.method.is_some() {
+            self.check_declared(&mut case, method, envelope.params);
+            shape = self.check_request(&mut case, incoming, envelope, revision);
+            self.check_timing(&mut case, side, method, revision);
+        }
         let special = if shape.is_sound && method == "tools/call" && side == Side::Client {
-            self.call(&mut case, incoming, envelope, reply, shape.arguments)
+            let withheld = Withheld { shape: shape.arguments, repeated: shape.repeated };
+            self.call(&mut case, incoming, envelope, reply, withheld)
         } else {
             case.tell_each(shape.arguments);
+            case.tell_each(shape.repeated);
             None
         };
         match special {
@@ -103,7 +118,7 @@ impl ValidationMiddleware {
     ) -> RequestShape {
         let method = envelope.method.as_deref().unwrap_or_default();
         let is_call = method == "tools/call";
-        let mut shape = RequestShape { is_sound: true, arguments: Vec::new() };
+        let mut shape = RequestShape { is_sound: true, ..RequestShape::default() };
         for path in repeated_keys(incoming.node) {
             match path.as_str() {
                 "/params/name" | "/params/arguments" if is_call => {
@@ -112,8 +127,9 @@ impl ValidationMiddleware {
                     case.tell(finding.with("once", "twice or more"));
                     shape.is_sound = false;
                 }
-                // The tool's own check tells these.
-                path if is_call && path.starts_with("/params/arguments/") => {}
+                within if is_call && within.starts_with("/params/arguments/") => {
+                    shape.repeated.push(repeated_key(path));
+                }
                 _ => case.tell(repeated_key(path)),
             }
         }
@@ -175,6 +191,7 @@ impl ValidationMiddleware {
         id: RequestId,
         revision: Option<Revision>,
     ) {
+        let list_changes = self.session.list_changes;
         let flights = self.session.flights(side);
         // What passes by a policy that only warns must not displace the request that came first.
         if flights.is_open(&id) || flights.is_full() {
@@ -204,8 +221,10 @@ impl ValidationMiddleware {
                     .and_then(RequestId::of),
                 capabilities: capabilities.map(Capabilities::read),
                 since: now,
+                list_changes,
             },
         );
+        self.session.declare(method, params);
         if method == "initialize" && side == Side::Client {
             self.session.handshake_asked(params);
         }

@@ -3,7 +3,7 @@
 use super::case::{Case, from_schema};
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, Shape};
-use crate::protocol::{MethodLookup, Revision};
+use crate::protocol::{Era, MethodLookup, Revision};
 use crate::render::Reply;
 use crate::rules::{MessageRule, json_rpc};
 use crate::session::{Flight, Landing, handshake_revision, needed_by};
@@ -26,13 +26,17 @@ impl ValidationMiddleware {
         match (&flight, envelope.shape, envelope.outcome) {
             (Some(flight), Shape::Result, Some(result)) => {
                 self.check_result(&mut case, incoming, flight, result);
-                self.learn(&mut case, incoming, flight, result);
+                if !case.is_refused() {
+                    self.learn(&mut case, incoming, flight, result);
+                }
             }
             (_, Shape::Error, Some(_)) => {
                 let revision = flight.as_ref().map_or(self.session.revision(), |one| one.revision);
                 self.check_error(&mut case, incoming, envelope, revision);
-                if flight.as_ref().is_some_and(|flight| &*flight.method == "initialize") {
-                    self.session.handshake_failed();
+                match flight.as_ref().map(|flight| &*flight.method) {
+                    Some("initialize") => self.session.handshake_failed(),
+                    Some("server/discover") => self.session.undeclare(),
+                    _ => {}
                 }
             }
             _ => {}
@@ -42,11 +46,7 @@ impl ValidationMiddleware {
 
     /// A response of which no more than the id could be seen.
     pub(super) fn unread_response(&mut self, case: Case, id: Option<&str>) -> Verdict {
-        let mut buffer = crate::tape::TapeBuffer::new();
-        let id = id.and_then(|id| {
-            let tape = buffer.read(id.as_bytes(), 1).ok()?;
-            crate::envelope::RequestId::of(tape.root())
-        });
+        let id = id.and_then(super::odd::parse_id);
         let requester = case.side().other();
         let landing = id.map(|id| self.session.flights(requester).land(&id));
         match landing {
@@ -71,6 +71,11 @@ impl ValidationMiddleware {
             }
             // Both were under way at the same time: that is nobody's fault.
             Landing::Cancelled => return None,
+            Landing::GivenUp => {
+                let message = format!("the request with the id {raw} was given up");
+                case.refuse(Finding::new(MessageRule::UnpairedResponse, message).at("/id"));
+                return None;
+            }
             Landing::Repeated => format!("the request with the id {raw} has been answered already"),
             Landing::Unasked => format!("no request with the id {raw} is in flight"),
         };
@@ -83,7 +88,7 @@ impl ValidationMiddleware {
     fn check_result(
         &self,
         case: &mut Case,
-        Incoming { side, .. }: Incoming<'_>,
+        incoming: Incoming<'_>,
         flight: &Flight,
         result: Node<'_>,
     ) {
@@ -94,9 +99,13 @@ impl ValidationMiddleware {
             }
             _ => flight.revision,
         };
+        if &*flight.method == "tools/call" {
+            self.check_structured(case, incoming.now, flight, result);
+        }
         let Some(revision) = revision else { return };
         let validator = self.protocol.get(revision);
-        let MethodLookup::Known(method) = validator.method(side.other(), &flight.method) else {
+        let MethodLookup::Known(method) = validator.method(incoming.side.other(), &flight.method)
+        else {
             // Nothing is known of it but that results are objects.
             if result.kind() != Kind::Object {
                 let finding = Finding::new(MessageRule::BadResult, "`result` must be an object");
@@ -105,12 +114,11 @@ impl ValidationMiddleware {
             return;
         };
         let Some(definition) = method.result_for(result, flight.wants_task) else { return };
+        // An extension's kind of result is an object, and more is not known of it.
+        let definition = if is_extension(result, revision) { "Result" } else { definition };
         let errors = self.misshapen(revision, definition, result, "/result");
         case.tell_all(MessageRule::BadResult, "/result", errors);
-        if &*flight.method == "tools/call" {
-            self.check_structured(case, flight, result);
-        }
-        check_input_requests(case, flight, revision, result);
+        check_input_requests(case, flight, revision, result, self.limits().errors);
     }
 
     fn check_error(
@@ -142,10 +150,16 @@ impl ValidationMiddleware {
 }
 
 /// What a server asks for in place of a result must be something the client can give.
-fn check_input_requests(case: &mut Case, flight: &Flight, revision: Revision, result: Node<'_>) {
+fn check_input_requests(
+    case: &mut Case,
+    flight: &Flight,
+    revision: Revision,
+    result: Node<'_>,
+    most: usize,
+) {
     let Some(capabilities) = flight.capabilities else { return };
     let Some(requests) = result.get("inputRequests") else { return };
-    for (key, request) in requests.members() {
+    for (key, request) in requests.members().take(most) {
         let Some(method) = request.get("method").and_then(Node::as_str) else { continue };
         let Some((_, path)) = needed_by(&method, Side::Server, revision) else { continue };
         if !capabilities.has(path) {
@@ -155,6 +169,13 @@ fn check_input_requests(case: &mut Case, flight: &Flight, revision: Revision, re
             case.tell(finding.with(format!("the capability `{path}`"), "not announced"));
         }
     }
+}
+
+/// Whether a modern result says that it is of a kind that the revision does not know.
+fn is_extension(result: Node<'_>, revision: Revision) -> bool {
+    let kind = result.get("resultType").and_then(Node::as_str);
+    revision.era() == Era::Modern
+        && kind.is_some_and(|kind| !matches!(kind.as_ref(), "complete" | "input_required"))
 }
 
 /// Some codes say what their `data` holds.

@@ -75,7 +75,10 @@ impl Reply<'_> {
 
     /// The error that a requester gets in place of an answer that was refused.
     pub(crate) fn replacement(self, refusal: &Finding) -> Vec<u8> {
-        let code = Code::Protocol;
+        let code = match refusal.rule {
+            MessageRule::InvalidResult => Code::InvalidResult,
+            _ => Code::Protocol,
+        };
         let message = format!("[{code}] the answer was refused: {}", refusal.message);
         let data = json!({ "findings": told(std::slice::from_ref(refusal)) });
         self.error(json_rpc::INTERNAL_ERROR, &message, &data)
@@ -95,7 +98,7 @@ impl Reply<'_> {
                 "available": refusal.validator.cache().tool_names(refusal.server),
                 "help": refusal.help(),
             });
-            let message = format!("Unknown tool: {}", refusal.tool);
+            let message = format!("Unknown tool: {}", shortened(refusal.tool));
             return self.error(json_rpc::INVALID_PARAMS, &message, &data);
         }
         match form {
@@ -103,7 +106,7 @@ impl Reply<'_> {
                 let message = format!(
                     "[{}] parameter validation failed for `{}`",
                     Code::InvalidArguments,
-                    refusal.tool
+                    shortened(refusal.tool)
                 );
                 let mut data = json!(refusal.validation());
                 data["help"] = refusal.help().into();
@@ -178,6 +181,11 @@ fn told(findings: &[Finding]) -> Vec<Told<'_>> {
         received: &finding.received,
     });
     told.collect()
+}
+
+/// A name of the peer's own, cut to a length that can be shown.
+fn shortened(name: &str) -> String {
+    crate::arguments::cut(name, 120)
 }
 
 /// The code that a broken rule is answered with.

@@ -80,7 +80,7 @@ pub(super) static CALLS: &[Rule] = &[
               itself. Calls of this tool cannot be checked; the server's other tools can.",
         mend: "Correct the tool's `inputSchema` as the reason says. References must stay within \
                the schema; dialects from draft-04 to 2020-12 are known.",
-        json_rpc: None,
+        json_rpc: Some(json_rpc::INVALID_PARAMS),
     },
     Rule {
         id: "STK-109",

@@ -31,6 +31,8 @@ pub(crate) struct Flight {
     /// What its sender can do, where each request says so.
     pub(crate) capabilities: Option<Capabilities>,
     pub(crate) since: Duration,
+    /// How many changes of the tool list had been announced by then.
+    pub(crate) list_changes: u64,
 }
 
 /// What became of a response.
@@ -42,6 +44,8 @@ pub(crate) enum Landing {
     Cancelled,
     /// Its request was answered already.
     Repeated,
+    /// Its request was given up, and an error has taken the place of the answer.
+    GivenUp,
     /// Nobody asked.
     Unasked,
 }
@@ -60,6 +64,7 @@ pub(crate) struct Flights {
 enum Ending {
     Answered,
     Cancelled,
+    GivenUp,
 }
 
 impl Flights {
@@ -102,6 +107,7 @@ impl Flights {
             return match self.past.ending(id) {
                 Some(Ending::Answered) => Landing::Repeated,
                 Some(Ending::Cancelled) => Landing::Cancelled,
+                Some(Ending::GivenUp) => Landing::GivenUp,
                 None => Landing::Unasked,
             };
         };
@@ -121,7 +127,12 @@ impl Flights {
     /// Everything that is still in flight, the oldest first; afterwards nothing is.
     pub(crate) fn abandon(&mut self) -> Vec<Flight> {
         self.tokens.clear();
-        let mut flights: Vec<Flight> = self.open.drain().map(|(_, flight)| *flight).collect();
+        let open = std::mem::take(&mut self.open);
+        let mut flights: Vec<Flight> = Vec::with_capacity(open.len());
+        for (id, flight) in open {
+            self.past.remember(hash(&id), Ending::GivenUp);
+            flights.push(*flight);
+        }
         flights.sort_by(|a, b| (a.since, &a.id).cmp(&(b.since, &b.id)));
         flights
     }

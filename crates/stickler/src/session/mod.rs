@@ -38,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) pages: Pages,
     refused_calls: u64,
     told_unknown: bool,
+    /// How many changes of the tool list the server has announced.
+    pub(crate) list_changes: u64,
 }
 
 impl Session {
@@ -53,6 +55,7 @@ impl Session {
             pages: Pages::new(limits.tools_per_server),
             refused_calls: 0,
             told_unknown: false,
+            list_changes: 0,
         }
     }
 

@@ -15,13 +15,24 @@ pub(crate) struct Page {
     /// What the next page is to be asked for with.
     pub(crate) next: Option<Box<str>>,
     pub(crate) tools: Vec<ToolDefinition>,
+    /// How much text it was.
+    pub(crate) bytes: usize,
 }
+
+/// Text of an unfinished list that is kept.
+const MOST_BYTES: usize = 64 << 20;
 
 /// What has been seen of lists whose last page has not come yet, by the cursor that continues them.
 #[derive(Debug)]
 pub(crate) struct Pages {
     limit: usize,
-    unfinished: HashMap<Box<str>, Vec<ToolDefinition>>,
+    unfinished: HashMap<Box<str>, Unfinished>,
+}
+
+#[derive(Debug, Default)]
+struct Unfinished {
+    tools: Vec<ToolDefinition>,
+    bytes: usize,
 }
 
 impl Pages {
@@ -32,10 +43,14 @@ impl Pages {
     /// The whole list, when this page completes it. A page whose beginning was never seen says
     /// nothing about the tools that are not on it.
     pub(crate) fn add(&mut self, page: Page) -> Option<Vec<ToolDefinition>> {
-        let mut tools = match &page.cursor {
-            None => Vec::new(),
+        let Unfinished { mut tools, mut bytes } = match &page.cursor {
+            None => Unfinished::default(),
             Some(cursor) => self.unfinished.remove(cursor)?,
         };
+        bytes = bytes.saturating_add(page.bytes);
+        if bytes > MOST_BYTES {
+            return None;
+        }
         tools.extend(page.tools);
         // One more than the limit, so that the cache knows that the list went on.
         tools.truncate(self.limit + 1);
@@ -45,7 +60,7 @@ impl Pages {
                 if self.unfinished.len() >= UNFINISHED {
                     self.unfinished.clear();
                 }
-                self.unfinished.insert(next, tools);
+                self.unfinished.insert(next, Unfinished { tools, bytes });
                 None
             }
         }
@@ -59,7 +74,7 @@ mod tests {
 
     fn page(cursor: Option<&str>, next: Option<&str>, tool: &str) -> Page {
         let tools = vec![ToolDefinition::new(tool)];
-        Page { cursor: cursor.map(Into::into), next: next.map(Into::into), tools }
+        Page { cursor: cursor.map(Into::into), next: next.map(Into::into), tools, bytes: 10 }
     }
 
     fn names(tools: Option<Vec<ToolDefinition>>) -> Option<Vec<String>> {
@@ -90,7 +105,7 @@ mod tests {
             assert!(pages.add(page(cursor.as_deref(), Some(&next), "t")).is_none());
             cursor = Some(next);
         }
-        assert!(pages.unfinished.values().all(|tools| tools.len() <= 4));
+        assert!(pages.unfinished.values().all(|one| one.tools.len() <= 4));
         assert!(pages.unfinished.len() <= 16);
     }
 }

@@ -54,7 +54,7 @@ impl Session {
 
     /// The revision by which a request is to be read.
     pub(crate) fn revision_of_request(
-        &mut self,
+        &self,
         method: &str,
         params: Option<Node<'_>>,
     ) -> Option<Revision> {
@@ -62,20 +62,37 @@ impl Session {
             return self.fixed;
         }
         if method == "initialize" {
-            return Some(handshake_revision(params?.get("protocolVersion")));
+            let version = params.and_then(|params| params.get("protocolVersion"));
+            return Some(handshake_revision(version));
         }
-        let declared = declared(params).or_else(|| {
-            // These two exist in no other revision.
-            let modern = method == "server/discover" || method == "subscriptions/listen";
-            (modern && self.agreed.is_none()).then_some(Spoken::Known(Revision::V2026_07_28))
-        });
-        match declared {
-            Some(spoken) => {
-                self.declared = Some(spoken);
-                spoken.revision()
-            }
+        match self.declaration(method, params) {
+            Some(spoken) => spoken.revision(),
             None => self.revision(),
         }
+    }
+
+    /// A request that speaks for itself goes on: what it says holds for what does not.
+    pub(crate) fn declare(&mut self, method: &str, params: Option<Node<'_>>) {
+        if let Some(spoken) = self.declaration(method, params) {
+            self.declared = Some(spoken);
+        }
+    }
+
+    /// What was declared is not spoken here.
+    pub(crate) fn undeclare(&mut self) {
+        self.declared = None;
+    }
+
+    fn declaration(&self, method: &str, params: Option<Node<'_>>) -> Option<Spoken> {
+        let version = params.and_then(|params| params.get("_meta")?.get(VERSION_KEY));
+        let is_modern = match version.map(Node::as_str) {
+            Some(Some(name)) => return Some(Spoken::parse(&name)),
+            // The member is there, though it names nothing: only a modern request has it.
+            Some(None) => true,
+            // No other revision has these two.
+            None => matches!(method, "server/discover" | "subscriptions/listen"),
+        };
+        (is_modern && self.agreed.is_none()).then_some(Spoken::Known(Revision::V2026_07_28))
     }
 
     /// Whether the peers have shown that they do without a handshake.
@@ -98,7 +115,7 @@ impl Session {
     /// Whether a request names a revision that we do not know, and is the first to do so.
     pub(crate) fn is_first_unknown(&mut self, params: Option<Node<'_>>) -> bool {
         self.fixed.is_none()
-            && declared(params) == Some(Spoken::Other)
+            && self.declaration("", params) == Some(Spoken::Other)
             && !std::mem::replace(&mut self.told_unknown, true)
     }
 
@@ -109,12 +126,6 @@ impl Session {
     pub(crate) fn agreed_on_unknown(&self) -> bool {
         self.fixed.is_none() && self.agreed == Some(Spoken::Other)
     }
-}
-
-/// What a request says in its `_meta`.
-pub(crate) fn declared(params: Option<Node<'_>>) -> Option<Spoken> {
-    let version = params?.get("_meta")?.get(VERSION_KEY)?;
-    Some(version.as_str().map_or(Spoken::Other, |name| Spoken::parse(&name)))
 }
 
 /// The revision that the two sides of a handshake are read by.

@@ -108,6 +108,15 @@ impl<'t> Tape<'t> {
         self.overridden.iter().map(|&index| Node::new(self, index))
     }
 
+    /// Those of them that are inside of a value.
+    pub(crate) fn duplicate_keys_in(&'t self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+        let range = node.tokens();
+        let from = self.overridden.partition_point(|&index| index < range.start);
+        let to = self.overridden.partition_point(|&index| index < range.end);
+        let inside = self.overridden.get(from..to).unwrap_or_default();
+        inside.iter().map(|&index| Node::new(self, index))
+    }
+
     /// The numbers past the range of `f64`, such as `1e400`: JSON allows them, readers do not agree
     /// on what they are.
     pub fn oversized_numbers(&'t self) -> impl Iterator<Item = Node<'t>> {

@@ -178,6 +178,11 @@ impl<'t> Node<'t> {
         if token.flag() { string::decode(raw) == expected } else { raw == expected }
     }
 
+    /// The tokens that it is made of.
+    pub(super) fn tokens(self) -> Range<u32> {
+        self.index..self.token().next
+    }
+
     /// Tells this node from every other one of the same tape.
     pub(super) fn identity(self) -> (usize, u32) {
         (self.tape.tokens.as_ptr() as usize, self.index)

@@ -75,7 +75,7 @@ impl Judge {
         let Item { line, side, time, content } = item;
         let verdict: Verdict = match content {
             Content::Message(range) => self.middleware.handle(*side, batch.text(range), *time),
-            Content::Beginning(range) => self.middleware.handle_overlong(*side, batch.text(range)),
+            Content::TooLong(glimpse) => self.middleware.handle_overlong(*side, glimpse.clone()),
             Content::BrokenRecord => return vec![broken_record(*line, *side)],
         };
         verdict.findings.into_iter().map(|finding| Found::new(*line, *side, finding)).collect()

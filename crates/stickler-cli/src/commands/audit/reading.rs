@@ -9,6 +9,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use stickler::Side;
+use stickler::envelope::Glimpse;
 use stickler::frame::Frame;
 use stickler::tape::TapeBuffer;
 
@@ -46,8 +47,8 @@ pub(super) struct Item {
 #[derive(Debug, Clone)]
 pub(super) enum Content {
     Message(Range<usize>),
-    /// The beginning of a message that is too long to be kept.
-    Beginning(Range<usize>),
+    /// A message that was too long to be kept, and what was seen of it.
+    TooLong(Glimpse),
     /// No message could be got out of the record.
     BrokenRecord,
 }
@@ -108,9 +109,11 @@ impl<'s> Reader<'s> {
 
     fn take(&mut self, frame: Frame<'_>, batch: &mut Batch) {
         self.line += 1;
-        let (line, is_whole) = match frame {
-            Frame::Line(text) => (Line::read(self.clean(text), &mut self.buffer), true),
-            Frame::TooLong(text) => (Line::read_beginning(self.clean(text)), false),
+        let (line, overlong) = match frame {
+            Frame::Line(text) => (Line::read(self.clean(text), &mut self.buffer), None),
+            Frame::TooLong { beginning, glimpse } => {
+                (Line::read_beginning(self.clean(beginning)), Some(glimpse))
+            }
         };
         let (side, time, content) = match line {
             Line::Remark => {
@@ -120,15 +123,17 @@ impl<'s> Reader<'s> {
             Line::Record { side, time, message } => {
                 (side, time, Content::Message(batch.keep(message.as_bytes())))
             }
-            Line::BrokenRecord { side } if is_whole => {
-                (side, Duration::ZERO, Content::BrokenRecord)
+            // What was seen of a record is not what there was to see of the message in it.
+            Line::BrokenRecord { side } => {
+                let content = overlong.map(|_| Content::TooLong(Glimpse::default()));
+                (side, Duration::ZERO, content.unwrap_or(Content::BrokenRecord))
             }
-            Line::BrokenRecord { side } => (side, Duration::ZERO, Content::Beginning(0..0)),
             Line::Raw(text) => {
                 let side = self.forced.unwrap_or_else(|| self.directions.sender(text));
-                let range = batch.keep(text);
-                let content =
-                    if is_whole { Content::Message(range) } else { Content::Beginning(range) };
+                let content = match overlong {
+                    Some(glimpse) => Content::TooLong(glimpse),
+                    None => Content::Message(batch.keep(text)),
+                };
                 (side, Duration::ZERO, content)
             }
         };

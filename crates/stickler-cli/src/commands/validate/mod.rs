@@ -73,7 +73,7 @@ impl<'v> Report<'v> {
         while lines.fill().map_err(&unreadable)? {
             while let Some(frame) = lines.next() {
                 let judged = match frame {
-                    Frame::TooLong(_) => call::too_long(self.limit()),
+                    Frame::TooLong { .. } => call::too_long(self.limit()),
                     Frame::Line(text) => call::judge_line(self.validator, text),
                 };
                 self.add(&judged)?;
