@@ -249,7 +249,7 @@ fn a_protocol_schema_that_cannot_be_used_says_why_and_exits_with_2() {
 #[test]
 fn an_official_schema_takes_the_place_of_the_built_in_one() {
     let Some(schema) = shared("mcp-schema/2025-11-25/schema.json") else {
-        println!("skipped: no official schema beside the checkout");
+        eprintln!("skipped: no official schema beside the checkout");
         return;
     };
     let source = format!("2025-11-25={}", schema.display());

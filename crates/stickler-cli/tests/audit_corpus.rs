@@ -6,6 +6,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::print_stdout,
     reason = "tests are blunt, and read files and start processes"
 )]
 
@@ -98,7 +99,7 @@ fn discoveries_have_the_findings_that_are_known() {
 
 fn check(folder: &str, expected: &[Expected]) {
     let Some(folder) = shared(folder) else {
-        println!("skipped: no {folder} beside the checkout");
+        eprintln!("skipped: no {folder} beside the checkout");
         return;
     };
     let expected: BTreeMap<(String, String), usize> = expected

@@ -131,7 +131,7 @@ fn time(contestant: &mut dyn FnMut() -> bool) -> f64 {
     start.elapsed().as_secs_f64() / f64::from(calls)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

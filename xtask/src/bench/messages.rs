@@ -35,6 +35,17 @@ pub(super) fn all() -> [Message; 4] {
 
 /// A call with as many edits as asked for.
 fn call(edits: usize) -> Vec<u8> {
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": 1742,
+        "method": "tools/call",
+        "params": call_params(edits),
+    });
+    message.to_string().into_bytes()
+}
+
+/// The parameters of such a call.
+pub(super) fn call_params(edits: usize) -> Value {
     let edits: Vec<Value> = (0..edits)
         .map(|index| {
             json!({
@@ -45,17 +56,11 @@ fn call(edits: usize) -> Vec<u8> {
             })
         })
         .collect();
-    let message = json!({
-        "jsonrpc": "2.0",
-        "id": 1742,
-        "method": "tools/call",
-        "params": {
-            "name": "edit_file",
-            "arguments": { "path": "src/main.rs", "edits": edits, "dryRun": false },
-            "_meta": { "progressToken": "edit-1742" },
-        },
-    });
-    message.to_string().into_bytes()
+    json!({
+        "name": "edit_file",
+        "arguments": { "path": "src/main.rs", "edits": edits, "dryRun": false },
+        "_meta": { "progressToken": "edit-1742" },
+    })
 }
 
 /// The schema of the tool that is called.
@@ -194,12 +199,16 @@ fn words(random: &mut Random, most: usize) -> String {
 }
 
 fn text(bytes: usize) -> Vec<u8> {
-    let line = "The quick brown fox jumps over the lazy dog, 1234567890 times over. ";
-    let text: String = line.chars().cycle().take(bytes).collect();
     let message = json!({
         "jsonrpc": "2.0",
         "id": 3,
-        "result": { "content": [{ "type": "text", "text": text }], "isError": false },
+        "result": { "content": [{ "type": "text", "text": filler(bytes) }], "isError": false },
     });
     message.to_string().into_bytes()
+}
+
+/// So many characters of text.
+pub(super) fn filler(characters: usize) -> String {
+    let line = "The quick brown fox jumps over the lazy dog, 1234567890 times over. ";
+    line.chars().cycle().take(characters).collect()
 }

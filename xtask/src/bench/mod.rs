@@ -4,11 +4,13 @@
 //! each is compared with parsing the same bytes by sonic-rs and doing nothing else. The figures are
 //! medians over the rounds.
 
+mod audit;
 mod contest;
 mod messages;
+mod recordings;
 mod schemas;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::Outcome;
 use contest::{Contest, Goal};
@@ -18,7 +20,22 @@ pub(crate) struct Options {
     /// Rounds in which all contestants take turns
     #[arg(long, default_value_t = 60)]
     rounds: usize,
+
+    /// Measure only this
+    #[arg(long, value_enum)]
+    only: Option<Part>,
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Single messages, from bytes to verdict
+    Messages,
+    /// Recorded sessions, with the real program
+    Audit,
+}
+
+/// A round of the audit takes so much longer than one of the messages.
+const ROUNDS_OF_AUDIT: usize = 10;
 
 /// What the whole way from bytes to verdict may cost, in units of parsing alone.
 const GOALS: [Goal; 4] = [
@@ -28,8 +45,19 @@ const GOALS: [Goal; 4] = [
     Goal { case: "1 MB text", at_most: 0.3 },
 ];
 
-#[allow(clippy::print_stdout)]
 pub(crate) fn run(options: &Options) -> Outcome {
+    let wanted = |part| options.only.is_none_or(|only| only == part);
+    let messages = if wanted(Part::Messages) { run_messages(options) } else { Ok(()) };
+    let audit = if wanted(Part::Audit) {
+        audit::run(options.rounds.div_ceil(ROUNDS_OF_AUDIT))
+    } else {
+        Ok(())
+    };
+    messages.and(audit)
+}
+
+#[allow(clippy::print_stdout)]
+fn run_messages(options: &Options) -> Outcome {
     let source = schemas::Source::find();
     println!("protocol schema: {}", source.name());
     println!("64 KB list: {}", messages::list_source());

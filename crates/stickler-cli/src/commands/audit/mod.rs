@@ -19,7 +19,7 @@ mod text;
 mod zstd;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indicatif::ProgressBar;
 use stickler::{ProtocolSchemas, Repair, Revision, Side, ValidationConfig};
@@ -39,7 +39,8 @@ struct Setup {
     config: ValidationConfig,
     schemas: Arc<ProtocolSchemas>,
     revision: Option<Revision>,
-    senders: Senders,
+    /// Worked out when the first raw message comes.
+    senders: OnceLock<Senders>,
     /// Who sends raw messages, where the user says it.
     raw_sender: Option<Side>,
     bar: ProgressBar,
@@ -63,12 +64,16 @@ impl Setup {
         config.repair = Repair::Off;
         Ok(Self {
             config,
-            senders: Senders::new(&schemas, revision),
+            senders: OnceLock::new(),
             schemas: Arc::new(schemas),
             revision,
             raw_sender: options.direction.map(Into::into),
             bar: output::progress(&options.files),
         })
+    }
+
+    fn senders(&self) -> &Senders {
+        self.senders.get_or_init(|| Senders::new(&self.schemas, self.revision))
     }
 }
 

@@ -80,12 +80,15 @@ fn work(jobs: &Mutex<VecDeque<Job<'_>>>, setup: &Setup) {
 
 fn audit_file(job: &Job<'_>, setup: &Setup) -> Result<(), Unheard> {
     let (sender, batches) = sync_channel::<Batch>(BATCHES_AHEAD);
+    let (used, spares) = sync_channel(BATCHES_AHEAD);
     let tell = |event| job.events.send(event).map_err(|_| Unheard);
     thread::scope(|scope| {
-        let reader = scope.spawn(move || reading::read(job.path, setup, &sender));
+        let reader = scope.spawn(move || reading::read(job.path, setup, &sender, &spares));
         let mut judge = Judge::new(job.path, setup);
         for batch in batches {
             judge.judge(&batch, |found| tell(Event::Found(found)))?;
+            // Where there are spares enough, this one is let go.
+            batch.recycled().map(|batch| used.try_send(batch));
         }
         let failure = match reader.join() {
             Ok(outcome) => outcome.err(),

@@ -5,7 +5,7 @@
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Duration;
 
 use stickler::Side;
@@ -23,6 +23,9 @@ use crate::lines::Lines;
 const LONGEST_ESCAPE: usize = 6;
 /// What a record may have beside its message.
 const RECORD_MEMBERS: usize = 64 << 10;
+
+/// What a huge message has taken is given back.
+const LARGEST_SPARE: usize = 2 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -58,6 +61,15 @@ impl Batch {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
+    /// Empties a batch that has been judged, so that its memory serves again.
+    pub(super) fn recycled(mut self) -> Option<Self> {
+        let is_small = self.text.capacity() <= LARGEST_SPARE;
+        self.text.clear();
+        self.items.clear();
+        self.skipped = 0;
+        is_small.then_some(self)
+    }
+
     fn keep(&mut self, text: &[u8]) -> Range<usize> {
         let start = self.text.len();
         self.text.extend_from_slice(text);
@@ -71,13 +83,14 @@ pub(super) fn read(
     path: &Path,
     setup: &Setup,
     batches: &SyncSender<Batch>,
+    spares: &Receiver<Batch>,
 ) -> Result<(), (usize, io::Error)> {
     let input = input::open(path, &setup.bar).map_err(|error| (0, error))?;
     let longest = setup.config.limits.message_bytes * LONGEST_ESCAPE + RECORD_MEMBERS;
     let mut lines = Lines::new(input, longest);
     let mut reader = Reader::new(setup);
     while lines.fill().map_err(|error| (reader.line + 1, error))? {
-        let mut batch = Batch::default();
+        let mut batch = spares.try_recv().unwrap_or_default();
         while let Some(frame) = lines.next() {
             reader.take(frame, &mut batch);
         }
@@ -95,16 +108,16 @@ impl Batch {
 }
 
 struct Reader<'s> {
-    forced: Option<Side>,
-    directions: Directions<'s>,
+    setup: &'s Setup,
+    /// For raw messages, from the first one on.
+    directions: Option<Directions<'s>>,
     buffer: TapeBuffer,
     line: usize,
 }
 
 impl<'s> Reader<'s> {
     fn new(setup: &'s Setup) -> Self {
-        let directions = Directions::new(&setup.senders);
-        Self { forced: setup.raw_sender, directions, buffer: TapeBuffer::new(), line: 0 }
+        Self { setup, directions: None, buffer: TapeBuffer::new(), line: 0 }
     }
 
     fn take(&mut self, frame: Frame<'_>, batch: &mut Batch) {
@@ -129,7 +142,12 @@ impl<'s> Reader<'s> {
                 (side, Duration::ZERO, content.unwrap_or(Content::BrokenRecord))
             }
             Line::Raw(text) => {
-                let side = self.forced.unwrap_or_else(|| self.directions.sender(text));
+                let directions = &mut self.directions;
+                let side = self.setup.raw_sender.unwrap_or_else(|| {
+                    let directions =
+                        directions.get_or_insert_with(|| Directions::new(self.setup.senders()));
+                    directions.sender(text)
+                });
                 let content = match overlong {
                     Some(glimpse) => Content::TooLong(glimpse),
                     None => Content::Message(batch.keep(text)),

@@ -1,0 +1,126 @@
+//! What auditing costs beside only tokenizing the same bytes, and beside parsing them.
+//!
+//! The audit is the real program, its start included. The others are this process, on one core,
+//! reading the same files line by line.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use stickler::frame::{Frame, LineFramer};
+use stickler::tape::TapeBuffer;
+
+use super::contest::median;
+use super::recordings::{self, Recording};
+use crate::interop::call;
+use crate::{Outcome, paths};
+
+/// What an audit may cost, in units of tokenizing alone.
+const GOAL: f64 = 1.3;
+
+const CHUNK: usize = 256 << 10;
+const LONGEST_LINE: usize = 64 << 20;
+const DEPTH: usize = 128;
+
+#[allow(clippy::print_stdout)]
+pub(super) fn run(rounds: usize) -> Outcome {
+    call(Command::new("cargo").args([
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "stickler-cli",
+    ]))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("\nmedian ratios to tokenizing alone on one core, {rounds} rounds, {cores} cores\n");
+    println!(
+        "{:<32} {:>9} {:>9} {:>9} {:>9} {:>12}",
+        "recording", "bytes", "tape", "serde", "audit", "audit MB/s"
+    );
+    let mut missed = Vec::new();
+    for recording in recordings::all(cores) {
+        let recording = recording?;
+        let contest = contest(&recording, rounds)?;
+        let Recording { name, bytes, .. } = &recording;
+        println!(
+            "{name:<32} {bytes:>9} {:>9.2} {:>9.2} {:>9.2} {:>12.0}",
+            1.0, contest.serde, contest.audit, contest.megabytes_a_second
+        );
+        if contest.audit > GOAL {
+            missed.push(format!("{name}: {:.2} > {GOAL}", contest.audit));
+        }
+    }
+    if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
+}
+
+struct Ratios {
+    serde: f64,
+    audit: f64,
+    megabytes_a_second: f64,
+}
+
+fn contest(recording: &Recording, rounds: usize) -> Result<Ratios, String> {
+    let (mut serde, mut audits, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let mut buffer = TapeBuffer::new();
+        let tape = time(|| {
+            each_line(&recording.files, |line| black_box(buffer.read(line, DEPTH)).is_ok())
+        })?;
+        let parse = |line: &[u8]| {
+            let value: Result<serde_json::Value, _> = serde_json::from_slice(line);
+            black_box(value).is_ok()
+        };
+        serde.push(time(|| each_line(&recording.files, parse))? / tape);
+        let one = time(|| audit(&recording.files))?;
+        audits.push(one / tape);
+        seconds.push(one);
+    }
+    #[allow(clippy::cast_precision_loss, reason = "no recording is that large")]
+    let megabytes = recording.bytes as f64 / 1e6;
+    Ok(Ratios {
+        serde: median(serde),
+        audit: median(audits),
+        megabytes_a_second: megabytes / median(seconds),
+    })
+}
+
+fn time(contestant: impl FnOnce() -> Outcome) -> Result<f64, String> {
+    let start = Instant::now();
+    contestant()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn audit(files: &[PathBuf]) -> Outcome {
+    call(
+        Command::new(paths::root().join("target/release/stickler"))
+            .arg("audit")
+            .args(files)
+            .stdout(std::process::Stdio::null()),
+    )
+}
+
+fn each_line(files: &[PathBuf], mut reads: impl FnMut(&[u8]) -> bool) -> Outcome {
+    files.iter().try_for_each(|path| {
+        each_line_of(path, &mut reads).map_err(|error| format!("{}: {error}", path.display()))
+    })
+}
+
+fn each_line_of(path: &Path, reads: &mut impl FnMut(&[u8]) -> bool) -> std::io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut framer = LineFramer::new(LONGEST_LINE);
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = file.read(&mut chunk)?;
+        if read == 0 {
+            return Ok(());
+        }
+        framer.push(chunk.get(..read).unwrap_or_default());
+        while let Some(frame) = framer.next_frame() {
+            let is_read = matches!(frame, Frame::Line(line) if reads(line));
+            assert!(is_read, "every line is valid");
+        }
+    }
+}
