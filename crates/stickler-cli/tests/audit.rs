@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stderr,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
     reason = "tests are blunt, and read files and start processes"

@@ -6,7 +6,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
-    clippy::print_stdout,
+    clippy::print_stderr,
     reason = "tests are blunt, and read files and start processes"
 )]
 

@@ -55,6 +55,9 @@ pub struct ValidationMiddleware {
     buffer: TapeBuffer,
 }
 
+/// How deep a message is looked into that is too deep already, to see whether it is JSON at all.
+const DEEPEST: usize = 1 << 16;
+
 /// One message, and the circumstances in which it came.
 #[derive(Debug, Clone, Copy)]
 struct Incoming<'m> {
@@ -151,8 +154,16 @@ impl ValidationMiddleware {
         }
         match buffer.read(bytes, limits.message_depth) {
             Ok(tape) => self.message(Incoming { side, node: tape.root(), now }),
-            Err(error) if error.kind() == SyntaxErrorKind::TooDeep => self.too_deep(side, bytes),
-            Err(error) => self.unreadable(side, bytes, &error),
+            Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
+                self.unreadable(side, bytes, &error)
+            }
+            // Something may be wrong with it besides.
+            Err(_) => match buffer.read(bytes, DEEPEST) {
+                Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
+                    self.unreadable(side, bytes, &error)
+                }
+                _ => self.too_deep(side, bytes),
+            },
         }
     }
 

@@ -76,17 +76,12 @@ impl ValidationMiddleware {
     }
 
     pub(super) fn too_deep(&mut self, side: Side, bytes: &[u8]) -> Verdict {
-        let glimpse = Glimpse::of(bytes);
         let mut case = self.case(side);
-        if side == Side::Server && glimpse == Glimpse::default() && !is_broken_message(bytes) {
-            case.tell(noise("a line on stdout that is no message"));
-            return case.drop_or_forward();
-        }
         let limit = self.limits().message_depth;
         let message = format!("the message nests deeper than the {limit} levels that are allowed");
         let finding = Finding::new(MessageRule::TooDeep, message);
         case.tell(finding.with(format!("at most {limit} levels"), "more"));
-        self.unread(case, glimpse)
+        self.unread(case, Glimpse::of(bytes))
     }
 
     /// Whoever waits for this message's answer, or for this message as an answer, is told.
