@@ -1,4 +1,5 @@
-//! All cores: several files at a time, and for each file the reading beside the judging.
+//! All cores: several files at a time, and where cores are left for it, the reading of a file
+//! beside its judging.
 //!
 //! Files are begun in the order in which they were named and told in that order too. A file that is
 //! ahead of the one being told waits when its channel is full, so memory stays bounded; the one
@@ -35,6 +36,7 @@ pub(super) struct End {
 }
 
 /// Nobody listens any more.
+#[derive(Clone, Copy)]
 struct Unheard;
 
 struct Job<'f> {
@@ -70,30 +72,55 @@ fn job(path: &Path) -> (Job<'_>, (&Path, Receiver<Event>)) {
 }
 
 fn work(jobs: &Mutex<VecDeque<Job<'_>>>, setup: &Setup) {
-    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    while let Some(job) = next() {
-        if audit_file(&job, setup).is_err() {
+    let next = || {
+        let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.pop_front().map(|job| (job, jobs.is_empty()))
+    };
+    while let Some((job, is_last)) = next() {
+        // While files are waiting, a second thread for this one would only be in their way.
+        let outcome = if is_last { job.audit_in_two(setup) } else { job.audit_in_one(setup) };
+        if outcome.is_err() {
             return;
         }
     }
 }
 
-fn audit_file(job: &Job<'_>, setup: &Setup) -> Result<(), Unheard> {
-    let (sender, batches) = sync_channel::<Batch>(BATCHES_AHEAD);
-    let (used, spares) = sync_channel(BATCHES_AHEAD);
-    let tell = |event| job.events.send(event).map_err(|_| Unheard);
-    thread::scope(|scope| {
-        let reader = scope.spawn(move || reading::read(job.path, setup, &sender, &spares));
-        let mut judge = Judge::new(job.path, setup);
-        for batch in batches {
-            judge.judge(&batch, |found| tell(Event::Found(found)))?;
-            // Where there are spares enough, this one is let go.
-            batch.recycled().map(|batch| used.try_send(batch));
-        }
-        let failure = match reader.join() {
-            Ok(outcome) => outcome.err(),
-            Err(_) => Some((0, io::Error::other("the reader stopped"))),
-        };
-        tell(Event::End(End { tally: judge.tally, failure }))
-    })
+impl Job<'_> {
+    fn audit_in_one(&self, setup: &Setup) -> Result<(), Unheard> {
+        let mut judge = Judge::new(self.path, setup);
+        let mut heard = Ok(());
+        let outcome = reading::read(self.path, setup, |batch| {
+            heard = judge.judge(&batch, |found| self.tell(Event::Found(found)));
+            heard.is_ok().then(|| batch.emptied())
+        });
+        heard?;
+        self.tell(Event::End(End { tally: judge.tally, failure: outcome.err() }))
+    }
+
+    fn audit_in_two(&self, setup: &Setup) -> Result<(), Unheard> {
+        let (full, batches) = sync_channel::<Batch>(BATCHES_AHEAD);
+        let (used, spares) = sync_channel(BATCHES_AHEAD);
+        thread::scope(|scope| {
+            let reader = scope.spawn(move || {
+                reading::read(self.path, setup, |batch| {
+                    full.send(batch).ok().map(|()| spares.try_recv().unwrap_or_default())
+                })
+            });
+            let mut judge = Judge::new(self.path, setup);
+            for batch in batches {
+                judge.judge(&batch, |found| self.tell(Event::Found(found)))?;
+                // Where there are spares enough, this one is let go.
+                let _ = used.try_send(batch.emptied());
+            }
+            let failure = match reader.join() {
+                Ok(outcome) => outcome.err(),
+                Err(_) => Some((0, io::Error::other("the reader stopped"))),
+            };
+            self.tell(Event::End(End { tally: judge.tally, failure }))
+        })
+    }
+
+    fn tell(&self, event: Event) -> Result<(), Unheard> {
+        self.events.send(event).map_err(|_| Unheard)
+    }
 }

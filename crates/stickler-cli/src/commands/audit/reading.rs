@@ -1,11 +1,10 @@
 //! The reading half of an audit: from bytes to messages with a sender, in batches.
 //!
-//! It runs beside the judging half and is never more than a few batches ahead.
+//! What becomes of a batch is the caller's business: it is judged at once, or by another thread.
 
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Duration;
 
 use stickler::Side;
@@ -62,12 +61,14 @@ impl Batch {
     }
 
     /// Empties a batch that has been judged, so that its memory serves again.
-    pub(super) fn recycled(mut self) -> Option<Self> {
-        let is_small = self.text.capacity() <= LARGEST_SPARE;
+    pub(super) fn emptied(mut self) -> Self {
+        if self.text.capacity() > LARGEST_SPARE {
+            return Self::default();
+        }
         self.text.clear();
         self.items.clear();
         self.skipped = 0;
-        is_small.then_some(self)
+        self
     }
 
     fn keep(&mut self, text: &[u8]) -> Range<usize> {
@@ -77,32 +78,34 @@ impl Batch {
     }
 }
 
-/// Reads a file to its end, or until nobody listens. On an error, the number of the line that
-/// could not be read.
+/// Reads a file to its end. Each batch is handed over in exchange for an empty one; without one,
+/// reading ends. On an error, the number of the line that could not be read, 0 for the whole file.
 pub(super) fn read(
     path: &Path,
     setup: &Setup,
-    batches: &SyncSender<Batch>,
-    spares: &Receiver<Batch>,
+    mut exchange: impl FnMut(Batch) -> Option<Batch>,
 ) -> Result<(), (usize, io::Error)> {
     let input = input::open(path, &setup.bar).map_err(|error| (0, error))?;
     let longest = setup.config.limits.message_bytes * LONGEST_ESCAPE + RECORD_MEMBERS;
     let mut lines = Lines::new(input, longest);
     let mut reader = Reader::new(setup);
+    let mut batch = Batch::default();
     while lines.fill().map_err(|error| (reader.line + 1, error))? {
-        let mut batch = spares.try_recv().unwrap_or_default();
         while let Some(frame) = lines.next() {
             reader.take(frame, &mut batch);
         }
-        if batch.is_worth_sending() && batches.send(batch).is_err() {
-            break;
+        if batch.is_worth_judging() {
+            match exchange(batch) {
+                Some(empty) => batch = empty,
+                None => break,
+            }
         }
     }
     Ok(())
 }
 
 impl Batch {
-    fn is_worth_sending(&self) -> bool {
+    fn is_worth_judging(&self) -> bool {
         !self.items.is_empty() || self.skipped > 0
     }
 }
