@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod gateway;
 mod lines;
 mod style;
 
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Command::Validate(options) => commands::validate::run(&options),
+        Command::Run(options) => commands::run::run(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),

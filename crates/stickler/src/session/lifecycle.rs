@@ -95,6 +95,11 @@ impl Session {
         }
     }
 
+    /// Whether `initialize` waits for its answer.
+    pub(crate) fn is_in_handshake(&self) -> bool {
+        self.handshake == Handshake::Asked
+    }
+
     /// The client is ready.
     pub(crate) fn handshake_done(&mut self) {
         self.handshake = Handshake::Ready;
