@@ -19,11 +19,12 @@ impl ValidationMiddleware {
             case.tell(super::odd::repeated_key(path));
         }
         let flight = self.land(&mut case, incoming.side, envelope);
-        let outcome = envelope.outcome;
-        match (&flight, envelope.shape, outcome) {
+        if let Some(flight) = &flight {
+            case.subject.method = Some(flight.method.to_string());
+            case.subject.tool = flight.tool.as_deref().map(str::to_owned);
+        }
+        match (&flight, envelope.shape, envelope.outcome) {
             (Some(flight), Shape::Result, Some(result)) => {
-                case.subject.method = Some(flight.method.to_string());
-                case.subject.tool = flight.tool.as_deref().map(str::to_owned);
                 self.check_result(&mut case, incoming, flight, result);
                 self.learn(&mut case, incoming, flight, result);
             }
