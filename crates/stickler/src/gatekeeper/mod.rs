@@ -170,6 +170,7 @@ impl Gatekeeper {
     ) {
         let verdict = self.middleware.handle(Side::Client, &message, now);
         if which == Try::First && is_refused_by_a_list(&verdict) && self.list_is_old(now) {
+            self.middleware.take_back_refusal();
             self.hold(message.into_owned(), now, out);
             return;
         }

@@ -110,7 +110,7 @@ impl Gatekeeper {
             json!({ "name": call.name, "arguments": arguments })
         });
         let suggestions: Vec<&String> =
-            result.errors.iter().flat_map(|error| error.suggestions()).collect();
+            result.errors.iter().flat_map(crate::arguments::ValidationError::suggestions).collect();
         let details: Vec<Value> = result
             .errors
             .iter()

@@ -118,6 +118,11 @@ impl ValidationMiddleware {
         }
     }
 
+    /// The refusal of the last call is not told to anybody: the call will be judged again.
+    pub(crate) fn take_back_refusal(&mut self) {
+        self.session.take_back_refusal();
+    }
+
     /// A request was answered by somebody other than the one it was forwarded to.
     pub fn settle(&mut self, requester: Side, id: &RequestId) {
         self.session.flights(requester).land(id);
