@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use stickler::Revision;
 
 use crate::exit::Exit;
+use crate::gateway::Level;
 use crate::protocol_schema::ProtocolOptions;
 
 /// Strict about the protocol, helpful about mistakes: validation for the Model Context Protocol.
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Validate(ValidateOptions),
     /// Check recorded sessions, message by message
     Audit(AuditOptions),
+    /// Stand in front of a server: bad calls are answered with help, the server's faults are seen
+    Run(RunOptions),
     /// Tell what a code or rule means, why it matters and how to mend it
     Explain(ExplainOptions),
     /// Print the protocol's own schema: a whole revision, or one definition of it
@@ -173,6 +176,51 @@ pub(crate) enum Deny {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunOptions {
+    /// What refused calls are answered with
+    #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
+    pub(crate) answer: Answer,
+
+    /// Refuse whatever is not right, the server's messages included
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Do not announce and serve `toolValidation`
+    #[arg(long)]
+    pub(crate) quiet_capability: bool,
+
+    /// What the server is called in messages; by default its program or package
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// How much is told on standard error
+    #[arg(long, value_enum, default_value_t = Level::Warn)]
+    pub(crate) log: Level,
+
+    /// Seconds that a server has to end by itself before it is told to, and then made to
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub(crate) grace: u64,
+
+    #[command(flatten)]
+    pub(crate) checks: CheckOptions,
+
+    /// The server's command
+    #[arg(last = true, value_name = "CMD", required = true)]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Answer {
+    /// A tool result with the help, which models get to see
+    ToolResult,
+    /// A JSON-RPC error
+    JsonRpcError,
+    /// A tool result whose text is a retry observation
+    Observation,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExplainOptions {
     /// A code such as `STK-107` or a rule such as `unknown_field`; without it all are listed
     #[arg(value_name = "CODE")]
@@ -215,6 +263,11 @@ Examples:
   stickler validate --tools tools.json write_file --args '{\"pth\":\"a.txt\",\"content\":\"hi\"}'
   stickler validate --tools tools.json --calls calls.ndjson --format json
   producer | stickler validate --tools tools.json --calls -";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  stickler run -- npx -y @modelcontextprotocol/server-filesystem /data
+  stickler run --strict --log info -- uvx mcp-server-git";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:

@@ -12,6 +12,10 @@ pub(crate) enum Exit {
     Findings,
     /// 2: the command line is wrong, or an input cannot be read.
     Usage,
+    /// 3: a server cannot be started or reached.
+    Unreachable,
+    /// The server's own exit code, for the gateway in front of it.
+    Server(i32),
 }
 
 impl Exit {
@@ -21,7 +25,8 @@ Exit codes:
   0  all is well
   1  there are findings
   2  the command line is wrong, or an input cannot be read
-  3  a server cannot be started or reached";
+  3  a server cannot be started or reached
+`run` ends with the exit code of the server it ran.";
 }
 
 impl From<Exit> for ExitCode {
@@ -30,6 +35,9 @@ impl From<Exit> for ExitCode {
             Exit::Fine => 0,
             Exit::Findings => 1,
             Exit::Usage => 2,
+            Exit::Unreachable => 3,
+            // What does not fit into a byte is at least not success.
+            Exit::Server(code) => u8::try_from(code).unwrap_or(1),
         })
     }
 }
@@ -39,6 +47,8 @@ impl From<Exit> for ExitCode {
 pub(crate) enum Failure {
     /// The user has to change something.
     Usage(String),
+    /// A server cannot be started or reached.
+    Unreachable(String),
     /// Output could not be written.
     Output(io::Error),
 }
@@ -46,7 +56,7 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn message(&self) -> Option<String> {
         match self {
-            Self::Usage(message) => Some(message.clone()),
+            Self::Usage(message) | Self::Unreachable(message) => Some(message.clone()),
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
             Self::Output(error) => Some(format!("cannot write the output: {error}")),
         }
@@ -55,6 +65,7 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
+            Self::Unreachable(_) => Exit::Unreachable,
             Self::Usage(_) | Self::Output(_) => Exit::Usage,
         }
     }

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod gateway;
 mod lines;
 mod protocol_schema;
 mod style;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Validate(options) => commands::validate::run(&options),
         Command::Audit(options) => commands::audit::run(&options),
+        Command::Run(options) => commands::run::run(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),

@@ -53,6 +53,7 @@ pub mod envelope;
 mod error;
 mod example;
 pub mod frame;
+mod gatekeeper;
 mod middleware;
 mod policy;
 mod protocol;
@@ -76,6 +77,7 @@ pub use discovery::{
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
+pub use gatekeeper::{Event, Gatekeeper, GatekeeperSettings, Outbox};
 pub use middleware::ValidationMiddleware;
 pub use policy::{Action, AnswerForm, Policy};
 pub use protocol::{

@@ -45,6 +45,8 @@ pub struct Policy {
     exceptions: Vec<(Side, MessageRule, Action)>,
     /// What a refused call is answered with.
     pub answer: AnswerForm,
+    /// After how many refusals of the very same call the answer becomes short; 0 for never.
+    pub repeat_limit: u32,
 }
 
 /// Where a policy starts from.
@@ -77,7 +79,7 @@ impl Policy {
     }
 
     fn from_stance(default: Stance) -> Self {
-        Self { default, exceptions: Vec::new(), answer: AnswerForm::default() }
+        Self { default, exceptions: Vec::new(), answer: AnswerForm::default(), repeat_limit: 5 }
     }
 
     /// Sets the action for one rule and the messages of one side.

@@ -493,4 +493,29 @@ fn an_unknown_discriminator_names_all_that_are_known() {
     for kind in ["text", "image", "audio", "resource_link", "resource"] {
         assert!(finding.expected.contains(kind), "{}", finding.expected);
     }
+
+#[test]
+fn the_same_bad_call_again_and_again_is_told_so_and_then_briefly() {
+    let mut middleware = middleware();
+    let tools =
+        json!([{ "name": "t", "inputSchema": { "type": "object", "properties": { "a": {} } } }]);
+    handle(&mut middleware, Side::Client, r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#);
+    let list = json!({ "jsonrpc": "2.0", "id": 0, "result": { "tools": tools } });
+    handle(&mut middleware, Side::Server, &list.to_string());
+    let mut refuse = |key: &str| {
+        let params = json!({ "name": "t", "arguments": { key: 1 } });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let answer = answer(&handle(&mut middleware, Side::Client, &call.to_string()));
+        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    assert!(refuse("b").starts_with("Tool call failed for: t"));
+    let second = refuse("b");
+    assert!(second.starts_with("This exact call has been refused 2 times."), "{second}");
+    assert!(second.contains("\"inputSchema\"") || second.contains("\"properties\""), "{second}");
+    assert!(refuse("c").starts_with("Tool call failed for: t"), "another call starts anew");
+    refuse("b");
+    refuse("b");
+    let fifth = refuse("b");
+    assert!(fifth.starts_with("Refused again: `t` has been called 5 times"), "{fifth}");
+    assert!(fifth.len() < 250);
 }

@@ -4,5 +4,6 @@ pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod validate;

@@ -6,7 +6,7 @@ use super::{Incoming, ValidationMiddleware};
 use crate::arguments::{ValidationErrorKind, ValidationResult};
 use crate::envelope::Envelope;
 use crate::policy::AnswerForm;
-use crate::render::{CallRefusal, Reply};
+use crate::render::{CallRefusal, Repetition, Reply};
 use crate::rules::{MessageRule, Severity};
 use crate::tape::Node;
 use crate::verdict::{Decision, Finding};
@@ -57,12 +57,18 @@ impl ValidationMiddleware {
         if !case.is_refused() {
             return None;
         }
+        let arguments = params.get("arguments").map_or("", Node::raw);
+        let repeats = Repetition {
+            count: self.session.repeats.count(&name, arguments),
+            limit: case.policy().repeat_limit,
+        };
         let refusal = CallRefusal {
             validator: &self.validator,
             server: &self.server,
             tool: &name,
             result: &result,
             findings: case.findings(),
+            repeats,
             turn: turn_of(params).unwrap_or_else(|| self.session.next_turn()),
         };
         // A task has no result yet that could carry the help.

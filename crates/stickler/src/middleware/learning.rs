@@ -62,7 +62,7 @@ impl ValidationMiddleware {
             return;
         }
         if let Some(tools) = self.session.pages.add(page) {
-            let mut freshness = freshness(result, now);
+            let mut freshness = Freshness::of_result(result, now);
             // A list that was under way when the server announced a change may be the old one.
             freshness.changed = flight.list_changes != self.session.list_changes;
             self.populate(case, &tools, entries, freshness);
@@ -138,16 +138,6 @@ impl ValidationMiddleware {
 /// An absent `resultType`, from a server that does not know it yet, means that it is complete.
 fn is_complete(result: Node<'_>) -> bool {
     result.get("resultType").is_none_or(|kind| kind.as_str().as_deref() == Some("complete"))
-}
-
-fn freshness(result: Node<'_>, now: Duration) -> Freshness {
-    let milliseconds = result.get("ttlMs").and_then(|ttl| ttl.raw().parse::<f64>().ok());
-    let mut freshness = Freshness::learnt_at(now);
-    freshness.ttl = milliseconds
-        .map(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default());
-    freshness.is_public =
-        result.get("cacheScope").is_some_and(|scope| scope.as_str().as_deref() == Some("public"));
-    freshness
 }
 
 fn unknown_revision(result: Node<'_>) -> Finding {

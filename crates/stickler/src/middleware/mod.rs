@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use crate::arguments::McpValidator;
 use crate::config::Limits;
-use crate::envelope::{Envelope, Glimpse, Shape};
+use crate::envelope::{Envelope, Glimpse, RequestId, Shape};
 use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 use crate::render::Reply;
@@ -110,6 +110,25 @@ impl ValidationMiddleware {
     /// How many requests of a side wait for an answer.
     pub fn in_flight(&mut self, requester: Side) -> usize {
         self.session.flights(requester).len()
+    }
+
+    /// Whether the server has tools, as far as it has said; `None` while it is about to say so.
+    pub fn server_has_tools(&self) -> Option<bool> {
+        match self.session.announced(Side::Server) {
+            Some(announced) => Some(announced.has("tools")),
+            None if self.session.is_in_handshake() => None,
+            None => Some(true),
+        }
+    }
+
+    /// The refusal of the last call is not told to anybody: the call will be judged again.
+    pub(crate) fn take_back_refusal(&mut self) {
+        self.session.take_back_refusal();
+    }
+
+    /// A request was answered by somebody other than the one it was forwarded to.
+    pub fn settle(&mut self, requester: Side, id: &RequestId) {
+        self.session.flights(requester).land(id);
     }
 
     /// Judges one message.

@@ -50,6 +50,26 @@ impl McpValidator {
         tool: &str,
         result: &ValidationResult,
     ) -> HelpPrompt {
+        self.help_prompt(server, tool, result, self.config().help)
+    }
+
+    /// The same with everything there is, the schema included, whatever the configuration says.
+    pub fn build_full_help_prompt(
+        &self,
+        server: &str,
+        tool: &str,
+        result: &ValidationResult,
+    ) -> HelpPrompt {
+        self.help_prompt(server, tool, result, HelpDetail::Full)
+    }
+
+    fn help_prompt(
+        &self,
+        server: &str,
+        tool: &str,
+        result: &ValidationResult,
+        detail: HelpDetail,
+    ) -> HelpPrompt {
         let is_unknown = result
             .errors
             .iter()
@@ -60,20 +80,14 @@ impl McpValidator {
         if result.errors.is_empty() {
             return HelpPrompt(String::new());
         }
-        match self.cache().get(server, tool) {
-            Some(schema) => self.help_with(&schema, result),
-            None => self.render(&Parts::without_schema(tool, result)),
-        }
-    }
-
-    fn help_with(&self, schema: &CachedSchema, result: &ValidationResult) -> HelpPrompt {
-        self.render(&Parts::new(schema, result, self.config().mask_values))
-    }
-
-    fn render(&self, parts: &Parts<'_>) -> HelpPrompt {
-        HelpPrompt(match self.config().help {
-            HelpDetail::Full => render(parts, &FULL),
-            HelpDetail::Brief => render_within(parts, self.config().help_token_budget),
+        let cached = self.cache().get(server, tool);
+        let parts = match &cached {
+            Some(schema) => Parts::new(schema, result, self.config().mask_values),
+            None => Parts::without_schema(tool, result),
+        };
+        HelpPrompt(match detail {
+            HelpDetail::Full => render(&parts, &FULL),
+            HelpDetail::Brief => render_within(&parts, self.config().help_token_budget),
         })
     }
 }

@@ -51,6 +51,10 @@ impl RetryObservation {
         &self.payload.observation.tool_name
     }
 
+    pub(crate) fn set_stdout(&mut self, help: String) {
+        self.payload.observation.stdout = help;
+    }
+
     /// The help prompt.
     pub fn stdout(&self) -> &str {
         &self.payload.observation.stdout

@@ -30,7 +30,16 @@ pub(crate) struct CallRefusal<'r> {
     pub(crate) tool: &'r str,
     pub(crate) result: &'r ValidationResult,
     pub(crate) findings: &'r [Finding],
+    pub(crate) repeats: Repetition,
     pub(crate) turn: u64,
+}
+
+/// How often the very same call has been refused, this time included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repetition {
+    pub(crate) count: u32,
+    /// From here on the answer is short; 0 for never.
+    pub(crate) limit: u32,
 }
 
 /// A finding as its cause gets to see it: nothing of how it was found.
@@ -115,7 +124,8 @@ impl Reply<'_> {
             AnswerForm::ToolResult => self.tool_result(&refusal.help(), &refusal.validation()),
             AnswerForm::Observation => {
                 let CallRefusal { validator, server, tool, result, turn, .. } = *refusal;
-                let observation = validator.build_retry_observation(server, tool, result, turn);
+                let mut observation = validator.build_retry_observation(server, tool, result, turn);
+                observation.set_stdout(refusal.help());
                 self.tool_result(&observation.to_json(), &refusal.validation())
             }
         }
@@ -152,8 +162,25 @@ impl Reply<'_> {
 }
 
 impl<'r> CallRefusal<'r> {
+    /// The help, more explicit when the same call comes again, and short when it will not stop.
     fn help(&self) -> String {
-        self.validator.build_help_prompt(self.server, self.tool, self.result).into()
+        let Self { validator, server, tool, result, .. } = *self;
+        let Repetition { count, limit } = self.repeats;
+        if count <= 1 {
+            return validator.build_help_prompt(server, tool, result).into();
+        }
+        if limit > 0 && count >= limit {
+            let problem = result.errors.first().map_or("", |error| error.message.as_str());
+            return format!(
+                "Refused again: `{tool}` has been called {count} times with the same arguments. \
+                 {problem} Change the arguments, or do something else."
+            );
+        }
+        let help = validator.build_full_help_prompt(server, tool, result);
+        format!(
+            "This exact call has been refused {count} times. Sending it again unchanged will not \
+             help: change what is listed under Problems.\n\n{help}"
+        )
     }
 
     fn unknown_tool(&self) -> Option<&'r [String]> {

@@ -90,9 +90,15 @@ impl Session {
 
     /// The server has refused; the client may ask again.
     pub(crate) fn handshake_failed(&mut self) {
-        if self.handshake == Handshake::Asked {
+        if self.is_in_handshake() {
             self.handshake = Handshake::Fresh;
         }
+    }
+
+    /// Whether `initialize` waits for its answer.
+    pub(crate) fn is_in_handshake(&self) -> bool {
+        // A hasty client says that it is ready before it knows.
+        matches!(self.handshake, Handshake::Asked | Handshake::Ready) && self.agreed.is_none()
     }
 
     /// The client is ready.

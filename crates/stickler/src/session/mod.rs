@@ -8,6 +8,7 @@ mod capabilities;
 mod flight;
 mod lifecycle;
 mod pages;
+mod repeats;
 mod revision;
 
 pub(crate) use capabilities::{Capabilities, needed_by};
@@ -20,6 +21,7 @@ use crate::side::Side;
 use flight::Flights;
 use lifecycle::Handshake;
 use pages::Pages;
+use repeats::Repeats;
 use revision::Spoken;
 pub(crate) use revision::handshake_revision;
 
@@ -36,6 +38,7 @@ pub(crate) struct Session {
     announced: [Option<Capabilities>; 2],
     flights: [Flights; 2],
     pub(crate) pages: Pages,
+    pub(crate) repeats: Repeats,
     refused_calls: u64,
     told_unknown: bool,
     /// How many changes of the tool list the server has announced.
@@ -53,6 +56,7 @@ impl Session {
             announced: [None, None],
             flights: [flights(), flights()],
             pages: Pages::new(limits.tools_per_server),
+            repeats: Repeats::default(),
             refused_calls: 0,
             told_unknown: false,
             list_changes: 0,
@@ -82,6 +86,12 @@ impl Session {
             Side::Client => client,
             Side::Server => server,
         } = Some(capabilities);
+    }
+
+    /// The last refusal of a call did not happen: the call will be judged again.
+    pub(crate) fn take_back_refusal(&mut self) {
+        self.repeats.take_back();
+        self.refused_calls = self.refused_calls.saturating_sub(1);
     }
 
     /// The turn of a refused call, where the caller does not number its turns.

@@ -1,0 +1,124 @@
+//! The server as a child process: started, told, and never left behind.
+
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How a server is started.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerCommand {
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+}
+
+/// Looked at again after this long while waiting for an end.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+impl ServerCommand {
+    /// A name for people: the package or program rather than what runs it.
+    pub(crate) fn name(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        let mut names = words.filter(|word| !word.starts_with('-'));
+        let first = names.next().map(String::as_str).unwrap_or_default();
+        let runner = matches!(
+            base_name(first),
+            "npx" | "uvx" | "node" | "python" | "python3" | "docker" | "deno" | "bunx"
+        );
+        let chosen = if runner { names.next().map_or(first, String::as_str) } else { first };
+        base_name(chosen).to_owned()
+    }
+
+    /// Starts the server in a process group of its own, so that whatever it starts ends with it.
+    pub(crate) fn start(&self) -> io::Result<(Server, ChildStdin, ChildStdout)> {
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (stdin, stdout) = pipes.ok_or_else(|| io::Error::other("the pipes are missing"))?;
+        Ok((Server { child }, stdin, stdout))
+    }
+}
+
+impl Server {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the server to end by itself for a while, then asks it to, then makes it.
+    pub(crate) fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        for signal in [None, Some(Signal::TERM)] {
+            if let Some(signal) = signal {
+                signal_group(self.pid(), signal);
+            }
+            let deadline = Instant::now() + grace;
+            while Instant::now() < deadline {
+                if let Some(status) = self.child.try_wait()? {
+                    self.clean_up();
+                    return Ok(status);
+                }
+                std::thread::sleep(PATIENCE);
+            }
+        }
+        signal_group(self.pid(), Signal::KILL);
+        self.child.wait()
+    }
+
+    /// What the server started and left behind.
+    fn clean_up(&self) {
+        signal_group(self.pid(), Signal::TERM);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        signal_group(self.pid(), Signal::KILL);
+    }
+}
+
+/// Sends a signal to the server and all it has started. Nobody there is what is wanted.
+pub(crate) fn signal_group(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(pid, signal);
+    }
+}
+
+/// The exit code as shells give it: 128 and the signal for a process that one has ended.
+pub(crate) fn exit_code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ServerCommand;
+
+    #[test]
+    fn servers_are_called_by_what_they_are() {
+        for (line, name) in [
+            ("npx -y @modelcontextprotocol/server-filesystem /data", "server-filesystem"),
+            ("uvx mcp-server-git", "mcp-server-git"),
+            ("/usr/local/bin/my-server --stdio", "my-server"),
+            ("node build/index.js", "index.js"),
+        ] {
+            let mut words = line.split(' ').map(str::to_owned);
+            let command =
+                ServerCommand { program: words.next().unwrap(), arguments: words.collect() };
+            assert_eq!(command.name(), name);
+        }
+    }
+}

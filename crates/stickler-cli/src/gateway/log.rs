@@ -1,0 +1,98 @@
+//! The first observer: one line a finding on standard error, argument values kept out.
+
+use std::io::Write as _;
+
+use clap::ValueEnum;
+use stickler::{Decision, Event, Finding, Severity, Side, Verdict};
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Level {
+    /// Nothing
+    Off,
+    /// What was refused, and what the server does wrong
+    Warn,
+    /// Notes too
+    Info,
+    /// Every message
+    Debug,
+}
+
+/// Writes events for people.
+#[derive(Debug, Clone)]
+pub(crate) struct Log {
+    pub(crate) level: Level,
+    pub(crate) server: String,
+}
+
+impl Log {
+    pub(crate) fn event(&self, event: &Event) {
+        match event {
+            Event::Judged { sender, verdict } => self.judged(*sender, verdict),
+            Event::Learnt { discovery } => {
+                self.say(Level::Info, &format!("learnt {} tools", discovery.usable));
+                for refused in &discovery.quarantined {
+                    self.say(Level::Warn, &refused.to_string());
+                }
+            }
+            Event::Degraded { reason } => {
+                self.say(Level::Warn, &format!("calls go on unchecked for now: {reason}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn judged(&self, sender: Side, verdict: &Verdict) {
+        let what = subject(verdict);
+        let fate = match &verdict.decision {
+            Decision::Forward => "forwarded",
+            Decision::Rewrite(_) => "changed",
+            Decision::Answer(_) => "refused",
+            Decision::Split { .. } => "refused in part",
+            Decision::Drop => "kept off the wire",
+        };
+        if verdict.findings.is_empty() {
+            self.say(Level::Debug, &format!("{what} from the {sender}: {fate}"));
+        }
+        for finding in &verdict.findings {
+            let level = match finding.severity {
+                Severity::Note => Level::Info,
+                Severity::Warning | Severity::Error => Level::Warn,
+            };
+            self.say(level, &format!("{what} from the {sender} {fate}: {}", told(finding)));
+        }
+    }
+
+    /// A line, when it is wanted.
+    pub(crate) fn say(&self, level: Level, text: &str) {
+        if level <= self.level {
+            let label = match level {
+                Level::Off | Level::Warn => "WARN",
+                Level::Info => "INFO",
+                Level::Debug => "DEBUG",
+            };
+            // Nothing can be done about a standard error that is gone.
+            let _ = writeln!(std::io::stderr(), "stickler {label} {}: {text}", self.server);
+        }
+    }
+}
+
+fn subject(verdict: &Verdict) -> String {
+    let subject = &verdict.subject;
+    match (&subject.method, &subject.tool) {
+        (_, Some(tool)) => format!("call of `{tool}`"),
+        (Some(method), None) => format!("`{method}`"),
+        (None, None) => "message".to_owned(),
+    }
+}
+
+/// A finding without the values that came: its sentence may quote them.
+fn told(finding: &Finding) -> String {
+    let rule = finding.rule.as_str();
+    let received = finding.received.split(' ').next().unwrap_or_default();
+    if finding.expected.is_empty() {
+        return format!("[{rule}] {}", finding.message);
+    }
+    let place = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
+    format!("[{rule}] {place}expected {}, received {received}", finding.expected)
+}

@@ -1,0 +1,15 @@
+//! The gateway: pumps between a client and a server, with a gatekeeper in between.
+//!
+//! All deciding is the core's; here bytes are read, written and framed, processes started and
+//! stopped. Standard output is the wire: everything for people goes to standard error.
+
+mod child;
+mod log;
+mod signals;
+mod stdio;
+mod wire;
+
+pub(crate) use child::ServerCommand;
+pub(crate) use log::{Level, Log};
+pub(crate) use signals::pass_signals_on;
+pub(crate) use stdio::relay;

@@ -1,0 +1,63 @@
+//! What is to be sent, and what is to be told.
+
+use std::borrow::Cow;
+
+use crate::discovery::Discovery;
+use crate::side::Side;
+use crate::verdict::{Decision, Verdict};
+
+/// Messages for either side, in their order, and events for whoever observes.
+#[derive(Debug, Default)]
+pub struct Outbox<'m> {
+    /// For the client.
+    pub to_client: Vec<Cow<'m, [u8]>>,
+    /// For the server.
+    pub to_server: Vec<Cow<'m, [u8]>>,
+    /// For the observer.
+    pub events: Vec<Event>,
+}
+
+/// Something that an observer may want to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A message was judged.
+    Judged {
+        /// Who sent it.
+        sender: Side,
+        /// What came of it.
+        verdict: Verdict,
+    },
+    /// The server's tools were learnt.
+    Learnt {
+        /// What came of it.
+        discovery: Discovery,
+    },
+    /// Calls go on unchecked for now.
+    Degraded {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl<'m> Outbox<'m> {
+    /// Sends a message where its verdict says.
+    pub(super) fn settle(&mut self, sender: Side, verdict: Verdict, message: Cow<'m, [u8]>) {
+        let (forward, answer) = match &verdict.decision {
+            Decision::Forward => (Some(message), None),
+            Decision::Rewrite(bytes) => (Some(Cow::Owned(bytes.clone())), None),
+            Decision::Answer(bytes) => (None, Some(bytes.clone())),
+            Decision::Split { forward, answer } => {
+                (Some(Cow::Owned(forward.clone())), Some(answer.clone()))
+            }
+            Decision::Drop => (None, None),
+        };
+        let (onward, back) = match sender {
+            Side::Client => (&mut self.to_server, &mut self.to_client),
+            Side::Server => (&mut self.to_client, &mut self.to_server),
+        };
+        onward.extend(forward);
+        back.extend(answer.map(Cow::Owned));
+        self.events.push(Event::Judged { sender, verdict });
+    }
+}

@@ -1,0 +1,143 @@
+//! Questions that the gateway itself asks the server, which the client never sees.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::config::Limits;
+use crate::discovery::{Discovery, Freshness, ToolDefinition, ToolList, ToolSchemaCache};
+use crate::protocol::{Era, Revision};
+use crate::tape::{Kind, Node, TapeBuffer};
+
+/// What our ids begin with.
+const PREFIX: &str = "stickler:tools:";
+
+/// More pages than this are no list.
+const MOST_PAGES: usize = 1000;
+
+/// The list that is being asked for.
+#[derive(Debug, Default)]
+pub(super) struct OwnRequests {
+    counter: u64,
+    /// The id of the question that waits for its answer.
+    open: Option<String>,
+    pages: usize,
+    tools: Vec<ToolDefinition>,
+    failed_at: Option<Duration>,
+}
+
+/// An answer to a question of ours.
+#[derive(Debug)]
+pub(super) struct Reply {
+    message: Vec<u8>,
+}
+
+/// How far the list has come.
+#[derive(Debug)]
+pub(super) enum Progress {
+    NextPage(String),
+    Learnt(Discovery),
+    Failed(String),
+}
+
+impl OwnRequests {
+    /// Whether the server may be asked: not right after it has failed to answer.
+    pub(super) fn may_ask(&self, now: Duration, pause: Duration) -> bool {
+        self.failed_at.is_none_or(|failed| now >= failed.saturating_add(pause))
+    }
+
+    /// The request for a page; `None` when one is under way.
+    pub(super) fn ask(
+        &mut self,
+        revision: Option<Revision>,
+        cursor: Option<&str>,
+    ) -> Option<Vec<u8>> {
+        if self.open.is_some() {
+            return None;
+        }
+        if cursor.is_none() {
+            self.tools.clear();
+            self.pages = 0;
+        }
+        self.counter += 1;
+        let id = format!("{PREFIX}{}", self.counter);
+        let mut params = serde_json::Map::new();
+        if let Some(cursor) = cursor {
+            params.insert("cursor".into(), cursor.into());
+        }
+        if revision.is_none_or(|revision| revision.era() == Era::Modern) {
+            params.insert("_meta".into(), modern_meta(revision.unwrap_or(Revision::LATEST)));
+        }
+        let request =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params });
+        self.open = Some(id);
+        Some(request.to_string().into_bytes())
+    }
+
+    /// Whether a message of the server's answers us.
+    pub(super) fn recognise(&mut self, message: &[u8]) -> Option<Reply> {
+        let open = self.open.as_ref()?;
+        // Nearly no message mentions our id; only those are looked into.
+        memchr::memmem::find(message, open.as_bytes())?;
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(message, 1 << 16).ok()?;
+        let id = tape.root().get("id").and_then(Node::as_str)?;
+        if id != open.as_str() || tape.root().get("method").is_some() {
+            return None;
+        }
+        self.open = None;
+        Some(Reply { message: message.to_vec() })
+    }
+
+    /// Takes a page in.
+    pub(super) fn learn(
+        &mut self,
+        reply: &Reply,
+        cache: &ToolSchemaCache,
+        server: &str,
+        now: Duration,
+    ) -> Progress {
+        let mut buffer = TapeBuffer::new();
+        let Ok(tape) = buffer.read(&reply.message, 1 << 16) else {
+            return Progress::Failed("the tool list cannot be read".to_owned());
+        };
+        let root = tape.root();
+        let Some(result) = root.get("result") else {
+            let reason = root.pointer("/error/message").and_then(Node::as_str);
+            let reason = reason.as_deref().unwrap_or("no reason given");
+            return Progress::Failed(format!("the server did not list its tools: {reason}"));
+        };
+        let Some(entries) = result.get("tools").filter(|node| node.kind() == Kind::Array) else {
+            return Progress::Failed("the server's tool list has no `tools`".to_owned());
+        };
+        self.tools.extend(ToolList::of(entries, &Limits::default()).tools);
+        self.pages += 1;
+        match result.get("nextCursor").and_then(Node::as_str) {
+            Some(cursor) if self.pages < MOST_PAGES => Progress::NextPage(cursor.into_owned()),
+            _ => {
+                self.failed_at = None;
+                let freshness = Freshness::of_result(result, now);
+                let tools = std::mem::take(&mut self.tools);
+                Progress::Learnt(cache.populate_with(server, &tools, freshness))
+            }
+        }
+    }
+
+    /// Nothing will come of it.
+    pub(super) fn give_up(&mut self, now: Duration) {
+        self.open = None;
+        self.tools.clear();
+        self.failed_at = Some(now);
+    }
+}
+
+fn modern_meta(revision: Revision) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": revision.as_str(),
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {
+            "name": "stickler",
+            "version": env!("CARGO_PKG_VERSION"),
+        },
+    })
+}

@@ -1,0 +1,31 @@
+//! How a gatekeeper behaves.
+
+use std::time::Duration;
+
+/// What can be chosen about a gatekeeper.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GatekeeperSettings {
+    /// Ask the server for its tools when they are not known.
+    pub learns: bool,
+    /// How long a call waits for the tools to be known.
+    pub longest_wait: Duration,
+    /// How old a tool list may be and still be the reason for a refusal.
+    pub fresh_enough: Duration,
+    /// How long the server is left in peace after it did not list its tools.
+    pub pause_after_failure: Duration,
+    /// Announce and serve `toolValidation` where the server does not.
+    pub announces: bool,
+}
+
+impl Default for GatekeeperSettings {
+    fn default() -> Self {
+        Self {
+            learns: true,
+            longest_wait: Duration::from_secs(5),
+            fresh_enough: Duration::from_secs(5),
+            pause_after_failure: Duration::from_secs(30),
+            announces: true,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The gatekeeper learns the tools itself, lets calls wait for them, and serves `toolValidation`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use stickler::{
+    Code, Event, Gatekeeper, GatekeeperSettings, McpValidator, Outbox, ValidationConfig,
+    ValidationMiddleware,
+};
+
+/// A client and a server with a gatekeeper between them, at some second.
+struct Link {
+    gatekeeper: Gatekeeper,
+    now: u64,
+}
+
+/// What came out, as JSON.
+#[derive(Debug, Default)]
+struct Sent {
+    client: Vec<Value>,
+    server: Vec<Value>,
+    events: Vec<Event>,
+}
+
+impl Link {
+    fn new() -> Self {
+        let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+        let middleware = ValidationMiddleware::new("server", Arc::clone(&validator));
+        let settings = GatekeeperSettings::default();
+        Self { gatekeeper: Gatekeeper::new("server", validator, middleware, settings), now: 0 }
+    }
+
+    /// After a handshake with a server that has tools.
+    fn ready() -> Self {
+        let mut link = Self::new();
+        link.client(initialize());
+        link.server(initialized(json!({ "tools": { "listChanged": true } })));
+        link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        link
+    }
+
+    /// After the tools are known, too.
+    fn informed() -> Self {
+        let mut link = Self::ready();
+        link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+        link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": [stat()] } }));
+        link
+    }
+
+    fn time(&self) -> Duration {
+        Duration::from_secs(self.now)
+    }
+
+    fn client(&mut self, message: Value) -> Sent {
+        let text = message.to_string();
+        sent(self.gatekeeper.from_client(text.as_bytes(), Duration::from_secs(self.now)))
+    }
+
+    fn server(&mut self, message: Value) -> Sent {
+        let text = message.to_string();
+        sent(self.gatekeeper.from_server(text.as_bytes(), Duration::from_secs(self.now)))
+    }
+}
+
+fn sent(outbox: Outbox<'_>) -> Sent {
+    let read = |messages: Vec<std::borrow::Cow<'_, [u8]>>| {
+        messages.iter().map(|message| serde_json::from_slice(message).unwrap()).collect()
+    };
+    Sent { client: read(outbox.to_client), server: read(outbox.to_server), events: outbox.events }
+}
+
+fn initialize() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "c", "version": "1" },
+    } })
+}
+
+fn initialized(capabilities: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "result": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": capabilities,
+        "serverInfo": { "name": "s", "version": "1" },
+    } })
+}
+
+fn stat() -> Value {
+    json!({ "name": "stat", "inputSchema": {
+        "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"],
+    } })
+}
+
+fn call(id: u32, tool: &str, arguments: Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+fn list_of(request: &Value, tools: Value) -> Value {
+    assert_eq!(request["method"], "tools/list");
+    json!({ "jsonrpc": "2.0", "id": request["id"], "result": { "tools": tools } })
+}
+
+fn is_help(answer: &Value) -> bool {
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+    answer["result"]["isError"] == true && text.starts_with("Tool call failed for:")
+}
+
+#[test]
+fn a_call_before_any_list_waits_for_the_list_that_the_gateway_asks_for() {
+    let mut link = Link::ready();
+    let waiting = link.client(call(7, "stat", json!({ "pth": "a" })));
+    assert_eq!((waiting.client.len(), waiting.server.len()), (0, 1));
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
+    assert!(sent.server.is_empty(), "the bad call does not reach the server");
+    assert_eq!(sent.client.len(), 1, "the client sees no answer to a question it did not ask");
+    assert!(is_help(&sent.client[0]) && sent.client[0]["id"] == 7);
+    // A good one goes straight on from now on.
+    let good = call(8, "stat", json!({ "path": "a" }));
+    assert_eq!(link.client(good.clone()).server, [good]);
+}
+
+#[test]
+fn a_call_sent_before_the_handshake_is_over_waits_for_it() {
+    let mut link = Link::new();
+    link.client(initialize());
+    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let waiting = link.client(call(7, "stat", json!({ "pth": "a" })));
+    assert!(waiting.client.is_empty() && waiting.server.is_empty());
+    let asked = link.server(initialized(json!({ "tools": {} })));
+    assert_eq!((asked.client.len(), asked.server.len()), (1, 1));
+    let sent = link.server(list_of(&asked.server[0], json!([stat()])));
+    assert!(is_help(&sent.client[0]));
+}
+
+#[test]
+fn a_server_without_tools_is_not_asked_for_them() {
+    let mut link = Link::new();
+    link.client(initialize());
+    let waiting = link.client(call(7, "stat", json!({})));
+    assert!(waiting.server.is_empty());
+    let sent = link.server(initialized(json!({})));
+    assert_eq!(sent.server, [call(7, "stat", json!({}))]);
+    assert_eq!(sent.client, [initialized(json!({}))], "and nothing is announced for it");
+}
+
+#[test]
+fn all_pages_are_asked_for() {
+    let mut link = Link::ready();
+    let first = link.client(call(7, "stat", json!({})));
+    let mut page = list_of(&first.server[0], json!([{ "name": "a", "inputSchema": {} }]));
+    page["result"]["nextCursor"] = "two".into();
+    let second = link.server(page);
+    assert_eq!(second.server[0]["params"]["cursor"], "two");
+    let sent = link.server(list_of(&second.server[0], json!([stat()])));
+    assert!(is_help(&sent.client[0]));
+}
+
+#[test]
+fn an_old_list_is_fetched_again_before_it_refuses() {
+    let mut link = Link::informed();
+    let at_once = link.client(call(7, "new", json!({})));
+    assert_eq!(at_once.client[0]["error"]["code"], -32602, "a list of this second is fresh enough");
+    link.now = 60;
+    let waiting = link.client(call(8, "new", json!({})));
+    assert!(waiting.client.is_empty());
+    let tools = json!([stat(), { "name": "new", "inputSchema": { "type": "object" } }]);
+    let sent = link.server(list_of(&waiting.server[0], tools));
+    assert_eq!(sent.server, [call(8, "new", json!({}))]);
+    assert!(sent.client.is_empty());
+}
+
+#[test]
+fn a_list_that_cannot_be_confirmed_refuses_nothing() {
+    let mut link = Link::informed();
+    link.now = 60;
+    let waiting = link.client(call(8, "stat", json!({ "pth": "a" })));
+    let id = &waiting.server[0]["id"];
+    let error = json!({ "code": -32603, "message": "not now" });
+    let sent = link.server(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    assert_eq!(sent.server, [call(8, "stat", json!({ "pth": "a" }))]);
+    assert!(sent.client.is_empty());
+    assert!(matches!(&sent.events[0], Event::Degraded { reason } if reason.contains("not now")));
+}
+
+#[test]
+fn a_call_does_not_wait_for_ever() {
+    let mut link = Link::ready();
+    link.client(call(7, "stat", json!({ "pth": "a" })));
+    let deadline = link.gatekeeper.next_deadline().unwrap();
+    assert_eq!(deadline, GatekeeperSettings::default().longest_wait);
+    link.now = 6;
+    let sent = sent(link.gatekeeper.timeout(link.time()));
+    assert_eq!(sent.server, [call(7, "stat", json!({ "pth": "a" }))]);
+    assert_eq!(link.gatekeeper.next_deadline(), None);
+    // The server is left in peace for a while.
+    assert_eq!(link.client(call(8, "stat", json!({}))).server, [call(8, "stat", json!({}))]);
+}
+
+#[test]
+fn a_cancellation_does_not_overtake_the_call_it_is_about() {
+    let mut link = Link::ready();
+    let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+    assert!(link.client(cancel.clone()).server.is_empty());
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
+    assert_eq!(sent.server, [call(7, "stat", json!({ "path": "a" })), cancel]);
+}
+
+#[test]
+fn after_a_change_the_next_call_is_judged_by_the_new_list() {
+    let mut link = Link::informed();
+    link.server(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
+    let sent = link.server(list_of(&waiting.server[0], json!([])));
+    assert_eq!(sent.client[0]["error"]["message"], "Unknown tool: stat");
+}
+
+#[test]
+fn the_capability_and_the_tool_are_spliced_in_and_nothing_else_changes() {
+    let mut link = Link::new();
+    link.client(initialize());
+    let reply = br#"{ "jsonrpc":"2.0", "id":1, "result":{"protocolVersion":"2025-11-25", "capabilities":{"tools":{}, "experimental":{"x":1e2}},"serverInfo":{"name":"s","version":"1"}} }"#;
+    let outbox = link.gatekeeper.from_server(reply, Duration::ZERO);
+    let text = String::from_utf8(outbox.to_client[0].to_vec()).unwrap();
+    let (before, rest) = text.split_once(r#","toolValidation":{"supported":true"#).unwrap();
+    assert!(reply.starts_with(before.as_bytes()) && before.ends_with("1e2"));
+    assert!(rest.ends_with(r#"}},"serverInfo":{"name":"s","version":"1"}} }"#));
+
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let sent = link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": [stat()] } }));
+    let tools = sent.client[0]["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 2);
+    assert_eq!((&tools[0], &tools[1]["name"]), (&stat(), &json!("stickler_validate")));
+}
+
+#[test]
+fn calls_are_validated_without_being_made() {
+    let mut link = Link::informed();
+    let ask = |link: &mut Link, id, tool, arguments| {
+        let sent = link.client(call(id, tool, arguments));
+        assert!(sent.server.is_empty());
+        assert_eq!(sent.client.len(), 1);
+        sent.client[0]["result"].clone()
+    };
+    let single = json!({ "tool": "server:stat", "arguments": { "pth": "a" } });
+    let answer = ask(&mut link, 3, "stickler_validate", single.clone());
+    let structured = &answer["structuredContent"];
+    assert_eq!(structured["valid"], false);
+    assert_eq!(structured["suggestions"], json!(["path"]));
+    assert_eq!(structured["details"]["corrected"]["arguments"], json!({ "path": "a" }));
+    assert_eq!(answer["content"][0]["text"], structured.to_string());
+    let both = json!({ "calls": [single, { "tool": "stat", "arguments": { "path": "a" } }] });
+    let answer = ask(&mut link, 4, "validate", both);
+    let valid: Vec<&Value> = answer["structuredContent"]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["valid"])
+        .collect();
+    assert_eq!(valid, [false, true]);
+    assert!(is_help(
+        &json!({ "result": ask(&mut link, 5, "stickler_validate", json!({ "tol": "stat" })) })
+    ));
+    assert_eq!(ask(&mut link, 6, "stickler_validate", json!({}))["isError"], true);
+    assert_eq!(link.gatekeeper.in_flight(), 0);
+}
+
+#[test]
+fn a_server_that_validates_itself_is_left_to_it() {
+    let mut link = Link::new();
+    link.client(initialize());
+    let own = json!({ "tools": {}, "experimental": { "toolValidation": { "supported": true } } });
+    assert_eq!(link.server(initialized(own.clone())).client, [initialized(own)]);
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let tools = json!([{ "name": "validate", "inputSchema": { "type": "object" } }]);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": tools } });
+    assert_eq!(link.server(list.clone()).client, [list]);
+    let asked = call(3, "validate", json!({}));
+    assert_eq!(link.client(asked.clone()).server, [asked]);
+}
+
+#[test]
+fn when_the_server_goes_everything_that_waits_is_answered_once() {
+    let mut link = Link::ready();
+    link.client(json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" }));
+    link.client(call(7, "stat", json!({})));
+    let gone = link.gatekeeper.server_gone(Code::ServerGone, "it exited", link.time());
+    let sent = sent(gone);
+    let mut ids: Vec<i64> = sent.client.iter().map(|reply| reply["id"].as_i64().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [3, 7]);
+    assert!(sent.server.is_empty());
+}
