@@ -493,6 +493,7 @@ fn an_unknown_discriminator_names_all_that_are_known() {
     for kind in ["text", "image", "audio", "resource_link", "resource"] {
         assert!(finding.expected.contains(kind), "{}", finding.expected);
     }
+}
 
 #[test]
 fn the_same_bad_call_again_and_again_is_told_so_and_then_briefly() {
