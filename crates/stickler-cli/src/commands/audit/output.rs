@@ -9,6 +9,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::input::STANDARD_INPUT;
 use crate::style::complain;
 
+const BAR: &str = "{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+const SPINNER: &str = "{spinner} {bytes}, {bytes_per_sec}";
+
 /// Gathers text for standard output and writes it in one go, with the bar out of the way.
 pub(super) struct Output {
     pub(super) text: Vec<u8>,
@@ -49,9 +52,8 @@ pub(super) fn progress(files: &[PathBuf]) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = match total_bytes(files) {
-        Some(total) => ProgressBar::new(total)
-            .with_style(style("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")),
-        None => ProgressBar::no_length().with_style(style("{spinner} {bytes}, {bytes_per_sec}")),
+        Some(total) => ProgressBar::new(total).with_style(style(BAR)),
+        None => ProgressBar::no_length().with_style(style(SPINNER)),
     };
     bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
     bar.enable_steady_tick(Duration::from_millis(500));
@@ -70,4 +72,17 @@ fn total_bytes(files: &[PathBuf]) -> Option<u64> {
         metadata.filter(|_| path != Path::new(STANDARD_INPUT)).map(|metadata| metadata.len())
     };
     files.iter().map(size).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BAR, SPINNER};
+    use indicatif::ProgressStyle;
+
+    #[test]
+    fn the_templates_are_well_formed() {
+        for template in [BAR, SPINNER] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
 }
