@@ -243,7 +243,7 @@ fn a_key_given_twice_and_a_number_past_all_readers_are_refused() {
     let text = br#"{"a":1,"b":[1e400],"a":2}"#;
     let result = validator.validate_text("s", "t", Some(text)).unwrap();
     assert_eq!(told(&result.errors), [("invalid_value", "/a"), ("invalid_value", "/b/0")]);
-    assert!(result.errors[0].message.contains("only once"));
+    assert!(result.errors[0].message.contains("give it once"));
     assert!(result.errors[1].message.contains("range of a double"));
 }
 
