@@ -20,7 +20,9 @@ pub use outbox::{Event, Outbox};
 pub use settings::GatekeeperSettings;
 
 use crate::arguments::McpValidator;
+use crate::envelope::RequestId;
 use crate::middleware::ValidationMiddleware;
+use crate::protocol::Revision;
 use crate::rules::{Code, MessageRule};
 use crate::side::Side;
 use crate::verdict::{Decision, Verdict};
@@ -126,6 +128,16 @@ impl Gatekeeper {
         let replies = self.middleware.abandon(Side::Client, code, reason);
         out.to_client.extend(replies.into_iter().map(Cow::Owned));
         out
+    }
+
+    /// One request will not be answered: the error for its sender. `None` when it does not wait.
+    pub fn give_up_on(&mut self, id: &RequestId, code: Code, reason: &str) -> Option<Vec<u8>> {
+        self.middleware.abandon_one(Side::Client, id, code, reason)
+    }
+
+    /// The revision that is spoken, as far as it is known by now.
+    pub fn revision(&self) -> Option<Revision> {
+        self.middleware.revision()
     }
 
     /// Whether a message is a call that should wait until the tools are known.
