@@ -154,6 +154,18 @@ pub(crate) fn request(
     Open { status, headers, reader }
 }
 
+/// Sends a POST and goes away without waiting for the answer.
+pub(crate) fn send(port: u16, headers: &[(&str, &str)], body: &str) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let mut head = format!("POST /mcp HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n", body.len());
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
+    // Long enough for it to have been read.
+    std::thread::sleep(Duration::from_millis(200));
+}
+
 impl Open {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)

@@ -6,12 +6,14 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
+use stickler::envelope::Address;
 use stickler::headers::{VERSION, VERSION_KEY};
 use stickler::{Era, Revision, Side};
 
 use super::body::{self, Received};
 use super::reply::{self, Answer, SESSION};
 use super::sessions::Sessions;
+use super::switchboard::Switchboard;
 use super::to_command;
 use super::to_url::Proxy;
 use crate::gateway::log::Log;
@@ -19,7 +21,7 @@ use crate::gateway::recipe::Recipe;
 
 /// Where requests go.
 pub(super) enum Backend {
-    Command(Arc<Sessions>),
+    Command(Arc<Sessions>, Switchboard),
     Url(Arc<Proxy>),
 }
 
@@ -37,7 +39,7 @@ const OLD_TRANSPORT: &str = "the HTTP+SSE transport of 2024-11-05 is not served 
 impl Backend {
     fn recipe(&self) -> &Recipe {
         match self {
-            Self::Command(sessions) => &sessions.recipe,
+            Self::Command(sessions, _) => &sessions.recipe,
             Self::Url(proxy) => &proxy.recipe,
         }
     }
@@ -45,7 +47,7 @@ impl Backend {
     /// Streams that have no end are ended.
     pub(super) fn hang_up(&self) {
         match self {
-            Self::Command(sessions) => sessions.hang_up(),
+            Self::Command(sessions, _) => sessions.hang_up(),
             Self::Url(proxy) => proxy.hang_up(),
         }
     }
@@ -53,7 +55,10 @@ impl Backend {
     /// Everything ends.
     pub(super) async fn close_all(&self) {
         match self {
-            Self::Command(sessions) => sessions.close_all().await,
+            Self::Command(sessions, switchboard) => {
+                switchboard.close().await;
+                sessions.close_all().await;
+            }
             Self::Url(proxy) => proxy.close_all(),
         }
     }
@@ -141,7 +146,10 @@ impl Front {
 
     async fn post(&self, headers: HeaderMap, body: Bytes) -> Answer {
         match &self.backend {
-            Backend::Command(sessions) => to_command::post(sessions, &headers, body).await,
+            Backend::Command(sessions, switchboard) => match era(&headers, &body) {
+                Era::Legacy => to_command::post(sessions, &headers, body).await,
+                Era::Modern => to_command::post_modern(switchboard, sessions, &headers, body).await,
+            },
             Backend::Url(proxy) => proxy.post(headers, body).await,
         }
     }
@@ -152,31 +160,32 @@ impl Front {
         }
         match &self.backend {
             Backend::Url(proxy) => proxy.get(headers).await,
-            Backend::Command(_) if era(&headers, &[]) == Era::Modern => {
+            Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
                 reply::not_allowed("POST", "there is no GET stream since 2026-07-28")
             }
-            Backend::Command(_) if !headers.contains_key(SESSION) => {
+            Backend::Command(..) if !headers.contains_key(SESSION) => {
                 // Clients of the old transport begin like this.
                 reply::not_allowed("POST, DELETE", OLD_TRANSPORT)
             }
-            Backend::Command(sessions) => to_command::listen(sessions, &headers),
+            Backend::Command(sessions, _) => to_command::listen(sessions, &headers),
         }
     }
 
     async fn close(&self, headers: HeaderMap) -> Answer {
         match &self.backend {
             Backend::Url(proxy) => proxy.delete(headers).await,
-            Backend::Command(_) if era(&headers, &[]) == Era::Modern => {
+            Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
                 reply::not_allowed("POST", "there are no sessions since 2026-07-28")
             }
-            Backend::Command(sessions) => to_command::close(sessions, &headers),
+            Backend::Command(sessions, _) => to_command::close(sessions, &headers),
         }
     }
 }
 
 /// The era that a request belongs to: its session says, or its header, or its body.
 pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
-    if headers.contains_key(SESSION) {
+    let opens = || Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize");
+    if headers.contains_key(SESSION) || opens() {
         return Era::Legacy;
     }
     let version = headers.get(VERSION).and_then(|version| version.to_str().ok());

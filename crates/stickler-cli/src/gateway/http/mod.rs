@@ -7,6 +7,7 @@
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `own`, `upstream` | a server that is reached by HTTP itself |
 //! | `modern` | what 2026-07-28 asks of HTTP |
+//! | `switchboard`, `numbering` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
 
 mod body;
@@ -14,12 +15,14 @@ mod conversation;
 mod front;
 mod mail;
 mod modern;
+mod numbering;
 mod own;
 mod pipe;
 mod process;
 mod relay;
 mod reply;
 mod sessions;
+mod switchboard;
 mod to_command;
 mod to_url;
 mod upstream;
@@ -42,6 +45,7 @@ use super::log::{Level, Log};
 use super::recipe::Recipe;
 use front::{Backend, Front};
 use sessions::Sessions;
+use switchboard::Switchboard;
 use to_url::Proxy;
 
 /// Where the server is.
@@ -110,7 +114,9 @@ async fn run(recipe: Recipe, settings: HttpSettings, server: Server, log: Log) -
     let backend = match server {
         Server::Command(command) => {
             let times = (settings.idle, settings.grace);
-            Backend::Command(Sessions::new(command, recipe, log.clone(), times, settings.children))
+            let children = settings.children;
+            let sessions = Sessions::new(command, recipe, log.clone(), times, children);
+            Backend::Command(Arc::clone(&sessions), Switchboard::new(sessions))
         }
         Server::Url(url) => Backend::Url(Proxy::new(url, recipe, log.clone(), settings.idle)?),
     };

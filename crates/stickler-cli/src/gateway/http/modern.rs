@@ -6,6 +6,7 @@ use stickler::headers;
 use stickler::rules::json_rpc;
 use stickler::tape::{Node, TapeBuffer};
 
+use super::body::Body;
 use super::reply::{self, Answer};
 use crate::gateway::log::{Level, Log};
 use crate::gateway::recipe::Recipe;
@@ -28,13 +29,19 @@ pub(super) fn check(
 
 /// The answer to a request, with the status that its error asks for.
 pub(super) fn verdict(answer: Bytes) -> Answer {
-    let mut answered = reply::verdict(answer.clone());
-    if memchr::memmem::find(&answer, b"\"error\"").is_some()
-        && let Some(code) = error_code(&answer)
+    with_status(reply::verdict(answer))
+}
+
+/// An answer with the status that its error asks for.
+pub(super) fn with_status(mut answer: Answer) -> Answer {
+    if let Body::Whole(Some(message)) = answer.body()
+        && memchr::memmem::find(message, b"\"error\"").is_some()
+        && matches!(answer.status(), StatusCode::OK | StatusCode::BAD_REQUEST)
+        && let Some(code) = error_code(message)
     {
-        *answered.status_mut() = status(code, false);
+        *answer.status_mut() = status(code, false);
     }
-    answered
+    answer
 }
 
 fn status(code: i32, of_headers: bool) -> StatusCode {
