@@ -247,7 +247,8 @@ Examples:
   stickler run -- npx -y @modelcontextprotocol/server-filesystem /data
   stickler run --strict --log info -- uvx mcp-server-git
   stickler run --listen 127.0.0.1:8787 -- npx -y @modelcontextprotocol/server-everything
-  stickler run --listen 127.0.0.1:8787 --url https://example.com/mcp";
+  stickler run --listen 127.0.0.1:8787 --url https://example.com/mcp
+  stickler run --url https://example.com/mcp";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:

@@ -24,7 +24,10 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
             Ok(Exit::Fine)
         }
         (None, Server::Command(command)) => relay(&recipe, &command, log, grace),
-        (None, Server::Url(_)) => Err(Failure::Usage("a URL needs `--listen` for now".to_owned())),
+        (None, Server::Url(url)) => {
+            gateway::relay_to_url(recipe, url, log, grace)?;
+            Ok(Exit::Fine)
+        }
     }
 }
 

@@ -9,8 +9,8 @@ pub struct SseEvent {
     pub raw: Vec<u8>,
     /// The message: its `data` lines, joined. `None` for comments and events without data.
     pub data: Option<Vec<u8>>,
-    /// It has an `id`, by which a reader can ask for what came after it.
-    pub has_id: bool,
+    /// Its `id`, by which a reader can ask for what came after it.
+    pub id: Option<String>,
     /// Its `event` is `message`, or it has none.
     pub is_message: bool,
     /// Where the `data` lines are in `raw`, from the first to the last.
@@ -145,7 +145,7 @@ impl SseFramer {
 impl SseEvent {
     fn read(raw: Vec<u8>) -> Self {
         let mut data: Option<Vec<u8>> = None;
-        let (mut has_id, mut is_message, mut lines) = (false, true, 0..0);
+        let (mut id, mut is_message, mut lines) = (None, true, 0..0);
         let mut start = 0;
         for line in raw.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let span = start..start + line.len();
@@ -172,14 +172,14 @@ impl SseEvent {
                     }
                     lines.end = span.end;
                 }
-                b"id" => has_id = true,
+                b"id" => id = std::str::from_utf8(value).ok().map(str::to_owned),
                 b"event" => is_message = value == b"message",
                 _ => {}
             }
         }
         // A reader that only marks its place sends an event with an empty message.
         let data = data.filter(|data| !data.is_empty());
-        Self { raw, data, has_id, is_message, lines }
+        Self { raw, data, id, is_message, lines }
     }
 
     /// The event with another message in it.
@@ -261,7 +261,7 @@ mod tests {
     fn another_message_leaves_the_rest_of_the_event() {
         let all = events(b"id: 1\ndata: a\ndata: b\nretry: 5\n\n", 100, 100);
         let event = all[0].as_ref().unwrap();
-        assert!(event.has_id && event.is_message);
+        assert_eq!((event.id.as_deref(), event.is_message), (Some("1"), true));
         assert_eq!(event.with_data(b"new"), b"id: 1\ndata: new\nretry: 5\n\n");
         let all = events(b"data: a\r\nid: 1\r\n\r\n", 100, 100);
         let event = all[0].as_ref().unwrap();

@@ -135,6 +135,22 @@ impl Gatekeeper {
         self.middleware.abandon_one(Side::Client, id, code, reason)
     }
 
+    /// An answer that the gateway itself gives to a question of its own, because nobody else did.
+    /// To anything else it is nothing.
+    pub fn answer_own(&mut self, message: &[u8], now: Duration) -> Outbox<'static> {
+        let mut out = Outbox::default();
+        if let Some(reply) = self.own.recognise(message) {
+            self.learn(&reply, now, &mut out);
+        }
+        out
+    }
+
+    /// The revision that the peers have agreed on or declared; `None` before, and for one that is
+    /// not known here.
+    pub fn agreed_revision(&self) -> Option<Revision> {
+        self.middleware.agreed_revision()
+    }
+
     /// The revision that is spoken, as far as it is known by now.
     pub fn revision(&self) -> Option<Revision> {
         self.middleware.revision()

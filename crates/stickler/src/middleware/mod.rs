@@ -104,6 +104,11 @@ impl ValidationMiddleware {
         self.session.revision()
     }
 
+    /// The same, but `None` too while nothing has been said about it.
+    pub fn agreed_revision(&self) -> Option<Revision> {
+        self.session.revision().filter(|_| self.session.has_agreed())
+    }
+
     /// How many requests of a side wait for an answer.
     pub fn in_flight(&mut self, requester: Side) -> usize {
         self.session.flights(requester).len()

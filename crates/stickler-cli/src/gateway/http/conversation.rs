@@ -10,7 +10,7 @@ use hyper::HeaderMap;
 use stickler::envelope::{Address, Bearing, RequestId};
 use stickler::frame::Frame;
 use stickler::tape::{Node, TapeBuffer};
-use stickler::{Code, Event, Gatekeeper, Outbox, Side};
+use stickler::{Code, Era, Event, Gatekeeper, Outbox, Revision, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -33,6 +33,8 @@ pub(super) enum Waits {
     Always,
     /// Those that do not go on at once: the others get their answer where they go.
     IfHeld,
+    /// None: all that comes goes the same way.
+    Never,
 }
 
 /// A client, a server, and what is between them.
@@ -40,6 +42,8 @@ pub(super) struct Conversation {
     gatekeeper: Mutex<Gatekeeper>,
     mail: Mutex<Mail>,
     link: Box<dyn Link>,
+    /// The one way to a client that has only one.
+    out: Option<mpsc::Sender<Bytes>>,
     log: Log,
     /// All conversations count from the same moment: they share what is learnt.
     started: Instant,
@@ -70,14 +74,36 @@ impl Conversation {
         log: Log,
         started: Instant,
     ) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::with(gatekeeper, link, log, started, None))
+    }
+
+    /// With a client that reads everything in one place.
+    pub(super) fn for_one(
+        gatekeeper: Gatekeeper,
+        link: Box<dyn Link>,
+        log: Log,
+        started: Instant,
+        out: mpsc::Sender<Bytes>,
+    ) -> Arc<Self> {
+        Arc::new(Self::with(gatekeeper, link, log, started, Some(out)))
+    }
+
+    fn with(
+        gatekeeper: Gatekeeper,
+        link: Box<dyn Link>,
+        log: Log,
+        started: Instant,
+        out: Option<mpsc::Sender<Bytes>>,
+    ) -> Self {
+        Self {
             gatekeeper: Mutex::new(gatekeeper),
             mail: Mutex::default(),
             link,
+            out,
             log,
             started,
             timed: AtomicBool::new(false),
-        })
+        }
     }
 
     /// A panic elsewhere left whole values behind; the conversation goes on.
@@ -110,6 +136,9 @@ impl Conversation {
                 ids.retain(|id| !done.contains(id));
             }
             _ => {}
+        }
+        if waits == Waits::Never {
+            ids.clear();
         }
         if waits == Waits::IfHeld {
             let goes_on = heard.to_server.iter().any(|one| {
@@ -157,6 +186,39 @@ impl Conversation {
         Heard::of(&outbox, body)
     }
 
+    /// A message that is too long to be kept.
+    pub(super) fn overlong(&self, sender: Side, beginning: &[u8]) -> Heard {
+        let outbox = self.gatekeeper().overlong(sender, beginning);
+        self.observe(&outbox.events);
+        Heard::copied(&outbox)
+    }
+
+    /// An answer of our own to a question of our own.
+    pub(super) fn hear_own(&self, message: &Bytes) -> Heard {
+        let outbox = self.gatekeeper().answer_own(message, self.started.elapsed());
+        self.observe(&outbox.events);
+        Heard::copied(&outbox)
+    }
+
+    /// How many requests of the client wait for an answer.
+    pub(super) fn in_flight(&self) -> usize {
+        self.gatekeeper().in_flight()
+    }
+
+    /// The revision, once it has been said.
+    pub(super) fn agreed_revision(&self) -> Option<Revision> {
+        self.gatekeeper().agreed_revision()
+    }
+
+    /// The era, once it has been said.
+    pub(super) fn era(&self) -> Option<Era> {
+        self.agreed_revision().map(Revision::era)
+    }
+
+    pub(super) fn say(&self, level: Level, text: &str) {
+        self.log.say(level, text);
+    }
+
     /// One request will not be answered by the server: the error for it.
     pub(super) fn give_up_on(&self, id: &RequestId, code: Code, reason: &str) -> Option<Bytes> {
         self.gatekeeper().give_up_on(id, code, reason).map(Bytes::from)
@@ -190,6 +252,11 @@ impl Conversation {
 
     pub(super) async fn deliver(&self, messages: Vec<Bytes>) {
         for message in messages {
+            if let Some(out) = &self.out {
+                // A client that reads no more is noticed where its input ends.
+                let _ = out.send(message).await;
+                continue;
+            }
             let route = self.mail().route(message);
             let is_delivered = match route {
                 Route::Post(sender, parcel) => sender.send(parcel).await.is_ok(),

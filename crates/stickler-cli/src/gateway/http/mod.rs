@@ -6,18 +6,21 @@
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `own`, `upstream` | a server that is reached by HTTP itself |
+//! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `modern` | what 2026-07-28 asks of HTTP |
 //! | `switchboard`, `numbering` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
 
 mod body;
 mod conversation;
+mod from_stdio;
 mod front;
 mod mail;
 mod modern;
 mod numbering;
 mod own;
 mod pipe;
+mod posting;
 mod process;
 mod relay;
 mod reply;
@@ -43,6 +46,7 @@ use tokio::sync::{mpsc, watch};
 use super::child::ServerCommand;
 use super::log::{Level, Log};
 use super::recipe::Recipe;
+pub(crate) use from_stdio::relay_to_url;
 use front::{Backend, Front};
 use sessions::Sessions;
 use switchboard::Switchboard;

@@ -152,7 +152,7 @@ impl Pipe {
 
 /// A line break in JSON means nothing outside of strings, and inside of them it is not allowed; on
 /// stdio it would end the message.
-fn on_one_line(message: Bytes) -> Bytes {
+pub(super) fn on_one_line(message: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &message).is_none() {
         return message;
     }

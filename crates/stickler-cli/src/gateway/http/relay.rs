@@ -258,7 +258,7 @@ impl Relay {
                 return self.pass(heard, None).await;
             }
         };
-        self.resumable |= event.has_id;
+        self.resumable |= event.id.is_some();
         match event.data.clone().filter(|_| event.is_message) {
             Some(data) => {
                 let data = Bytes::from(data);
