@@ -203,11 +203,44 @@ pub(crate) struct RunOptions {
     pub(crate) grace: u64,
 
     #[command(flatten)]
+    pub(crate) http: HttpOptions,
+
+    #[command(flatten)]
     pub(crate) checks: CheckOptions,
 
     /// The server's command
-    #[arg(last = true, value_name = "CMD", required = true)]
+    #[arg(last = true, value_name = "CMD", required_unless_present = "url")]
     pub(crate) command: Vec<String>,
+}
+
+/// Clients and servers that are reached by HTTP.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "HTTP")]
+pub(crate) struct HttpOptions {
+    /// Serve clients by Streamable HTTP at this address, at `/mcp`; without it they come by
+    /// standard input and output
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+
+    /// The server's URL
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub(crate) url: Option<String>,
+
+    /// An origin that browsers may come from, beside those of this machine; can be repeated
+    #[arg(long, value_name = "ORIGIN", requires = "listen")]
+    pub(crate) allow_origin: Vec<String>,
+
+    /// The environment variable with the token that clients must show
+    #[arg(long, value_name = "VARIABLE", requires = "listen")]
+    pub(crate) bearer_token_env: Option<String>,
+
+    /// Seconds after which a session that nobody uses is closed
+    #[arg(long, value_name = "SECONDS", default_value_t = 1800)]
+    pub(crate) idle_timeout: u64,
+
+    /// How many server processes there may be at once
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub(crate) max_children: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -267,7 +300,10 @@ Examples:
 const RUN_EXAMPLES: &str = "\
 Examples:
   stickler run -- npx -y @modelcontextprotocol/server-filesystem /data
-  stickler run --strict --log info -- uvx mcp-server-git";
+  stickler run --strict --log info -- uvx mcp-server-git
+  stickler run --listen 127.0.0.1:8787 -- npx -y @modelcontextprotocol/server-everything
+  stickler run --listen 127.0.0.1:8787 --url https://example.com/mcp
+  stickler run --url https://example.com/mcp";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:

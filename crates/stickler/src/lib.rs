@@ -54,6 +54,7 @@ mod error;
 mod example;
 pub mod frame;
 mod gatekeeper;
+pub mod headers;
 mod middleware;
 mod policy;
 mod protocol;
@@ -84,7 +85,7 @@ pub use protocol::{
     Era, Method, MethodKind, MethodLookup, ProtocolSchemaError, ProtocolSchemas, Revision,
     SchemaValidator, UnknownRevision,
 };
-pub use render::{HelpPrompt, ObservedError, RetryObservation, estimate_tokens};
+pub use render::{HelpPrompt, ObservedError, RetryObservation, error_reply, estimate_tokens};
 pub use repair::{Edit, EditKind};
 pub use rules::{Code, MessageRule, Rule, Severity};
 pub use side::Side;

@@ -4,12 +4,16 @@
 //! stopped. Standard output is the wire: everything for people goes to standard error.
 
 mod child;
+mod http;
 mod log;
+mod recipe;
 mod signals;
 mod stdio;
 mod wire;
 
 pub(crate) use child::ServerCommand;
+pub(crate) use http::{HttpSettings, Server, relay_to_url, serve};
 pub(crate) use log::{Level, Log};
+pub(crate) use recipe::Recipe;
 pub(crate) use signals::pass_signals_on;
 pub(crate) use stdio::relay;

@@ -1,6 +1,6 @@
 //! The id that pairs a response with its request.
 
-use crate::tape::{Kind, Node};
+use crate::tape::{Kind, Node, TapeBuffer};
 
 /// A request's id. Two ids are the same when JSON Schema says their values are: `1` and `1.0` are,
 /// `1` and `"1"` are not.
@@ -22,6 +22,12 @@ impl RequestId {
             }
             _ => None,
         }
+    }
+
+    /// The id that a JSON text is.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut buffer = TapeBuffer::new();
+        Self::of(buffer.read(text, 1).ok()?.root())
     }
 
     /// The id as JSON.
@@ -48,8 +54,7 @@ fn shortest(text: &str) -> Box<str> {
 
 #[cfg(test)]
 mod tests {
-    use super::RequestId;
-    use crate::tape::TapeBuffer;
+    use super::{RequestId, TapeBuffer};
 
     fn id(text: &str) -> Option<RequestId> {
         let mut buffer = TapeBuffer::new();

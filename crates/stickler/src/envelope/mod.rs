@@ -8,10 +8,12 @@
 //! `null` is a value, not an absence; an array is never taken for an object; `1.0` is the integer
 //! 1, as in JSON Schema.
 
+mod address;
 mod glimpse;
 mod id;
 mod identify;
 
+pub use address::{Address, Bearing};
 pub use glimpse::Glimpse;
 pub(crate) use glimpse::Glimpser;
 pub use id::RequestId;

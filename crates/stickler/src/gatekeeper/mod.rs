@@ -20,8 +20,9 @@ pub use outbox::{Event, Outbox};
 pub use settings::GatekeeperSettings;
 
 use crate::arguments::McpValidator;
-use crate::envelope::Glimpse;
+use crate::envelope::{Glimpse, RequestId};
 use crate::middleware::ValidationMiddleware;
+use crate::protocol::Revision;
 use crate::rules::{Code, MessageRule};
 use crate::side::Side;
 use crate::verdict::{Decision, Verdict};
@@ -127,6 +128,32 @@ impl Gatekeeper {
         let replies = self.middleware.abandon(Side::Client, code, reason);
         out.to_client.extend(replies.into_iter().map(Cow::Owned));
         out
+    }
+
+    /// One request will not be answered: the error for its sender. `None` when it does not wait.
+    pub fn give_up_on(&mut self, id: &RequestId, code: Code, reason: &str) -> Option<Vec<u8>> {
+        self.middleware.abandon_one(Side::Client, id, code, reason)
+    }
+
+    /// An answer that the gateway itself gives to a question of its own, because nobody else did.
+    /// To anything else it is nothing.
+    pub fn answer_own(&mut self, message: &[u8], now: Duration) -> Outbox<'static> {
+        let mut out = Outbox::default();
+        if let Some(reply) = self.own.recognise(message) {
+            self.learn(&reply, now, &mut out);
+        }
+        out
+    }
+
+    /// The revision that the peers have agreed on or declared; `None` before, and for one that is
+    /// not known here.
+    pub fn agreed_revision(&self) -> Option<Revision> {
+        self.middleware.agreed_revision()
+    }
+
+    /// The revision that is spoken, as far as it is known by now.
+    pub fn revision(&self) -> Option<Revision> {
+        self.middleware.revision()
     }
 
     /// Whether a message is a call that should wait until the tools are known.

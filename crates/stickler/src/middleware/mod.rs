@@ -37,7 +37,7 @@ use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 use crate::render::Reply;
 use crate::rules::Code;
-use crate::session::Session;
+use crate::session::{Landing, Session};
 use crate::side::Side;
 use crate::tape::{Node, SyntaxErrorKind, TapeBuffer};
 use crate::verdict::Verdict;
@@ -107,6 +107,11 @@ impl ValidationMiddleware {
         self.session.revision()
     }
 
+    /// The same, but `None` too while nothing has been said about it.
+    pub fn agreed_revision(&self) -> Option<Revision> {
+        self.session.revision().filter(|_| self.session.has_agreed())
+    }
+
     /// How many requests of a side wait for an answer.
     pub fn in_flight(&mut self, requester: Side) -> usize {
         self.session.flights(requester).len()
@@ -154,6 +159,23 @@ impl ValidationMiddleware {
             reply.gone(code, reason, &flight.method)
         });
         replies.collect()
+    }
+
+    /// Gives up on one request of a side: the error that it is to get.
+    pub fn abandon_one(
+        &mut self,
+        requester: Side,
+        id: &RequestId,
+        code: Code,
+        reason: &str,
+    ) -> Option<Vec<u8>> {
+        match self.session.flights(requester).land(id) {
+            Landing::Answered(flight) => {
+                let reply = Reply { id: Some(&flight.id), revision: flight.revision };
+                Some(reply.gone(code, reason, &flight.method))
+            }
+            Landing::Cancelled | Landing::GivenUp | Landing::Repeated | Landing::Unasked => None,
+        }
     }
 
     fn read(

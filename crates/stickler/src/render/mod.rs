@@ -11,6 +11,7 @@ mod unknown_tool;
 
 pub use help::HelpPrompt;
 pub use observation::{ObservedError, RetryObservation};
+pub use reply::error_reply;
 pub(crate) use reply::{CallRefusal, Repetition, Reply};
 pub(crate) use tokens::cut as cut_to_tokens;
 pub use tokens::estimate as estimate_tokens;

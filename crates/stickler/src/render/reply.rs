@@ -65,6 +65,13 @@ struct Corrected<'c> {
     arguments: &'c RawValue,
 }
 
+/// A JSON-RPC error for whoever cannot be answered by a gatekeeper. The id is JSON, as it was
+/// written.
+pub fn error_reply(id: Option<&str>, code: i32, message: &str) -> Vec<u8> {
+    let error = json!({ "code": code, "message": message });
+    Reply { id, revision: None }.write("error", &error)
+}
+
 impl Reply<'_> {
     /// The error for a message that does not go on.
     pub(crate) fn refusal(self, refusal: &Finding, findings: &[Finding]) -> Vec<u8> {
@@ -143,7 +150,7 @@ impl Reply<'_> {
         self.write("result", &result)
     }
 
-    fn error(self, code: i32, message: &str, data: &Value) -> Vec<u8> {
+    pub(crate) fn error(self, code: i32, message: &str, data: &Value) -> Vec<u8> {
         self.write("error", &json!({ "code": code, "message": message, "data": data }))
     }
 

@@ -1,0 +1,185 @@
+//! Bodies: what is read is bounded, what is sent is whole or a stream.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use stickler::frame::sse_event;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use super::mail::Parcel;
+
+/// A stream says that it is still there after this long without anything else.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How much is kept of a body that is too large: enough to find the id in it.
+const PREFIX: usize = 4096;
+
+/// The body of an answer.
+pub(super) enum Body {
+    Whole(Option<Bytes>),
+    Stream(Box<Stream>),
+}
+
+/// Server-sent events, as they come.
+pub(super) struct Stream {
+    ready: VecDeque<Bytes>,
+    source: Source,
+    beat: Interval,
+    /// Dropped with the stream: whoever must know that its reader has gone.
+    _guard: Option<OnDrop>,
+}
+
+/// Where events come from.
+pub(super) enum Source {
+    /// Messages, to be made into events.
+    Mail(mpsc::Receiver<Parcel>),
+    /// Messages that answer nothing, to be made into events.
+    Messages(mpsc::Receiver<Bytes>),
+    /// Events as they are.
+    Raw(mpsc::Receiver<Bytes>),
+    /// Nothing more.
+    Ended,
+}
+
+/// What happens when something is dropped.
+pub(super) struct OnDrop(pub(super) Option<Box<dyn FnOnce() + Send + Sync>>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        if let Some(act) = self.0.take() {
+            act();
+        }
+    }
+}
+
+impl Body {
+    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self::Whole(Some(bytes.into()))
+    }
+
+    pub(super) fn empty() -> Self {
+        Self::Whole(None)
+    }
+
+    /// Events: those that are there already, then those that come.
+    pub(super) fn stream(ready: VecDeque<Bytes>, source: Source, guard: Option<OnDrop>) -> Self {
+        let mut beat = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self::Stream(Box::new(Stream { ready, source, beat, _guard: guard }))
+    }
+}
+
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Stream(stream) => {
+                stream.poll(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Self::Stream(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl Stream {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(event) = self.ready.pop_front() {
+            return Poll::Ready(Some(event));
+        }
+        let next = match &mut self.source {
+            Source::Ended => return Poll::Ready(None),
+            Source::Raw(raw) => raw.poll_recv(context),
+            Source::Messages(mail) => {
+                mail.poll_recv(context).map(|one| one.map(|one| sse_event(&one).into()))
+            }
+            Source::Mail(mail) => match mail.poll_recv(context) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Some(Parcel::Message(message))) => {
+                    Poll::Ready(Some(sse_event(&message).into()))
+                }
+                Poll::Ready(Some(Parcel::Last(message))) => {
+                    self.source = Source::Ended;
+                    Poll::Ready(Some(sse_event(&message).into()))
+                }
+                Poll::Ready(Some(Parcel::Forward(_) | Parcel::End) | None) => Poll::Ready(None),
+            },
+        };
+        match next {
+            Poll::Ready(event) => {
+                self.beat.reset();
+                if event.is_none() {
+                    self.source = Source::Ended;
+                }
+                Poll::Ready(event)
+            }
+            Poll::Pending => {
+                self.beat.poll_tick(context).map(|_| Some(Bytes::from_static(b": keep-alive\n\n")))
+            }
+        }
+    }
+}
+
+/// What came as a body.
+pub(super) enum Received {
+    Whole(Bytes),
+    /// More than allowed; its beginning.
+    TooLarge(Bytes),
+    /// The other side went away.
+    Broken,
+}
+
+/// Reads a body of at most `limit` bytes.
+pub(super) async fn receive(mut body: Incoming, limit: usize) -> Received {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut rest: Option<BytesMut> = None;
+    let mut first = Bytes::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Received::Broken };
+        let Ok(data) = frame.into_data() else { continue };
+        let held = rest.as_ref().map_or(first.len(), BytesMut::len);
+        if announced > limit || held + data.len() > limit {
+            let mut all = rest.unwrap_or_else(|| BytesMut::from(&first[..]));
+            all.extend_from_slice(&data);
+            all.truncate(PREFIX);
+            return Received::TooLarge(all.freeze());
+        }
+        // Nearly every body arrives in one piece, which is then not copied.
+        match &mut rest {
+            None if first.is_empty() => first = data,
+            None => {
+                let mut all =
+                    BytesMut::with_capacity(announced.clamp(first.len() + data.len(), limit));
+                all.extend_from_slice(&first);
+                all.extend_from_slice(&data);
+                rest = Some(all);
+            }
+            Some(all) => all.extend_from_slice(&data),
+        }
+    }
+    Received::Whole(rest.map_or(first, BytesMut::freeze))
+}

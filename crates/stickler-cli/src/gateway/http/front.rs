@@ -1,0 +1,210 @@
+//! What every request is asked first: where it comes from, where it goes, how large it is.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
+use stickler::envelope::{Address, Glimpse};
+use stickler::headers::{VERSION, VERSION_KEY};
+use stickler::{Era, Revision, Side};
+
+use super::body::{self, Received};
+use super::reply::{self, Answer, SESSION};
+use super::sessions::Sessions;
+use super::switchboard::Switchboard;
+use super::to_command;
+use super::to_url::Proxy;
+use crate::gateway::log::Log;
+use crate::gateway::recipe::Recipe;
+
+/// Where requests go.
+pub(super) enum Backend {
+    Command(Arc<Sessions>, Switchboard),
+    Url(Arc<Proxy>),
+}
+
+/// The way in.
+pub(super) struct Front {
+    pub(super) backend: Backend,
+    pub(super) origins: Vec<String>,
+    pub(super) token: Option<String>,
+    pub(super) log: Log,
+}
+
+const OLD_TRANSPORT: &str = "the HTTP+SSE transport of 2024-11-05 is not served here; use \
+    Streamable HTTP: POST to `/mcp`";
+
+impl Backend {
+    fn recipe(&self) -> &Recipe {
+        match self {
+            Self::Command(sessions, _) => &sessions.recipe,
+            Self::Url(proxy) => &proxy.recipe,
+        }
+    }
+
+    /// Streams that have no end are ended.
+    pub(super) fn hang_up(&self) {
+        match self {
+            Self::Command(sessions, _) => sessions.hang_up(),
+            Self::Url(proxy) => proxy.hang_up(),
+        }
+    }
+
+    /// Everything ends.
+    pub(super) async fn close_all(&self) {
+        match self {
+            Self::Command(sessions, switchboard) => {
+                switchboard.close().await;
+                sessions.close_all().await;
+            }
+            Self::Url(proxy) => proxy.close_all(),
+        }
+    }
+}
+
+impl Front {
+    pub(super) async fn handle(&self, request: Request<Incoming>) -> Answer {
+        if let Some(refused) = self.turn_away(&request) {
+            return refused;
+        }
+        let (parts, body) = request.into_parts();
+        match parts.method {
+            Method::POST => match self.receive(body).await {
+                Ok(body) => self.post(parts.headers, body).await,
+                Err(refused) => refused,
+            },
+            Method::GET => self.listen(parts.headers).await,
+            Method::DELETE => self.close(parts.headers).await,
+            _ => reply::not_allowed("GET, POST, DELETE", "this method of HTTP means nothing here"),
+        }
+    }
+
+    /// The answer to what does not even get to the protocol.
+    fn turn_away(&self, request: &Request<Incoming>) -> Option<Answer> {
+        let path = request.uri().path().trim_end_matches('/');
+        if path == "/healthz" {
+            return Some(reply::json(StatusCode::OK, Bytes::from_static(b"{\"status\":\"ok\"}")));
+        }
+        if let Some(origin) = request.headers().get(ORIGIN)
+            && !self.is_welcome(origin)
+        {
+            return Some(reply::refusal(StatusCode::FORBIDDEN, "this origin is not allowed here"));
+        }
+        if !self.shows_token(request.headers()) {
+            let mut answer = reply::refusal(StatusCode::UNAUTHORIZED, "a bearer token is wanted");
+            answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return Some(answer);
+        }
+        match path {
+            "" | "/mcp" => None,
+            "/sse" | "/message" | "/messages" => {
+                Some(reply::refusal(StatusCode::NOT_FOUND, OLD_TRANSPORT))
+            }
+            _ => Some(reply::refusal(StatusCode::NOT_FOUND, "the endpoint is `/mcp`")),
+        }
+    }
+
+    fn is_welcome(&self, origin: &HeaderValue) -> bool {
+        let Ok(origin) = origin.to_str() else { return false };
+        if self.origins.iter().any(|one| one == "*" || one.eq_ignore_ascii_case(origin)) {
+            return true;
+        }
+        let host = origin.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
+        host.is_some_and(|host| is_loopback(&host))
+    }
+
+    fn shows_token(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let shown = shown.and_then(|value| value.split_once(' '));
+        shown.is_some_and(|(scheme, shown)| {
+            scheme.eq_ignore_ascii_case("bearer")
+                && is_same(shown.trim().as_bytes(), token.as_bytes())
+        })
+    }
+
+    async fn receive(&self, incoming: Incoming) -> Result<Bytes, Answer> {
+        let recipe = self.backend.recipe();
+        match body::receive(incoming, recipe.message_bytes()).await {
+            Received::Whole(body) => Ok(body),
+            Received::Broken => {
+                Err(reply::refusal(StatusCode::BAD_REQUEST, "the body did not come to its end"))
+            }
+            Received::TooLarge(beginning) => {
+                let mut gatekeeper = recipe.gatekeeper(&recipe.name, None);
+                let outbox = gatekeeper.overlong(Side::Client, Glimpse::of(&beginning));
+                for event in &outbox.events {
+                    self.log.event(event);
+                }
+                let answer = outbox.to_client.into_iter().next().unwrap_or_default();
+                Err(reply::json(StatusCode::PAYLOAD_TOO_LARGE, answer.into_owned()))
+            }
+        }
+    }
+
+    async fn post(&self, headers: HeaderMap, body: Bytes) -> Answer {
+        match &self.backend {
+            Backend::Command(sessions, switchboard) => match era(&headers, &body) {
+                Era::Legacy => to_command::post(sessions, &headers, body).await,
+                Era::Modern => to_command::post_modern(switchboard, sessions, &headers, body).await,
+            },
+            Backend::Url(proxy) => proxy.post(headers, body).await,
+        }
+    }
+
+    async fn listen(&self, headers: HeaderMap) -> Answer {
+        if !to_command::accepts_streams(&headers) {
+            return reply::not_allowed("POST, DELETE", "a GET must accept `text/event-stream`");
+        }
+        match &self.backend {
+            Backend::Url(proxy) => proxy.get(headers).await,
+            Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
+                reply::not_allowed("POST", "there is no GET stream since 2026-07-28")
+            }
+            Backend::Command(..) if !headers.contains_key(SESSION) => {
+                // Clients of the old transport begin like this.
+                reply::not_allowed("POST, DELETE", OLD_TRANSPORT)
+            }
+            Backend::Command(sessions, _) => to_command::listen(sessions, &headers),
+        }
+    }
+
+    async fn close(&self, headers: HeaderMap) -> Answer {
+        match &self.backend {
+            Backend::Url(proxy) => proxy.delete(headers).await,
+            Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
+                reply::not_allowed("POST", "there are no sessions since 2026-07-28")
+            }
+            Backend::Command(sessions, _) => to_command::close(sessions, &headers),
+        }
+    }
+}
+
+/// The era that a request belongs to: its session says, or its header, or its body.
+pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
+    let opens = || Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize");
+    if headers.contains_key(SESSION) || opens() {
+        return Era::Legacy;
+    }
+    let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+    match version {
+        // Versions are dates: one that we do not know is newer or nonsense.
+        Some(version) => Revision::parse(version).map_or(Era::Modern, Revision::era),
+        None if memchr::memmem::find(body, VERSION_KEY.as_bytes()).is_some() => Era::Modern,
+        None => Era::Legacy,
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Takes as long for a wrong token as for a right one.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && differences == 0
+}

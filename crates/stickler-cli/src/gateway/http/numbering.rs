@@ -1,0 +1,143 @@
+//! Numbers in the place of ids, on a pipe that many share.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use stickler::envelope::{Address, Bearing};
+use stickler::tape::{Node, Tape};
+
+/// The member of `_meta` that names the request which opened a subscription.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The numbers that a conversation has in use.
+pub(super) type Numbers = Arc<Mutex<Vec<u64>>>;
+
+/// What a number stands for, as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Numbered {
+    id: Box<str>,
+    token: Option<Box<str>>,
+}
+
+/// A request with a number for its id and its progress token. `None` for what is no request.
+pub(super) fn outward(tape: &Tape<'_>, number: u64) -> Option<(Vec<u8>, Numbered)> {
+    let root = tape.root();
+    let id = root.get("id").filter(|_| root.get("method").is_some())?;
+    let token = root.get("params").and_then(|params| params.get("_meta")?.get("progressToken"));
+    let number = number.to_string();
+    let mut edits = vec![(id.span(), number.as_str())];
+    edits.extend(token.map(|token| (token.span(), number.as_str())));
+    let original = Numbered { id: id.raw().into(), token: token.map(|token| token.raw().into()) };
+    Some((splice(tape.text(), edits), original))
+}
+
+/// The number that a message of the server's is about, and whether it is the last about it.
+pub(super) fn number_of(tape: &Tape<'_>) -> Option<(u64, bool)> {
+    let root = tape.root();
+    if root.get("method").is_none() {
+        return Some((number(root.get("id")?)?, true));
+    }
+    let params = root.get("params")?;
+    let subscription = || params.get("_meta")?.get(SUBSCRIPTION);
+    let named = params.get("progressToken").or_else(subscription)?;
+    Some((number(named)?, false))
+}
+
+/// The number that the beginning of an answer names.
+pub(super) fn number_in(beginning: &[u8]) -> Option<u64> {
+    let address = Address::of(beginning);
+    let id = address.id.filter(|_| address.bearing == Bearing::Response)?;
+    std::str::from_utf8(beginning.get(id)?).ok()?.parse().ok()
+}
+
+/// The message with what its number stands for.
+pub(super) fn inward(tape: &Tape<'_>, original: &Numbered) -> Vec<u8> {
+    let root = tape.root();
+    let mut edits: Vec<(Range<usize>, &str)> = Vec::new();
+    if root.get("method").is_none() {
+        edits.extend(root.get("id").map(|id| (id.span(), &*original.id)));
+    }
+    let subscription = |part: &str| root.get(part)?.get("_meta")?.get(SUBSCRIPTION);
+    for node in [subscription("params"), subscription("result")].into_iter().flatten() {
+        edits.push((node.span(), &original.id));
+    }
+    let token = root.get("params").and_then(|params| params.get("progressToken"));
+    if let Some((token, written)) = token.zip(original.token.as_deref()) {
+        edits.push((token.span(), written));
+    }
+    splice(tape.text(), edits)
+}
+
+/// What tells the server that nobody waits for an answer any more.
+pub(super) fn cancellation(number: u64) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{number}}}}}"#
+    )
+}
+
+pub(super) fn is_cancellation(tape: &Tape<'_>) -> bool {
+    let method = tape.root().get("method").and_then(Node::as_str);
+    method.as_deref() == Some("notifications/cancelled")
+}
+
+/// Whether a message is one that a request asks for without being named in it.
+pub(super) fn is_log(message: &[u8]) -> bool {
+    let method = Address::of(message).method.and_then(|span| message.get(span));
+    method == Some(b"notifications/message")
+}
+
+fn number(node: Node<'_>) -> Option<u64> {
+    // Some servers make strings of numbers.
+    node.raw().trim_matches('"').parse().ok()
+}
+
+fn splice(text: &str, mut edits: Vec<(Range<usize>, &str)>) -> Vec<u8> {
+    edits.sort_by_key(|(span, _)| span.start);
+    let mut spliced = Vec::with_capacity(text.len() + 64);
+    let mut done = 0;
+    for (span, replacement) in edits {
+        spliced.extend_from_slice(text.get(done..span.start).unwrap_or_default().as_bytes());
+        spliced.extend_from_slice(replacement.as_bytes());
+        done = span.end;
+    }
+    spliced.extend_from_slice(text.get(done..).unwrap_or_default().as_bytes());
+    spliced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{inward, number_of, outward};
+    use stickler::tape::TapeBuffer;
+
+    #[test]
+    fn only_the_numbered_bytes_change() {
+        let request = r#"{"jsonrpc":"2.0", "id":"é\u0041","method":"tools/call","params":{"n":1.0,"_meta":{"progressToken":"t","x":1}}}"#;
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(request.as_bytes(), 8).unwrap();
+        let (numbered, original) = outward(&tape, 42).unwrap();
+        let expected = r#"{"jsonrpc":"2.0", "id":42,"method":"tools/call","params":{"n":1.0,"_meta":{"progressToken":42,"x":1}}}"#;
+        assert_eq!(String::from_utf8(numbered).unwrap(), expected);
+        for (message, restored, is_last) in [
+            (
+                r#"{"id":42,"result":{"big":123456789012345678901}}"#,
+                r#"{"id":"é\u0041","result":{"big":123456789012345678901}}"#,
+                true,
+            ),
+            (
+                r#"{"method":"notifications/progress","params":{"progressToken":42,"progress":1}}"#,
+                r#"{"method":"notifications/progress","params":{"progressToken":"t","progress":1}}"#,
+                false,
+            ),
+            (
+                r#"{"method":"n","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":42}}}"#,
+                r#"{"method":"n","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"é\u0041"}}}"#,
+                false,
+            ),
+        ] {
+            let mut buffer = TapeBuffer::new();
+            let tape = buffer.read(message.as_bytes(), 8).unwrap();
+            assert_eq!(number_of(&tape), Some((42, is_last)));
+            assert_eq!(String::from_utf8(inward(&tape, &original)).unwrap(), restored);
+        }
+    }
+}

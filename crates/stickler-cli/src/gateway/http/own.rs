@@ -1,0 +1,145 @@
+//! Messages that go to an HTTP server without a client's request to carry them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method};
+use stickler::envelope::{Address, Bearing};
+use stickler::frame::{SseFrame, SseFramer};
+use stickler::headers::{self, METHOD, NAME, PARAM, VERSION};
+use stickler::{Era, Revision, error_reply, rules::json_rpc};
+
+use super::body::{self, Received};
+use super::conversation::{Conversation, Link};
+use super::mail::Parcel;
+use super::to_url::WeakProxy;
+use super::upstream::Upstream;
+
+/// By POSTs of our own, with the authorization of the client that they are for.
+pub(super) struct ToUrl {
+    proxy: WeakProxy,
+    context: Mutex<Option<HeaderMap>>,
+}
+
+impl ToUrl {
+    pub(super) fn new(proxy: WeakProxy) -> Self {
+        Self { proxy, context: Mutex::default() }
+    }
+}
+
+impl Link for ToUrl {
+    fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
+        let owner = conversation.mail().owner(&message);
+        if let Some(owner) = owner {
+            // The request that brought it waits for nothing else.
+            let _ = owner.try_send(Parcel::Forward(message));
+            return;
+        }
+        let Some(proxy) = self.proxy.upgrade() else { return };
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let conversation = Arc::clone(conversation);
+        let limit = proxy.recipe.message_bytes();
+        let upstream = Arc::clone(&proxy.upstream);
+        tokio::spawn(async move {
+            let headers = headers_for(context.unwrap_or_default(), &message);
+            for answer in post(&upstream, headers, message, limit).await {
+                let heard = conversation.hear_whole(&answer);
+                conversation.pass(heard).await;
+            }
+        });
+    }
+
+    fn set_context(&self, headers: &HeaderMap) {
+        *self.context.lock().unwrap_or_else(PoisonError::into_inner) = Some(headers.clone());
+    }
+}
+
+/// The headers of another request made fit for a message.
+fn headers_for(mut context: HeaderMap, message: &[u8]) -> HeaderMap {
+    let stale: Vec<HeaderName> =
+        context.keys().filter(|name| name.as_str().starts_with(PARAM)).cloned().collect();
+    for name in stale {
+        context.remove(name);
+    }
+    context.remove(METHOD);
+    context.remove(NAME);
+    let version = context.get(VERSION).and_then(|version| version.to_str().ok());
+    let is_modern = version.and_then(Revision::parse).is_some_and(|one| one.era() == Era::Modern);
+    if is_modern {
+        for (name, value) in headers::for_body(message, |_| None) {
+            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+                context.insert(name, value);
+            }
+        }
+    }
+    context.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let both = "application/json, text/event-stream";
+    context.insert(ACCEPT, HeaderValue::from_static(both));
+    context
+}
+
+/// Posts a message; gives the messages that come back. A request is always answered, if need be by
+/// an error that says why nobody else did.
+async fn post(
+    upstream: &Arc<Upstream>,
+    headers: HeaderMap,
+    message: Bytes,
+    limit: usize,
+) -> Vec<Bytes> {
+    let address = Address::of(&message);
+    let id = address.id.clone().and_then(|span| message.get(span)).map(<[u8]>::to_vec);
+    let outcome = exchange(upstream, headers, message, limit).await;
+    let is_answered = |messages: &[Bytes]| {
+        messages.iter().any(|one| Address::of(one).bearing == Bearing::Response)
+    };
+    let reason = match outcome {
+        Ok(messages) if is_answered(&messages) || address.bearing != Bearing::Request => {
+            return messages;
+        }
+        Ok(_) => "there was no answer".to_owned(),
+        Err(reason) => reason,
+    };
+    let id = id.as_deref().and_then(|id| std::str::from_utf8(id).ok());
+    match address.bearing {
+        Bearing::Request => vec![error_reply(id, json_rpc::INTERNAL_ERROR, &reason).into()],
+        _ => Vec::new(),
+    }
+}
+
+async fn exchange(
+    upstream: &Arc<Upstream>,
+    headers: HeaderMap,
+    message: Bytes,
+    limit: usize,
+) -> Result<Vec<Bytes>, String> {
+    let (response, lease) = upstream.send(Method::POST, headers, message).await?;
+    let status = response.status();
+    let kind = response.headers().get(CONTENT_TYPE);
+    if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+        let mut incoming = response.into_body();
+        let mut framer = SseFramer::new(limit);
+        let mut messages = Vec::new();
+        while let Some(Ok(frame)) = incoming.frame().await {
+            framer.push(frame.data_ref().map_or(&[][..], |data| data));
+            while let Some(frame) = framer.next_frame() {
+                if let SseFrame::Event(event) = frame {
+                    messages.extend(event.data.map(Bytes::from));
+                }
+            }
+        }
+        return Ok(messages);
+    }
+    match body::receive(response.into_body(), limit).await {
+        Received::Whole(bytes) => {
+            lease.give_back();
+            if !status.is_success() {
+                return Err(format!("the server answered with HTTP status {status}"));
+            }
+            Ok(if bytes.is_empty() { Vec::new() } else { vec![bytes] })
+        }
+        Received::TooLarge(_) => Err("the answer is too large".to_owned()),
+        Received::Broken => Err("the answer broke off".to_owned()),
+    }
+}

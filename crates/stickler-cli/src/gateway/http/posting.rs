@@ -1,0 +1,203 @@
+//! One message of a stdio client's to an HTTP server, and what comes back.
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, StatusCode};
+use std::time::Duration;
+use stickler::envelope::{Address, Bearing, Glimpse};
+use stickler::frame::{SseFrame, SseFramer};
+use stickler::headers::{self, VERSION, VERSION_KEY};
+use stickler::rules::json_rpc;
+use stickler::{Code, Era, error_reply};
+
+use super::body::{self, Received};
+use super::from_stdio::Client;
+use super::reply::SESSION;
+use crate::gateway::log::Level;
+
+/// How long after its end a stream is opened again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How often a stream that brings nothing is opened again.
+const ATTEMPTS: usize = 5;
+
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How a stream went.
+#[derive(Default)]
+struct Read {
+    is_answered: bool,
+    events: usize,
+    last_id: Option<HeaderValue>,
+}
+
+impl Client {
+    /// Whether a message belongs to 2026-07-28.
+    pub(super) fn is_modern(&self, message: &[u8]) -> bool {
+        memchr::memmem::find(message, VERSION_KEY.as_bytes()).is_some()
+            || self.conversation.era() == Some(Era::Modern)
+    }
+
+    /// Posts a message and passes on what comes back.
+    pub(super) async fn exchange(&self, message: Bytes) {
+        let headers = self.headers(&message);
+        let sent = self.upstream.send(Method::POST, headers, message.clone()).await;
+        let (response, lease) = match sent {
+            Ok(sent) => sent,
+            Err(reason) => {
+                let reason = format!("the server cannot be reached: {reason}");
+                return self.fail(&message, Code::CannotStart, &reason).await;
+            }
+        };
+        if let Some(session) = response.headers().get(SESSION) {
+            *self.session() = Some(session.clone());
+        }
+        let status = response.status();
+        let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+        let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
+        if is(b"text/event-stream") {
+            let read = self.events(response.into_body(), Some(&message)).await;
+            return self.resume(&message, read).await;
+        }
+        let is_json = is(b"application/json");
+        let received = body::receive(response.into_body(), self.recipe.message_bytes()).await;
+        let reason = match received {
+            Received::Whole(bytes) => {
+                lease.give_back();
+                if is_json && Address::of(&bytes).id.is_some() {
+                    let heard = self.conversation.hear_whole(&bytes);
+                    self.conversation.pass(heard).await;
+                }
+                told(status)
+            }
+            Received::TooLarge(_) => "the server's answer is too large".to_owned(),
+            Received::Broken => "the server broke off its answer".to_owned(),
+        };
+        // Says nothing if the request has its answer.
+        self.fail(&message, Code::ServerGone, &reason).await;
+        if !status.is_success() && Address::of(&message).bearing != Bearing::Request {
+            self.conversation.say(Level::Warn, &reason);
+        }
+    }
+
+    /// The stream for what belongs to no request, for as long as the server keeps one.
+    pub(super) async fn listen(&self) {
+        let mut last_id = None;
+        let mut attempts = 0;
+        while attempts < ATTEMPTS {
+            let Some(incoming) = self.get(last_id.clone()).await else { return };
+            let read = self.events(incoming, None).await;
+            attempts = if read.events == 0 { attempts + 1 } else { 0 };
+            last_id = read.last_id.or(last_id);
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
+    /// A stream that ended before the answer came, and can be asked for the rest.
+    async fn resume(&self, message: &Bytes, mut read: Read) {
+        let mut attempts = 0;
+        while !read.is_answered && read.last_id.is_some() && attempts < ATTEMPTS {
+            tokio::time::sleep(AGAIN).await;
+            let Some(incoming) = self.get(read.last_id.clone()).await else { break };
+            let next = self.events(incoming, Some(message)).await;
+            attempts = if next.events == 0 { attempts + 1 } else { 0 };
+            read = Read { last_id: next.last_id.clone().or(read.last_id), ..next };
+        }
+        if !read.is_answered {
+            let reason = "the server ended its answer without a response";
+            self.fail(message, Code::ServerGone, reason).await;
+        }
+    }
+
+    async fn get(&self, last_id: Option<HeaderValue>) -> Option<Incoming> {
+        let mut headers = self.headers(&[]);
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.extend(last_id.map(|id| (LAST_EVENT, id)));
+        let (response, _) = self.upstream.send(Method::GET, headers, Bytes::new()).await.ok()?;
+        (response.status() == StatusCode::OK).then(|| response.into_body())
+    }
+
+    /// Passes the messages of a stream on, to its end or to the answer to a request.
+    async fn events(&self, mut incoming: Incoming, request: Option<&Bytes>) -> Read {
+        let wanted = request.and_then(|request| Address::of(request).request_id(request));
+        let mut framer = SseFramer::new(self.recipe.message_bytes());
+        let mut read = Read::default();
+        while let Some(Ok(frame)) = incoming.frame().await {
+            framer.push(frame.data_ref().map_or(&[][..], |data| data));
+            while let Some(frame) = framer.next_frame() {
+                let heard = match frame {
+                    SseFrame::TooLong(beginning) => {
+                        self.conversation.overlong(stickler::Side::Server, Glimpse::of(&beginning))
+                    }
+                    SseFrame::Event(event) => {
+                        let id = event.id.as_deref().and_then(|id| HeaderValue::from_str(id).ok());
+                        read.last_id = id.or(read.last_id);
+                        read.events += 1;
+                        let Some(data) = event.data.filter(|_| event.is_message) else { continue };
+                        let data = Bytes::from(data);
+                        let address = Address::of(&data);
+                        read.is_answered |= address.bearing == Bearing::Response
+                            && wanted.is_some()
+                            && address.request_id(&data) == wanted;
+                        self.conversation.hear_whole(&data)
+                    }
+                };
+                self.conversation.pass(heard).await;
+            }
+        }
+        read
+    }
+
+    /// A request that nobody will answer is answered here.
+    async fn fail(&self, message: &[u8], code: Code, reason: &str) {
+        let address = Address::of(message);
+        let Some(id) = address.request_id(message).filter(|_| address.bearing == Bearing::Request)
+        else {
+            return;
+        };
+        match self.conversation.give_up_on(&id, code, reason) {
+            Some(error) => self.conversation.deliver(vec![error]).await,
+            None => {
+                // It may be a question of our own.
+                let error = error_reply(Some(&id.to_json()), json_rpc::INTERNAL_ERROR, reason);
+                let heard = self.conversation.hear_own(&error.into());
+                self.conversation.pass(heard).await;
+            }
+        }
+    }
+
+    fn headers(&self, message: &[u8]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let both = "application/json, text/event-stream";
+        headers.insert(ACCEPT, HeaderValue::from_static(both));
+        if !message.is_empty() && self.is_modern(message) {
+            let cache = self.recipe.validator.cache();
+            let schema = |tool: &str| cache.get(&self.recipe.name, tool).map(|one| one.raw.clone());
+            for (name, value) in headers::for_body(message, schema) {
+                if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+                    headers.insert(name, value);
+                }
+            }
+            return headers;
+        }
+        headers.extend(self.session().clone().map(|session| (SESSION, session)));
+        if let Some(revision) = self.conversation.agreed_revision() {
+            headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
+        }
+        headers
+    }
+}
+
+fn told(status: StatusCode) -> String {
+    match status {
+        StatusCode::NOT_FOUND => {
+            "the server knows no such session, or nothing at this URL (HTTP status 404)".to_owned()
+        }
+        StatusCode::UNAUTHORIZED => "the server wants authorization (HTTP status 401)".to_owned(),
+        status if status.is_success() => "the server gave no answer".to_owned(),
+        status => format!("the server answered with HTTP status {status}"),
+    }
+}

@@ -1,0 +1,137 @@
+//! A server process, and the task that listens to it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::ChildStdout;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use stickler::frame::{Frame, LineFramer};
+use tokio::net::unix::pipe;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::conversation::{Conversation, Link};
+use super::pipe::Pipe;
+use crate::gateway::child::{Server, ServerCommand};
+
+/// Bytes asked for at once.
+const CHUNK: usize = 64 << 10;
+
+/// A running server.
+pub(super) struct Process {
+    pub(super) pipe: Arc<Pipe>,
+    /// Taken by whoever sees it out.
+    server: Mutex<Option<Server>>,
+    grace: Duration,
+    /// One of the children that there may be.
+    permit: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+/// Who listens to a server.
+pub(super) trait Listener: Send + Sync + 'static {
+    /// Takes a line in; ready when there is room for the next.
+    fn line(&self, frame: Frame<'_>) -> impl Future<Output = ()> + Send;
+    /// The server has gone.
+    fn gone(&self, reason: &str) -> impl Future<Output = ()> + Send;
+}
+
+impl Process {
+    pub(super) fn start(
+        command: &ServerCommand,
+        grace: Duration,
+        permit: OwnedSemaphorePermit,
+    ) -> io::Result<(Arc<Self>, ChildStdout)> {
+        let (server, stdin, stdout) = command.start()?;
+        let pipe = Pipe::new(stdin)?;
+        let process = Self {
+            pipe,
+            server: Mutex::new(Some(server)),
+            grace,
+            permit: Mutex::new(Some(permit)),
+        };
+        Ok((Arc::new(process), stdout))
+    }
+
+    /// Whether it has been told to end, or has ended.
+    pub(super) fn is_ending(&self) -> bool {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// Ends the server: its input is closed, then it is told to go, then it is made to.
+    pub(super) async fn end(&self) -> Option<String> {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut server = server?;
+        self.pipe.close();
+        let grace = self.grace;
+        let status = tokio::task::spawn_blocking(move || server.end(grace)).await;
+        self.pipe.abandon();
+        drop(self.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
+        match status {
+            Ok(Ok(status)) => Some(format!("the server ended with {status}")),
+            _ => Some("the server ended".to_owned()),
+        }
+    }
+}
+
+/// Everything a server says, until it says no more.
+pub(super) async fn listen(
+    process: Arc<Process>,
+    stdout: ChildStdout,
+    listener: impl Listener,
+    message_bytes: usize,
+) {
+    if let Ok(output) = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)) {
+        read(&output, &listener, message_bytes).await;
+    }
+    let reason = process.end().await;
+    listener.gone(reason.as_deref().unwrap_or("the server was ended")).await;
+}
+
+async fn read(output: &pipe::Receiver, listener: &impl Listener, message_bytes: usize) {
+    let mut framer = LineFramer::new(message_bytes);
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = match output.try_read(&mut chunk) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if output.readable().await.is_err() {
+                    return;
+                }
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => 0,
+        };
+        framer.push(chunk.get(..read).unwrap_or_default());
+        loop {
+            let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
+            let Some(frame) = frame else { break };
+            listener.line(frame).await;
+        }
+        if read == 0 {
+            return;
+        }
+    }
+}
+
+/// A conversation has its server for itself.
+impl Listener for Arc<Conversation> {
+    async fn line(&self, frame: Frame<'_>) {
+        let heard = self.hear(frame);
+        self.pass(heard).await;
+    }
+
+    async fn gone(&self, reason: &str) {
+        self.server_gone(reason).await;
+    }
+}
+
+/// Straight into the pipe.
+pub(super) struct ToPipe(pub(super) Arc<Pipe>);
+
+impl Link for ToPipe {
+    fn send(&self, _: &Arc<Conversation>, message: Bytes) {
+        self.0.send(message);
+    }
+}

@@ -1,0 +1,327 @@
+//! One request to an HTTP server, and its answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::header::CONTENT_TYPE;
+use hyper::{HeaderMap, Method, Response, StatusCode};
+use stickler::Code;
+use stickler::envelope::{Address, Bearing, Glimpse, RequestId};
+use stickler::frame::{SseEvent, SseFrame, SseFramer, sse_event};
+use tokio::sync::{mpsc, watch};
+
+use super::body::{self, Body, Received, Source};
+use super::conversation::{Conversation, Heard, Posted, Waits};
+use super::mail::Parcel;
+use super::reply::{self, Answer};
+use super::to_url::{Proxy, unreachable};
+use super::upstream::{Lease, strip};
+
+/// How far the end has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    Open,
+    /// Nothing new; streams that have no end are ended.
+    Closing,
+    /// Everything ends.
+    Closed,
+}
+
+const SHUTTING_DOWN: &str = "the gateway is shutting down";
+
+/// A request on its way.
+pub(super) struct Exchange<'p> {
+    pub(super) proxy: &'p Arc<Proxy>,
+    pub(super) conversation: &'p Arc<Conversation>,
+    pub(super) is_modern: bool,
+}
+
+impl Exchange<'_> {
+    pub(super) async fn post(&self, headers: HeaderMap, body: Bytes) -> Answer {
+        let Posted { mut answers, mut onward, mail } =
+            self.conversation.post(&body, true, Waits::IfHeld);
+        let mine = onward.iter().position(|one| is_same_message(one, &body));
+        let mine = mine.map(|index| onward.remove(index));
+        if !onward.is_empty() || mail.is_some() {
+            self.conversation.set_context(&headers);
+        }
+        self.conversation.send(onward);
+        let message = match (mine, mail) {
+            (Some(message), _) => message,
+            (None, Some(mut mail)) => match mail.recv().await {
+                Some(Parcel::Forward(message)) => message,
+                Some(Parcel::Message(answer) | Parcel::Last(answer)) => {
+                    return self.verdict(answer);
+                }
+                Some(Parcel::End) | None => return reply::stream(&[], Source::Ended, None),
+            },
+            (None, None) => {
+                return answers.pop().map_or_else(reply::accepted, |one| self.verdict(one));
+            }
+        };
+        let ids = requests_in(&message);
+        let session = headers.clone();
+        let sent = self.send(Method::POST, headers, message).await;
+        let (response, lease) = match sent {
+            Ok(sent) => sent,
+            Err(reason) => {
+                self.give_up(&ids, Code::CannotStart, &reason);
+                return unreachable(&body, &reason);
+            }
+        };
+        if response.status() == StatusCode::NOT_FOUND {
+            self.proxy.forget(&session);
+        }
+        self.answer(response, lease, &ids, answers, session).await
+    }
+
+    pub(super) async fn get(&self, headers: HeaderMap) -> Answer {
+        self.conversation.set_context(&headers);
+        match self.send(Method::GET, headers.clone(), Bytes::new()).await {
+            Ok((response, lease)) => self.answer(response, lease, &[], Vec::new(), headers).await,
+            Err(reason) => unreachable(&[], &reason),
+        }
+    }
+
+    /// A request without a message.
+    pub(super) async fn bare(&self, method: Method, headers: HeaderMap) -> Answer {
+        match self.send(method, headers.clone(), Bytes::new()).await {
+            Ok((response, lease)) => self.answer(response, lease, &[], Vec::new(), headers).await,
+            Err(reason) => unreachable(&[], &reason),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<(Response<Incoming>, Lease), String> {
+        let mut phase = self.proxy.phase.subscribe();
+        tokio::select! {
+            sent = self.proxy.upstream.send(method, headers, body) => sent,
+            _ = phase.wait_for(|phase| *phase == Phase::Closed) => Err(SHUTTING_DOWN.to_owned()),
+        }
+    }
+
+    async fn answer(
+        &self,
+        response: Response<Incoming>,
+        lease: Lease,
+        ids: &[RequestId],
+        answers: Vec<Bytes>,
+        request: HeaderMap,
+    ) -> Answer {
+        let (mut parts, incoming) = response.into_parts();
+        strip(&mut parts.headers);
+        let kind = parts.headers.get(CONTENT_TYPE).map(hyper::header::HeaderValue::as_bytes);
+        let is = |name: &[u8]| kind.is_some_and(|kind| kind.trim_ascii_start().starts_with(name));
+        if is(b"text/event-stream") {
+            self.conversation.set_context(&request);
+            reply::unbuffered(&mut parts.headers);
+            let body = self.stream(incoming, lease, ids, &answers);
+            return Response::from_parts(parts, body);
+        }
+        let is_json = is(b"application/json");
+        let bytes = match body::receive(incoming, self.proxy.recipe.message_bytes()).await {
+            Received::Whole(bytes) => bytes,
+            Received::Broken => return self.lost(ids, "the server broke off its answer"),
+            Received::TooLarge(_) => return self.lost(ids, "the server's answer is too large"),
+        };
+        lease.give_back();
+        if !is_json || bytes.is_empty() {
+            // No message: a page of some proxy, or nothing at all. Whoever asked can tell.
+            self.give_up(ids, Code::Protocol, "the server gave no message");
+            return Response::from_parts(parts, Body::whole(bytes));
+        }
+        let heard = self.conversation.hear_whole(&bytes);
+        let message = self.pick(heard, ids).await;
+        match message {
+            Some(message) if answers.is_empty() => {
+                Response::from_parts(parts, Body::whole(message))
+            }
+            Some(message) => {
+                let all: Vec<Bytes> = answers.into_iter().chain([message]).collect();
+                reply::stream(&all, Source::Ended, None)
+            }
+            None if ids.is_empty() => Response::from_parts(parts, Body::whole(bytes)),
+            None => self.lost(ids, "the server's answer could not be read"),
+        }
+    }
+
+    /// What is for this request; the rest goes to those that it belongs to.
+    async fn pick(&self, heard: Heard, ids: &[RequestId]) -> Option<Bytes> {
+        let Heard { mut to_client, to_server } = heard;
+        let is_ours = |message: &Bytes| is_answer_to(message, ids);
+        let ours = to_client.iter().position(is_ours).map(|index| to_client.remove(index));
+        self.conversation.pass(Heard { to_client, to_server }).await;
+        ours
+    }
+
+    fn give_up(&self, ids: &[RequestId], code: Code, reason: &str) -> Vec<Bytes> {
+        ids.iter().filter_map(|id| self.conversation.give_up_on(id, code, reason)).collect()
+    }
+
+    /// The request was sent and will not be answered.
+    fn lost(&self, ids: &[RequestId], reason: &str) -> Answer {
+        let mut errors = self.give_up(ids, Code::ServerGone, reason);
+        match errors.pop() {
+            Some(error) if errors.is_empty() => reply::json(StatusCode::OK, error),
+            Some(error) => {
+                errors.push(error);
+                reply::stream(&errors, Source::Ended, None)
+            }
+            None => reply::refusal(StatusCode::BAD_GATEWAY, reason),
+        }
+    }
+
+    fn verdict(&self, answer: Bytes) -> Answer {
+        if self.is_modern { super::modern::verdict(answer) } else { reply::verdict(answer) }
+    }
+
+    fn stream(&self, incoming: Incoming, lease: Lease, ids: &[RequestId], first: &[Bytes]) -> Body {
+        let (sender, events) = mpsc::channel(8);
+        let relay = Relay {
+            conversation: Arc::clone(self.conversation),
+            ids: ids.to_vec(),
+            is_listening: ids.is_empty(),
+            resumable: false,
+            events: sender,
+            phase: self.proxy.phase.subscribe(),
+        };
+        let limit = self.proxy.recipe.message_bytes();
+        tokio::spawn(relay.run(incoming, lease, limit));
+        let ready = first.iter().map(|one| sse_event(one).into()).collect();
+        Body::stream(ready, Source::Raw(events), None)
+    }
+}
+
+/// A stream on its way back.
+struct Relay {
+    conversation: Arc<Conversation>,
+    /// The requests that it is to answer.
+    ids: Vec<RequestId>,
+    is_listening: bool,
+    /// Events had ids: the client can ask for the rest of a stream that broke off.
+    resumable: bool,
+    events: mpsc::Sender<Bytes>,
+    phase: watch::Receiver<Phase>,
+}
+
+impl Relay {
+    async fn run(mut self, mut incoming: Incoming, lease: Lease, limit: usize) {
+        let mut framer = SseFramer::new(limit);
+        let over = if self.is_listening { Phase::Closing } else { Phase::Closed };
+        let reason = loop {
+            let frame = tokio::select! {
+                frame = incoming.frame() => frame,
+                () = self.events.closed() => break "the client went away",
+                _ = self.phase.wait_for(|phase| *phase >= over) => break SHUTTING_DOWN,
+            };
+            match frame {
+                Some(Ok(frame)) => {
+                    framer.push(frame.data_ref().map_or(&[][..], |data| data));
+                    while let Some(frame) = framer.next_frame() {
+                        if !self.event(frame).await {
+                            return;
+                        }
+                    }
+                }
+                Some(Err(_)) => break "the server broke off its answer",
+                None => {
+                    lease.give_back();
+                    break "the server ended its answer without a response";
+                }
+            }
+        };
+        self.end(reason).await;
+    }
+
+    /// Requests without an answer get an error, unless the client can ask for the rest.
+    async fn end(&self, reason: &str) {
+        for id in &self.ids {
+            let error = self.conversation.give_up_on(id, Code::ServerGone, reason);
+            if let Some(error) = error.filter(|_| !self.resumable) {
+                let _ = self.events.send(sse_event(&error).into()).await;
+            }
+        }
+    }
+
+    /// Passes an event on; false when nobody reads any more.
+    async fn event(&mut self, frame: SseFrame) -> bool {
+        let event = match frame {
+            SseFrame::Event(event) => event,
+            SseFrame::TooLong(beginning) => {
+                let heard =
+                    self.conversation.overlong(stickler::Side::Server, Glimpse::of(&beginning));
+                return self.pass(heard, None).await;
+            }
+        };
+        self.resumable |= event.id.is_some();
+        match event.data.clone().filter(|_| event.is_message) {
+            Some(data) => {
+                let data = Bytes::from(data);
+                let heard = self.conversation.hear_whole(&data);
+                self.pass(heard, Some((event, data))).await
+            }
+            None => self.events.send(event.raw.into()).await.is_ok(),
+        }
+    }
+
+    async fn pass(&mut self, heard: Heard, event: Option<(SseEvent, Bytes)>) -> bool {
+        self.conversation.send(heard.to_server);
+        for message in heard.to_client {
+            let address = Address::of(&message);
+            let id = address.request_id(&message);
+            if address.bearing == Bearing::Response {
+                if let Some(index) = self.ids.iter().position(|one| Some(one) == id.as_ref()) {
+                    self.ids.swap_remove(index);
+                } else if self.conversation.mail().waits_for(id.as_ref()) {
+                    // The answer to a call that has waited elsewhere.
+                    self.conversation.deliver(vec![message]).await;
+                    continue;
+                }
+            }
+            let bytes = match &event {
+                Some((event, data)) if *data == message => event.raw.clone(),
+                Some((event, _)) => event.with_data(&message),
+                None => sse_event(&message),
+            };
+            if self.events.send(bytes.into()).await.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Whether what goes on is what came, perhaps changed.
+fn is_same_message(onward: &[u8], body: &[u8]) -> bool {
+    let (one, other) = (Address::of(onward), Address::of(body));
+    one.bearing == other.bearing && one.request_id(onward) == other.request_id(body)
+}
+
+fn is_answer_to(message: &[u8], ids: &[RequestId]) -> bool {
+    let address = Address::of(message);
+    match address.bearing {
+        Bearing::Response => match address.request_id(message) {
+            Some(id) => ids.contains(&id),
+            // An error to something whose id could not be read can only be for whoever sent it.
+            None => true,
+        },
+        Bearing::Batch => true,
+        _ => false,
+    }
+}
+
+/// The requests in a message.
+fn requests_in(message: &[u8]) -> Vec<RequestId> {
+    let address = Address::of(message);
+    match address.bearing {
+        Bearing::Request => address.request_id(message).into_iter().collect(),
+        Bearing::Batch => super::mail::ids_in(message, |one| one.get("method").is_some()),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,87 @@
+//! Answers over HTTP. Statuses live here and in what calls this, nowhere else.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use stickler::envelope::Address;
+use stickler::frame::sse_event;
+use stickler::{error_reply, rules::json_rpc};
+
+use super::body::{Body, OnDrop, Source};
+
+pub(super) type Answer = Response<Body>;
+
+/// The header that names a session.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// One message.
+pub(super) fn json(status: StatusCode, message: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Body::whole(message));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}
+
+/// The answer that a gatekeeper gave: one that names no request is no answer to a request.
+pub(super) fn verdict(message: Bytes) -> Answer {
+    let status = match Address::of(&message).id {
+        Some(_) => StatusCode::OK,
+        None => StatusCode::BAD_REQUEST,
+    };
+    json(status, message)
+}
+
+/// A stream of events.
+pub(super) fn stream(ready: &[Bytes], source: Source, guard: Option<OnDrop>) -> Answer {
+    let ready: VecDeque<Bytes> = ready.iter().map(|one| sse_event(one).into()).collect();
+    events(Body::stream(ready, source, guard))
+}
+
+/// A stream of events, its headers.
+pub(super) fn events(body: Body) -> Answer {
+    let mut answer = Response::new(body);
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    unbuffered(headers);
+    answer
+}
+
+/// Asks whoever stands in between not to hold a stream back.
+pub(super) fn unbuffered(headers: &mut hyper::HeaderMap) {
+    headers.insert(BUFFERING, HeaderValue::from_static("no"));
+}
+
+pub(super) fn status(status: StatusCode) -> Answer {
+    let mut answer = Response::new(Body::empty());
+    *answer.status_mut() = status;
+    answer
+}
+
+/// Nothing to say to a notification or a response.
+pub(super) fn accepted() -> Answer {
+    status(StatusCode::ACCEPTED)
+}
+
+/// A refusal that names no request.
+pub(super) fn refusal(code: StatusCode, reason: &str) -> Answer {
+    json(code, error_reply(None, json_rpc::INVALID_REQUEST, reason))
+}
+
+/// A failure of ours or of the server's, told to the request that came.
+pub(super) fn failure(code: StatusCode, request: &[u8], reason: &str) -> Answer {
+    let id = Address::of(request).id.and_then(|span| request.get(span));
+    let id = id.and_then(|id| std::str::from_utf8(id).ok());
+    json(code, error_reply(id, json_rpc::INTERNAL_ERROR, reason))
+}
+
+/// The methods of HTTP that there are.
+pub(super) fn not_allowed(allowed: &'static str, reason: &str) -> Answer {
+    let mut answer = refusal(StatusCode::METHOD_NOT_ALLOWED, reason);
+    answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    answer
+}

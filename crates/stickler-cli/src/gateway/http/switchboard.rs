@@ -1,0 +1,245 @@
+//! Modern requests in front of a command: all of them share one server process.
+//!
+//! Ids belong to one POST, so two clients may use the same. On the shared pipe each request gets a
+//! number of its own in the place of its id and of its progress token; what comes back is given the
+//! original ones again. Nothing else of a message is changed, and a message that names no number is
+//! nobody's: it could be about somebody else's request.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use stickler::frame::Frame;
+use stickler::tape::TapeBuffer;
+use stickler::{Era, Revision};
+
+use super::body::OnDrop;
+use super::conversation::{Conversation, Link};
+use super::numbering::{self, Numbered, Numbers};
+use super::process::{self, Listener, Process};
+use super::sessions::{NoSession, Sessions};
+use crate::gateway::log::Level;
+
+/// Requests on one pipe, those included that nobody waits for any more.
+const MOST: usize = 10_000;
+
+/// A reader that is slower than this holds everybody else up.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The way to the shared server, which is started when it is first needed.
+pub(super) struct Switchboard {
+    sessions: Arc<Sessions>,
+    line: tokio::sync::Mutex<Option<Arc<Line>>>,
+}
+
+/// A server process that many share.
+pub(super) struct Line {
+    process: Arc<Process>,
+    sessions: Arc<Sessions>,
+    routes: Mutex<HashMap<u64, Route>>,
+    next: AtomicU64,
+    /// Judges what belongs to nobody.
+    stray: Arc<Conversation>,
+}
+
+/// Whose a number is.
+struct Route {
+    /// `None` once its client has gone.
+    conversation: Option<Arc<Conversation>>,
+    original: Numbered,
+}
+
+impl Switchboard {
+    pub(super) fn new(sessions: Arc<Sessions>) -> Self {
+        Self { sessions, line: tokio::sync::Mutex::new(None) }
+    }
+
+    /// The line to a server that runs.
+    pub(super) async fn line(&self) -> Result<Arc<Line>, NoSession> {
+        let mut line = self.line.lock().await;
+        if let Some(line) = line.as_ref().filter(|line| !line.process.is_ending()) {
+            return if line.routes().len() < MOST {
+                Ok(Arc::clone(line))
+            } else {
+                Err(NoSession::Full)
+            };
+        }
+        let sessions = &self.sessions;
+        let permit = Arc::clone(&sessions.children).try_acquire_owned();
+        let permit = permit.map_err(|_| NoSession::Full)?;
+        let (process, stdout) =
+            Process::start(&sessions.command, sessions.grace, permit).map_err(NoSession::Failed)?;
+        let opened = Arc::new(Line {
+            process: Arc::clone(&process),
+            sessions: Arc::clone(sessions),
+            routes: Mutex::default(),
+            next: AtomicU64::new(1),
+            stray: conversation(sessions, Revision::LATEST, Box::new(Nowhere)),
+        });
+        let limit = sessions.recipe.message_bytes();
+        tokio::spawn(process::listen(process, stdout, Arc::clone(&opened), limit));
+        *line = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// Ends the server.
+    pub(super) async fn close(&self) {
+        let line = self.line.lock().await.take();
+        if let Some(line) = line {
+            line.process.end().await;
+            line.gone("the gateway is shutting down").await;
+        }
+    }
+}
+
+impl Line {
+    /// A conversation for one POST, and what is to happen when its client goes away.
+    pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
+        let dialled: Numbers = Arc::default();
+        let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
+        let line = Arc::clone(self);
+        let hang_up = move || {
+            let dialled =
+                std::mem::take(&mut *dialled.lock().unwrap_or_else(PoisonError::into_inner));
+            for number in dialled {
+                line.hang_up(number);
+            }
+        };
+        (conversation(&self.sessions, revision, link), OnDrop(Some(Box::new(hang_up))))
+    }
+
+    pub(super) async fn room(&self) {
+        self.process.pipe.room().await;
+    }
+
+    fn routes(&self) -> MutexGuard<'_, HashMap<u64, Route>> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closing the stream is how a client cancels. The number stays taken until the server is done
+    /// with it.
+    fn hang_up(&self, number: u64) {
+        let mut routes = self.routes();
+        let Some(route) = routes.get_mut(&number) else { return };
+        if route.conversation.take().is_some() {
+            drop(routes);
+            self.process.pipe.send(numbering::cancellation(number).into());
+        }
+    }
+
+    fn dial(&self, conversation: &Arc<Conversation>, message: &[u8]) -> Option<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(message, 1 << 10).ok()?;
+        let Some((numbered, original)) = numbering::outward(&tape, number) else {
+            // Without an id there is nothing to mix up, unless it names a request.
+            if !numbering::is_cancellation(&tape) {
+                self.process.pipe.send(Bytes::copy_from_slice(message));
+            }
+            return None;
+        };
+        let conversation = Some(Arc::clone(conversation));
+        self.routes().insert(number, Route { conversation, original });
+        self.process.pipe.send(numbered.into());
+        Some(number)
+    }
+
+    /// What a message of the server's is for its reader, and who that is. `Err` when it is nobody's.
+    fn connect(&self, message: &[u8]) -> Result<Option<(Arc<Conversation>, Bytes, u64)>, ()> {
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(message, 1 << 10).map_err(|_| ())?;
+        let (number, is_last) = numbering::number_of(&tape).ok_or(())?;
+        let mut routes = self.routes();
+        let route = if is_last { routes.remove(&number) } else { None };
+        let original = match (&route, routes.get(&number)) {
+            (Some(route), _) | (None, Some(route)) => route,
+            (None, None) => return Err(()),
+        };
+        let Some(conversation) = &original.conversation else { return Ok(None) };
+        let restored = numbering::inward(&tape, &original.original);
+        Ok(Some((Arc::clone(conversation), restored.into(), number)))
+    }
+
+    /// A message that names nobody. Where one client is alone with the server, it is for that one.
+    fn only_reader(&self) -> Option<(Arc<Conversation>, u64)> {
+        let routes = self.routes();
+        let mut all = routes.iter();
+        let (number, route) = all.next().filter(|_| routes.len() == 1)?;
+        Some((route.conversation.clone()?, *number))
+    }
+
+    async fn pass(&self, conversation: &Arc<Conversation>, message: &Bytes, number: u64) {
+        let heard = conversation.hear_whole(message);
+        if tokio::time::timeout(PATIENCE, conversation.pass(heard)).await.is_err() {
+            self.sessions
+                .log
+                .say(Level::Warn, "a client does not read its stream, which is closed");
+            conversation.mail().close();
+            self.hang_up(number);
+        }
+    }
+}
+
+impl Listener for Arc<Line> {
+    async fn line(&self, frame: Frame<'_>) {
+        let Frame::Line(message) = frame else {
+            // Whose answer it was is in its beginning, if anywhere.
+            let Frame::TooLong { beginning, .. } = frame else { return };
+            if let Some(number) = numbering::number_in(beginning) {
+                let route = self.routes().remove(&number);
+                if let Some(conversation) = route.and_then(|route| route.conversation) {
+                    conversation.server_gone("the server's answer is too large").await;
+                }
+            }
+            return;
+        };
+        match self.connect(message) {
+            Ok(Some((conversation, message, number))) => {
+                self.pass(&conversation, &message, number).await;
+            }
+            Ok(None) => {}
+            Err(()) => match self.only_reader().filter(|_| numbering::is_log(message)) {
+                Some((conversation, number)) => {
+                    self.pass(&conversation, &Bytes::copy_from_slice(message), number).await;
+                }
+                None => drop(self.stray.hear(frame)),
+            },
+        }
+    }
+
+    async fn gone(&self, reason: &str) {
+        let routes: Vec<Route> = self.routes().drain().map(|(_, route)| route).collect();
+        for conversation in routes.into_iter().filter_map(|route| route.conversation) {
+            conversation.server_gone(reason).await;
+        }
+    }
+}
+
+/// Through the switchboard.
+struct ToLine {
+    line: Arc<Line>,
+    dialled: Numbers,
+}
+
+impl Link for ToLine {
+    fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
+        if let Some(number) = self.line.dial(conversation, &message) {
+            self.dialled.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+        }
+    }
+}
+
+/// For a conversation without a client.
+struct Nowhere;
+
+impl Link for Nowhere {
+    fn send(&self, _: &Arc<Conversation>, _: Bytes) {}
+}
+
+fn conversation(sessions: &Sessions, revision: Revision, link: Box<dyn Link>) -> Arc<Conversation> {
+    debug_assert_eq!(revision.era(), Era::Modern);
+    let gatekeeper = sessions.recipe.gatekeeper(&sessions.recipe.name, Some(revision));
+    Conversation::new(gatekeeper, link, sessions.log.clone(), sessions.started)
+}

@@ -1,0 +1,173 @@
+//! HTTP in front of a command.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::header::HeaderValue;
+use hyper::{HeaderMap, StatusCode};
+use stickler::Revision;
+use stickler::envelope::Address;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::body::{KEEP_ALIVE, OnDrop, Source};
+use super::conversation::{Conversation, Posted, Waits};
+use super::mail::Parcel;
+use super::modern;
+use super::reply::{self, Answer, SESSION};
+use super::sessions::{NoSession, Session, Sessions};
+use super::switchboard::Switchboard;
+
+/// A legacy POST: to the session that it names, or to a new one.
+pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, body: Bytes) -> Answer {
+    let streams = accepts_streams(headers);
+    let Some(name) = headers.get(SESSION) else {
+        return open(sessions, body, streams).await;
+    };
+    match name.to_str().ok().and_then(|name| sessions.get(name)) {
+        Some(session) => converse(&session, &body, streams).await,
+        None => reply::failure(StatusCode::NOT_FOUND, &body, "there is no such session"),
+    }
+}
+
+async fn open(sessions: &Arc<Sessions>, body: Bytes, streams: bool) -> Answer {
+    let method = Address::of(&body).method.and_then(|span| body.get(span));
+    if method != Some(b"initialize") {
+        let reason = "the header `Mcp-Session-Id` is missing: a session begins with `initialize`";
+        return reply::failure(StatusCode::BAD_REQUEST, &body, reason);
+    }
+    let (name, session) = match sessions.open() {
+        Ok(opened) => opened,
+        Err(reason) => return no_session(&reason, &body),
+    };
+    let mut answer = converse(&session, &body, streams).await;
+    if session.process.is_ending() {
+        return answer;
+    }
+    if let Ok(name) = HeaderValue::from_str(&name) {
+        answer.headers_mut().insert(SESSION, name);
+    }
+    answer
+}
+
+/// A modern POST: every request speaks for itself, and all share a server.
+pub(super) async fn post_modern(
+    switchboard: &Switchboard,
+    sessions: &Sessions,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let recipe = &sessions.recipe;
+    if let Some(refused) = modern::check(recipe, &recipe.name, headers, &body, &sessions.log) {
+        return refused;
+    }
+    let line = match switchboard.line().await {
+        Ok(line) => line,
+        Err(reason) => return no_session(&reason, &body),
+    };
+    line.room().await;
+    let (conversation, guard) = line.converse(Revision::LATEST);
+    let streams = accepts_streams(headers);
+    let Posted { answers, onward, mail } = conversation.post(&body, streams, Waits::Always);
+    conversation.send(onward);
+    let waiting = Waiting { mail, streams, guard: Some(guard) };
+    modern::with_status(respond(&conversation, answers, waiting, &body).await)
+}
+
+async fn converse(session: &Session, body: &Bytes, streams: bool) -> Answer {
+    session.process.pipe.room().await;
+    let Posted { answers, onward, mail } = session.conversation.post(body, streams, Waits::Always);
+    session.conversation.send(onward);
+    let waiting = Waiting { mail, streams, guard: None };
+    respond(&session.conversation, answers, waiting, body).await
+}
+
+fn no_session(reason: &NoSession, body: &[u8]) -> Answer {
+    match reason {
+        NoSession::Full => {
+            let reason = "as many servers run, or requests wait, as may; try again later";
+            reply::failure(StatusCode::SERVICE_UNAVAILABLE, body, reason)
+        }
+        NoSession::Failed(error) => {
+            let reason = format!("[STK-101] cannot start the server: {error}");
+            reply::failure(StatusCode::BAD_GATEWAY, body, &reason)
+        }
+    }
+}
+
+/// A POST whose answer is still to come.
+struct Waiting {
+    mail: Option<mpsc::Receiver<Parcel>>,
+    streams: bool,
+    /// What happens when its client goes away.
+    guard: Option<OnDrop>,
+}
+
+/// One answer is a JSON body; a stream is for when more comes, or when it takes long.
+async fn respond(
+    conversation: &Arc<Conversation>,
+    mut answers: Vec<Bytes>,
+    Waiting { mail, streams, guard }: Waiting,
+    body: &Bytes,
+) -> Answer {
+    let Some(mut mail) = mail else {
+        return match answers.pop() {
+            None => reply::accepted(),
+            Some(answer) if answers.is_empty() => reply::verdict(answer),
+            Some(answer) => {
+                answers.push(answer);
+                reply::stream(&answers, Source::Ended, None)
+            }
+        };
+    };
+    if !answers.is_empty() {
+        return reply::stream(&answers, Source::Mail(mail), guard);
+    }
+    let first = if streams {
+        match timeout(KEEP_ALIVE, mail.recv()).await {
+            Ok(first) => first,
+            Err(_) => return reply::stream(&[], Source::Mail(mail), guard),
+        }
+    } else {
+        mail.recv().await
+    };
+    match first {
+        Some(Parcel::Last(answer)) => reply::json(StatusCode::OK, answer),
+        Some(Parcel::Message(message)) => reply::stream(&[message], Source::Mail(mail), guard),
+        Some(Parcel::End) => reply::stream(&[], Source::Ended, None),
+        Some(Parcel::Forward(message)) => {
+            // Only what waits for an HTTP server is handed back.
+            conversation.send(vec![message]);
+            reply::stream(&[], Source::Mail(mail), guard)
+        }
+        None => reply::failure(StatusCode::BAD_GATEWAY, body, "[STK-105] the server went away"),
+    }
+}
+
+/// A legacy GET: the stream for what belongs to no request.
+pub(super) fn listen(sessions: &Sessions, headers: &HeaderMap) -> Answer {
+    let name = headers.get(SESSION).and_then(|name| name.to_str().ok());
+    let Some(session) = name.and_then(|name| sessions.get(name)) else {
+        return reply::refusal(StatusCode::NOT_FOUND, "there is no such session");
+    };
+    let (backlog, mail) = session.conversation.mail().listen();
+    reply::stream(&backlog, Source::Messages(mail), None)
+}
+
+/// A legacy DELETE: the client is done.
+pub(super) fn close(sessions: &Sessions, headers: &HeaderMap) -> Answer {
+    let name = headers.get(SESSION).and_then(|name| name.to_str().ok());
+    if name.is_some_and(|name| sessions.close(name)) {
+        reply::status(StatusCode::OK)
+    } else {
+        reply::refusal(StatusCode::NOT_FOUND, "there is no such session")
+    }
+}
+
+pub(super) fn accepts_streams(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(hyper::header::ACCEPT);
+    accepted.iter().any(|one| {
+        memchr::memmem::find(one.as_bytes(), b"text/event-stream").is_some()
+            || memchr::memmem::find(one.as_bytes(), b"*/*").is_some()
+    })
+}

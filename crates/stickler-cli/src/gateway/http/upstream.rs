@@ -1,0 +1,151 @@
+//! A server that is reached by HTTP: connections are kept and used again.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use hyper::service::Service as _;
+use hyper::{HeaderMap, Method, Request, Response, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::service::TowerToHyperService;
+
+type Sender = SendRequest<Full<Bytes>>;
+
+/// Connections that are kept for the next request.
+const KEPT: usize = 256;
+
+/// One server.
+pub(super) struct Upstream {
+    uri: Uri,
+    path: Uri,
+    host: HeaderValue,
+    connector: HttpsConnector<HttpConnector>,
+    pool: Mutex<Vec<Sender>>,
+}
+
+/// A connection that is in use.
+pub(super) struct Lease {
+    sender: Sender,
+    upstream: Arc<Upstream>,
+}
+
+impl Upstream {
+    pub(super) fn new(uri: Uri) -> io::Result<Arc<Self>> {
+        let invalid = |reason| io::Error::new(io::ErrorKind::InvalidInput, reason);
+        let authority = uri.authority().ok_or_else(|| invalid("the URL names no host"))?;
+        // A name and password in the URL are not for the `Host` header.
+        let host = authority.as_str().rsplit('@').next().unwrap_or_default();
+        let host = HeaderValue::from_str(host).map_err(|_| invalid("the URL's host is odd"))?;
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = path.parse().map_err(|_| invalid("the URL's path is odd"))?;
+        let mut tcp = HttpConnector::new();
+        tcp.set_nodelay(true);
+        tcp.enforce_http(false);
+        let connector =
+            HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1();
+        let connector = connector.wrap_connector(tcp);
+        Ok(Arc::new(Self { uri, path, host, connector, pool: Mutex::default() }))
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Vec<Sender>> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a request; the answer's body is still to be read.
+    pub(super) async fn send(
+        self: &Arc<Self>,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<(Response<Incoming>, Lease), String> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.path.clone();
+        *request.headers_mut() = headers;
+        request.headers_mut().insert(HOST, self.host.clone());
+        while let Some(mut sender) = self.kept() {
+            if sender.ready().await.is_err() {
+                continue;
+            }
+            match sender.try_send_request(request).await {
+                Ok(response) => return Ok((response, self.lease(sender))),
+                // The server closed a connection that was kept for too long: nothing was sent.
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) => request = unsent,
+                    None => return Err(error.into_error().to_string()),
+                },
+            }
+        }
+        let mut sender = self.connect().await?;
+        let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
+        Ok((response, self.lease(sender)))
+    }
+
+    fn kept(&self) -> Option<Sender> {
+        let mut pool = self.pool();
+        while let Some(sender) = pool.pop() {
+            if !sender.is_closed() {
+                return Some(sender);
+            }
+        }
+        None
+    }
+
+    fn lease(self: &Arc<Self>, sender: Sender) -> Lease {
+        Lease { sender, upstream: Arc::clone(self) }
+    }
+
+    async fn connect(&self) -> Result<Sender, String> {
+        let connector = TowerToHyperService::new(self.connector.clone());
+        let stream = connector.call(self.uri.clone()).await.map_err(|error| error.to_string())?;
+        let (sender, connection) = handshake(stream).await.map_err(|error| error.to_string())?;
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+}
+
+impl Lease {
+    /// The answer was read to its end.
+    pub(super) fn give_back(self) {
+        let mut pool = self.upstream.pool();
+        if pool.len() < KEPT && !self.sender.is_closed() {
+            pool.push(self.sender);
+        }
+    }
+}
+
+/// Takes out what belongs to a connection rather than to what travels over it, and what would make
+/// the other side's answer unreadable.
+pub(super) fn strip(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, CONTENT_LENGTH] {
+        headers.remove(name);
+    }
+    for name in ["keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"] {
+        headers.remove(name);
+    }
+}
+
+/// The same for what goes to the server.
+pub(super) fn strip_request(headers: &mut HeaderMap) {
+    strip(headers);
+    headers.remove(ACCEPT_ENCODING);
+    headers.remove(HOST);
+}

@@ -1,0 +1,38 @@
+//! How gatekeepers are made: all of one run share policy, schemas and what is learnt.
+
+use std::sync::Arc;
+
+use stickler::{
+    Gatekeeper, GatekeeperSettings, McpValidator, Policy, ProtocolSchemas, Revision,
+    ValidationMiddleware,
+};
+
+/// What all gatekeepers of a run have in common.
+#[derive(Debug)]
+pub(crate) struct Recipe {
+    pub(crate) name: String,
+    pub(crate) validator: Arc<McpValidator>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) protocol: Arc<ProtocolSchemas>,
+    pub(crate) settings: GatekeeperSettings,
+}
+
+impl Recipe {
+    /// For one connection to the server that the tool cache knows by that name. The revision is
+    /// given where something other than the messages says it.
+    pub(crate) fn gatekeeper(&self, server: &str, revision: Option<Revision>) -> Gatekeeper {
+        let mut middleware = ValidationMiddleware::new(server, Arc::clone(&self.validator))
+            .with_policy(Arc::clone(&self.policy))
+            .with_protocol(Arc::clone(&self.protocol));
+        if let Some(revision) = revision {
+            middleware = middleware.with_revision(revision);
+        }
+        let validator = Arc::clone(&self.validator);
+        Gatekeeper::new(server, validator, middleware, self.settings.clone())
+    }
+
+    /// The most that a message may have.
+    pub(crate) fn message_bytes(&self) -> usize {
+        self.validator.config().limits.message_bytes
+    }
+}

@@ -1,0 +1,370 @@
+//! The gateway over HTTP, with real processes and real sockets: in front of a command.
+
+mod support {
+    pub(crate) mod http;
+}
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::http::{Gateway, call, initialize};
+
+#[test]
+fn a_bad_call_is_refused_with_help_and_a_good_one_passes() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let bad = gateway.post(&headers, &call(1, "echo", &json!({ "txt": "hi" })));
+    assert_eq!(bad.status, 200);
+    let answer = bad.json();
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(1), &json!(true)));
+    let help = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(help.contains("Tool call failed for: echo") && help.contains("`text`"), "{help}");
+    let good = gateway.post(&headers, &call("b", "echo", &json!({ "text": "hi" })));
+    assert_eq!(good.header("content-type"), Some("application/json"));
+    assert_eq!(good.json()["result"]["content"][0]["text"], "hi");
+    // A body may have line breaks; the line that it becomes may not.
+    let spread = call(3, "echo", &json!({ "text": "a\nb" })).replace(',', ",\r\n");
+    assert_eq!(gateway.post(&headers, &spread).json()["result"]["content"][0]["text"], "a\nb");
+}
+
+#[test]
+fn clients_with_the_same_ids_are_not_crossed() {
+    let gateway = Gateway::scripted(&[]);
+    let sessions: Vec<String> = (0..4).map(|_| gateway.session()).collect();
+    assert!(sessions.iter().all(|one| one.len() == 32));
+    std::thread::scope(|scope| {
+        for (client, session) in sessions.iter().enumerate() {
+            let gateway = &gateway;
+            scope.spawn(move || {
+                for id in 0..20 {
+                    let text = format!("{client}/{id}");
+                    let arguments = json!({ "text": text, "millis": 5 });
+                    let body = call(id, if id % 2 == 0 { "slow" } else { "echo" }, &arguments);
+                    let answer = gateway.post(&[("mcp-session-id", session)], &body).json();
+                    assert_eq!(answer["id"], id);
+                    assert_eq!(answer["result"]["content"][0]["text"], text.as_str());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_session_that_was_deleted_is_gone() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    assert_eq!(gateway.open("DELETE", "/mcp", &headers, "").finish().status, 200);
+    let ping = r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#;
+    let answer = gateway.post(&headers, ping);
+    assert_eq!((answer.status, &answer.json()["id"]), (404, &json!(5)));
+    assert_eq!(gateway.open("DELETE", "/mcp", &headers, "").finish().status, 404);
+    assert_eq!(gateway.post(&[], ping).status, 400, "only `initialize` opens a session");
+}
+
+#[test]
+fn messages_before_the_answer_make_the_answer_a_stream() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let mut body: Value =
+        serde_json::from_str(&call(1, "notify", &json!({ "text": "t" }))).unwrap();
+    body["params"]["_meta"] = json!({ "progressToken": "p" });
+    let answer = gateway.post(&headers, &body.to_string());
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"));
+    assert_eq!(answer.header("x-accel-buffering"), Some("no"));
+    let events = answer.events();
+    assert_eq!(events.len(), 3, "{events:?}");
+    assert_eq!(events[0]["params"]["progressToken"], "p");
+    assert_eq!(events[1]["method"], "notifications/message");
+    assert_eq!(events[2]["id"], 1);
+    // A request of the server's, and the client's answer to it.
+    let events = gateway.post(&headers, &call(2, "ask", &json!({ "text": "" }))).events();
+    assert_eq!((&events[0]["method"], &events[1]["id"]), (&json!("ping"), &json!(2)));
+    let pong = r#"{"jsonrpc":"2.0","id":"from-server","result":{}}"#;
+    assert_eq!(gateway.post(&headers, pong).status, 202);
+}
+
+#[test]
+fn a_get_stream_takes_what_belongs_to_no_request() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let stream = gateway.open("GET", "/mcp", &headers, "");
+    assert_eq!((stream.status, stream.header("content-type")), (200, Some("text/event-stream")));
+    let refused = gateway.open("GET", "/mcp", &[], "").finish();
+    assert_eq!(refused.status, 405);
+    assert!(refused.text().contains("HTTP+SSE transport of 2024-11-05"), "{}", refused.text());
+    assert_eq!(gateway.open("GET", "/sse", &[], "").finish().status, 404);
+}
+
+#[test]
+fn the_death_of_a_server_is_an_answer() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            gateway.post(&headers, &call(1, "slow", &json!({ "text": "", "millis": 9000 })))
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        let died = gateway.post(&headers, &call(2, "die", &json!({ "text": "" }))).json();
+        assert!(died["error"]["message"].as_str().unwrap().contains("STK-105"), "{died}");
+        assert_eq!(died["id"], 2);
+        let waited = waiting.join().unwrap().json();
+        assert_eq!(waited["id"], 1);
+        assert!(waited["error"]["message"].as_str().unwrap().contains("exit status: 7"));
+    });
+    assert_eq!(gateway.post(&headers, &call(3, "echo", &json!({ "text": "" }))).status, 404);
+}
+
+#[test]
+fn there_are_only_so_many_children() {
+    let gateway = Gateway::scripted(&["--max-children", "2"]);
+    let first = gateway.session();
+    gateway.session();
+    let refused = gateway.post(&[], &initialize());
+    assert_eq!((refused.status, &refused.json()["id"]), (503, &json!(0)));
+    let headers = [("mcp-session-id", first.as_str())];
+    gateway.open("DELETE", "/mcp", &headers, "").finish();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while gateway.post(&[], &initialize()).status != 200 {
+        assert!(Instant::now() < deadline, "the place of a deleted session is free again");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn idle_sessions_are_closed() {
+    let gateway = Gateway::scripted(&["--idle-timeout", "1"]);
+    let session = gateway.session();
+    std::thread::sleep(Duration::from_millis(2500));
+    let headers = [("mcp-session-id", session.as_str())];
+    assert_eq!(gateway.post(&headers, r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#).status, 404);
+}
+
+#[test]
+fn strangers_are_turned_away() {
+    let gateway = Gateway::scripted(&[
+        "--allow-origin",
+        "https://app.example",
+        "--bearer-token-env",
+        "STICKLER_TEST_TOKEN",
+    ]);
+    let token = ("authorization", "Bearer secret");
+    let status = |headers: &[(&str, &str)]| gateway.post(headers, &initialize()).status;
+    assert_eq!(status(&[token, ("origin", "https://evil.example")]), 403);
+    assert_eq!(status(&[token, ("origin", "http://localhost.evil.example")]), 403);
+    assert_eq!(status(&[token, ("origin", "null")]), 403);
+    assert_eq!(status(&[token, ("origin", "https://app.example")]), 200);
+    assert_eq!(status(&[token, ("origin", "http://localhost:3000")]), 200);
+    assert_eq!(status(&[]), 401);
+    assert_eq!(status(&[("authorization", "Bearer wrong!")]), 401);
+    let health = gateway.open("GET", "/healthz", &[], "").finish();
+    assert_eq!((health.status, health.json()["status"].clone()), (200, json!("ok")));
+    assert_eq!(gateway.open("GET", "/other", &[token], "").finish().status, 404);
+}
+
+#[test]
+fn bodies_that_are_no_messages_do_not_hurt() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let noise = gateway.post(&headers, "{\"jsonrpc\":");
+    assert_eq!((noise.status, noise.json()["error"]["code"].clone()), (400, json!(-32700)));
+    let large = call(9, "echo", &json!({ "text": "x".repeat(17 << 20) }));
+    let answer = gateway.post(&headers, &large);
+    assert_eq!(answer.status, 413);
+    assert!(answer.text().contains("too-large"), "{}", answer.text());
+    let good = gateway.post(&headers, &call(10, "echo", &json!({ "text": "hi" })));
+    assert_eq!(good.json()["id"], 10);
+}
+
+#[test]
+fn an_id_in_flight_is_not_answered_twice() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let slow = call(1, "slow", &json!({ "text": "first", "millis": 600 }));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| gateway.post(&headers, &slow).json());
+        std::thread::sleep(Duration::from_millis(250));
+        let second = gateway.post(&headers, &slow);
+        assert_eq!((second.status, second.json().get("id").cloned()), (400, None));
+        assert_eq!(first.join().unwrap()["result"]["content"][0]["text"], "first");
+    });
+}
+
+#[test]
+fn a_cancelled_request_ends_without_an_answer() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let slow = call(1, "slow", &json!({ "text": "", "millis": 5000 }));
+    std::thread::scope(|scope| {
+        let started = Instant::now();
+        let waiting = scope.spawn(|| gateway.post(&headers, &slow));
+        std::thread::sleep(Duration::from_millis(250));
+        let cancel =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+        assert_eq!(gateway.post(&headers, cancel).status, 202);
+        assert_eq!(waiting.join().unwrap().events(), Vec::<Value>::new());
+        assert!(started.elapsed() < Duration::from_secs(4));
+    });
+}
+
+#[test]
+fn shutting_down_answers_what_is_in_flight() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let port = gateway.port;
+    let waiting = std::thread::spawn(move || {
+        let headers = [("mcp-session-id", session.as_str())];
+        let slow = call(1, "slow", &json!({ "text": "", "millis": 9000 }));
+        support::http::request(port, "POST", "/mcp", &headers, &slow).finish().json()
+    });
+    std::thread::sleep(Duration::from_millis(400));
+    assert_eq!(gateway.end(), 0);
+    let answer = waiting.join().unwrap();
+    assert_eq!(answer["id"], 1);
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+}
+
+#[test]
+fn a_client_that_breaks_off_harms_nobody() {
+    let gateway = Gateway::scripted(&[]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    drop(gateway.open("GET", "/mcp", &headers, ""));
+    for id in 0..5 {
+        let body = call(id, "slow", &json!({ "text": "", "millis": 300 }));
+        support::http::send(gateway.port, &headers, &body);
+    }
+    std::thread::sleep(Duration::from_millis(400));
+    let answer = gateway.post(&headers, &call(99, "echo", &json!({ "text": "still" }))).json();
+    assert_eq!(answer["result"]["content"][0]["text"], "still");
+}
+
+/// A modern request with the headers that it wants.
+fn modern(gateway: &Gateway, id: &Value, tool: &str, arguments: &Value) -> support::http::Answer {
+    let body = modern_call(id, tool, arguments);
+    gateway.post(&modern_headers(tool), &body)
+}
+
+fn modern_headers(tool: &str) -> [(&str, &str); 3] {
+    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", tool)]
+}
+
+fn modern_call(id: &Value, tool: &str, arguments: &Value) -> String {
+    let mut body: Value = serde_json::from_str(&call(id.clone(), tool, arguments)).unwrap();
+    body["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "same",
+    });
+    body.to_string()
+}
+
+#[test]
+fn modern_requests_share_a_server_and_are_not_crossed() {
+    let gateway = Gateway::scripted(&["--max-children", "1"]);
+    let bad = modern(&gateway, &json!(1), "echo", &json!({ "txt": "hi" }));
+    let answer = bad.json();
+    assert_eq!((bad.status, &answer["result"]["isError"]), (200, &json!(true)), "{answer}");
+    assert_eq!(answer["result"]["resultType"], "complete");
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let gateway = &gateway;
+            scope.spawn(move || {
+                for round in 0..5 {
+                    let text = format!("{client}/{round}");
+                    let tool = ["slow", "notify", "echo"][round % 3];
+                    let arguments = json!({ "text": text, "millis": 20 });
+                    let answer = modern(gateway, &json!("id"), tool, &arguments);
+                    let is_stream = answer.header("content-type") == Some("text/event-stream");
+                    let all = if is_stream { answer.events() } else { vec![answer.json()] };
+                    let last = all.last().unwrap();
+                    assert_eq!(last["id"], "id");
+                    assert_eq!(last["result"]["content"][0]["text"], text.as_str());
+                    for message in &all[..all.len() - 1] {
+                        let is_progress = message["params"]["progressToken"] == "same";
+                        assert!(is_progress || message["params"]["data"] == text.as_str());
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn modern_headers_must_be_those_of_the_body() {
+    let gateway = Gateway::scripted(&[]);
+    let body = modern_call(&json!(7), "echo", &json!({ "text": "hi" }));
+    let post = |headers: &[(&str, &str)], body: &str| {
+        let answer = gateway.post(headers, body);
+        (answer.status, answer.json()["error"]["code"].clone(), answer.json()["id"].clone())
+    };
+    let [version, method, name] = modern_headers("echo");
+    assert_eq!(post(&[version, method], &body), (400, json!(-32020), json!(7)));
+    assert_eq!(post(&[version, method, ("mcp-name", "slow")], &body).1, -32020);
+    assert_eq!(post(&[method, name], &body).1, -32020);
+    let coded = ("mcp-name", "=?base64?ZWNobw==?=");
+    assert_eq!(gateway.post(&[version, method, coded], &body).status, 200);
+    let other = ("mcp-protocol-version", "2099-01-01");
+    assert_eq!(post(&[other, method, name], &body), (400, json!(-32022), json!(7)));
+    let bare = call(7, "echo", &json!({ "text": "hi" }));
+    assert_eq!(post(&[version, method, name], &bare), (400, json!(-32602), json!(7)));
+    let unknown = body.replace("tools/call", "tools/frobnicate");
+    let headers = [version, ("mcp-method", "tools/frobnicate")];
+    assert_eq!(post(&headers, &unknown), (404, json!(-32601), json!(7)));
+    assert_eq!(gateway.open("GET", "/mcp", &[version], "").finish().status, 405);
+    assert_eq!(gateway.open("DELETE", "/mcp", &[version], "").finish().status, 405);
+    // What a tool's schema mirrors is checked once the tools are known.
+    let region = modern_call(&json!(7), "region", &json!({ "text": "zürich" }));
+    let [_, _, name] = modern_headers("region");
+    assert_eq!(post(&[version, method, name], &region).1, -32020);
+    let mirrored = ("mcp-param-text", "=?base64?esO8cmljaA==?=");
+    assert_eq!(gateway.post(&[version, method, name, mirrored], &region).status, 200);
+}
+
+#[test]
+fn closing_the_stream_cancels_a_modern_request() {
+    let log = std::env::temp_dir().join(format!("stickler-cancel-{}", std::process::id()));
+    let server = support::http::scripted_server();
+    let server = server.to_str().unwrap();
+    let gateway = Gateway::start(&["--", server, "--log", log.to_str().unwrap()]);
+    modern(&gateway, &json!(1), "echo", &json!({ "text": "so that the tools are known" }));
+    let body = modern_call(&json!(1), "slow", &json!({ "text": "", "millis": 60_000 }));
+    support::http::send(gateway.port, &modern_headers("slow"), &body);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let seen = std::fs::read_to_string(&log).unwrap_or_default();
+        let cancelled = seen.lines().find(|line| line.contains("notifications/cancelled"));
+        if let Some(cancelled) = cancelled {
+            let slow = seen.lines().find(|line| line.contains("\"slow\"")).unwrap();
+            let (slow, cancelled): (Value, Value) =
+                (serde_json::from_str(slow).unwrap(), serde_json::from_str(cancelled).unwrap());
+            assert_eq!(slow["id"], cancelled["params"]["requestId"]);
+            break;
+        }
+        assert!(Instant::now() < deadline, "{seen}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = std::fs::remove_file(log);
+}
+
+#[test]
+fn the_death_of_the_shared_server_is_an_answer_and_the_next_request_starts_another() {
+    let gateway = Gateway::scripted(&[]);
+    let arguments = json!({ "text": "", "millis": 9000 });
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| modern(&gateway, &json!(1), "slow", &arguments).json());
+        std::thread::sleep(Duration::from_millis(1500));
+        let died = modern(&gateway, &json!(1), "die", &json!({ "text": "" })).json();
+        assert!(died["error"]["message"].as_str().unwrap().contains("STK-105"), "{died}");
+        assert_eq!(waiting.join().unwrap()["error"]["data"]["method"], "tools/call");
+    });
+    let next = modern(&gateway, &json!(1), "echo", &json!({ "text": "again" }));
+    assert_eq!(next.json()["result"]["content"][0]["text"], "again");
+}

@@ -1,0 +1,275 @@
+//! The gateway in front of a server that is reached by HTTP, from HTTP and from stdio.
+
+mod support {
+    pub(crate) mod http;
+}
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::http::{Gateway, call, initialize};
+
+/// A server that gives each POST the answer that a script makes for its body, byte by byte.
+struct Upstream {
+    port: u16,
+    /// The heads and bodies that came.
+    seen: Arc<Mutex<Vec<(String, String)>>>,
+}
+
+impl Upstream {
+    fn start(script: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let seen: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+        let (script, log) = (Arc::new(script), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (script, log) = (Arc::clone(&script), Arc::clone(&log));
+                std::thread::spawn(move || {
+                    let mut reader = BufReader::new(stream.try_clone().unwrap());
+                    while let Some((head, body)) = read_request(&mut reader) {
+                        let message = serde_json::from_str(&body).unwrap_or(Value::Null);
+                        log.lock().unwrap().push((head, body));
+                        let answer = script(&message);
+                        if (&stream).write_all(&answer).is_err() || answer.is_empty() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        Self { port, seen }
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp?x=1", self.port)
+    }
+
+    fn heads(&self, method: &str) -> Vec<String> {
+        let seen = self.seen.lock().unwrap();
+        let wanted = format!("\"method\":\"{method}\"");
+        let found = seen.iter().filter(|(_, body)| body.contains(&wanted));
+        found.map(|(head, _)| head.to_ascii_lowercase()).collect()
+    }
+}
+
+fn read_request(reader: &mut impl std::io::BufRead) -> Option<(String, String)> {
+    let mut head = String::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line.trim_end().is_empty() {
+            break;
+        }
+        head.push_str(&line);
+    }
+    let length = head.lines().find_map(|line| {
+        line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
+    });
+    let mut body = vec![0; length.and_then(|one| one.trim().parse().ok()).unwrap_or(0)];
+    reader.read_exact(&mut body).ok()?;
+    Some((head, String::from_utf8(body).ok()?))
+}
+
+fn http(kind: &str, body: &str) -> Vec<u8> {
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nx-own: kept\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+fn json_answer(body: &Value) -> Vec<u8> {
+    http("application/json", &body.to_string())
+}
+
+fn accepted() -> Vec<u8> {
+    b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_vec()
+}
+
+/// Answers what every client asks; the rest is for the script.
+fn usual(message: &Value) -> Option<Vec<u8>> {
+    let id = message.get("id").cloned();
+    let result = match message["method"].as_str() {
+        Some("initialize") => json!({
+            "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+            "serverInfo": { "name": "upstream", "version": "1" },
+        }),
+        Some("tools/list") => json!({ "tools": [{
+            "name": "echo",
+            "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } },
+                             "required": ["text"] },
+        }] }),
+        _ if id.is_none() => return Some(accepted()),
+        _ => return None,
+    };
+    Some(json_answer(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))
+}
+
+const ODD: &str = r#"{"jsonrpc":"2.0",  "id":3,"result":{"zUnknown":1.0,"content":[],"big":12345678901234567890123}}"#;
+
+#[test]
+fn good_calls_go_through_untouched_and_bad_ones_do_not_go_at_all() {
+    let upstream =
+        Upstream::start(|message| usual(message).unwrap_or_else(|| http("application/json", ODD)));
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let auth = ("authorization", "Bearer abc");
+    assert_eq!(gateway.post(&[auth], &initialize()).status, 200);
+    let headers = [auth, ("mcp-protocol-version", "2025-11-25"), ("x-mine", "kept")];
+    let body = r#"{"jsonrpc":"2.0","id":3, "method":"tools/call","params":{"name":"echo","arguments":{"text":"caf\u00e9"},"x":1.0}}"#;
+    let good = gateway.post(&headers, body);
+    assert_eq!((good.text().as_str(), good.header("x-own")), (ODD, Some("kept")));
+    let bad = gateway.post(&headers, &call(4, "echo", &json!({ "txt": 1 }))).json();
+    assert_eq!((&bad["id"], &bad["result"]["isError"]), (&json!(4), &json!(true)), "{bad}");
+    let seen = upstream.seen.lock().unwrap();
+    let calls: Vec<&(String, String)> =
+        seen.iter().filter(|(_, body)| body.contains("tools/call")).collect();
+    assert_eq!(calls.len(), 1, "the bad call did not get there");
+    assert_eq!(calls[0].1, body, "byte for byte");
+    assert!(calls[0].0.starts_with("POST /mcp?x=1 ") && calls[0].0.contains("x-mine: kept"));
+    assert!(!calls[0].0.contains("connection: close"), "hop by hop");
+    drop(seen);
+    let lists = upstream.heads("tools/list");
+    assert!(!lists.is_empty() && lists.iter().all(|head| head.contains("bearer abc")), "{lists:?}");
+}
+
+#[test]
+fn streams_pass_byte_by_byte() {
+    const STREAM: &str = concat!(
+        ": a comment\r\n\r\n",
+        "id: 7\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\n",
+        "data:  \"params\":{\"level\":\"info\",\"data\":1.0}}\n\n",
+        "retry: 5\ndata:\n\n",
+        "data:{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[],\"f\":1.0}}\r\n\r\n",
+    );
+    let upstream = Upstream::start(|message| {
+        usual(message).unwrap_or_else(|| http("text/event-stream", STREAM))
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-protocol-version", "2025-11-25")];
+    let answer = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(answer.text(), STREAM);
+    assert_eq!(answer.header("x-accel-buffering"), Some("no"));
+}
+
+#[test]
+fn a_server_that_breaks_off_or_is_not_there_is_an_answer() {
+    let upstream = Upstream::start(|message| {
+        usual(message).unwrap_or_else(|| {
+            let half = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n";
+            format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{half}", half.len())
+                .into_bytes()
+        })
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-protocol-version", "2025-11-25")];
+    let events = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" }))).events();
+    assert_eq!((events.len(), &events[1]["id"]), (2, &json!(3)), "{events:?}");
+    assert!(events[1]["error"]["message"].as_str().unwrap().contains("STK-105"));
+    let nobody = format!("http://127.0.0.1:{}/mcp", support::http::free_port());
+    let gateway = Gateway::start(&["--url", &nobody]);
+    let answer = gateway.post(&[], &initialize());
+    assert_eq!((answer.status, &answer.json()["id"]), (502, &json!(0)));
+    assert!(answer.text().contains("STK-101"), "{}", answer.text());
+}
+
+#[test]
+fn sessions_modern_requests_and_streams_through_two_gateways() {
+    let inner = Gateway::scripted(&[]);
+    let url = format!("http://127.0.0.1:{}/mcp", inner.port);
+    let gateway = Gateway::start(&["--url", &url]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    let bad = gateway.post(&headers, &call(1, "echo", &json!({}))).json();
+    assert_eq!(bad["result"]["isError"], true);
+    let events = gateway.post(&headers, &call(2, "notify", &json!({ "text": "x" }))).events();
+    assert_eq!(events.last().unwrap()["id"], 2);
+    let stream = gateway.open("GET", "/mcp", &headers, "");
+    assert_eq!((stream.status, stream.header("content-type")), (200, Some("text/event-stream")));
+    drop(stream);
+    assert_eq!(gateway.open("DELETE", "/mcp", &headers, "").finish().status, 200);
+    assert_eq!(gateway.post(&headers, &call(3, "echo", &json!({ "text": "" }))).status, 404);
+    let mismatch = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
+    let answer = gateway.post(&mismatch, &call(4, "echo", &json!({ "text": "" })));
+    assert_eq!((answer.status, answer.json()["error"]["code"].clone()), (400, json!(-32602)));
+}
+
+/// A client on stdio: writes lines, reads as many as are wanted, then ends its input.
+fn converse(url: &str, lines: &[String], wanted: usize) -> Vec<Value> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["run", "--grace", "1", "--url", url])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut answers = Vec::new();
+    let mut next = || -> Value { serde_json::from_str(&stdout.next().unwrap().unwrap()).unwrap() };
+    for line in lines {
+        writeln!(stdin, "{line}").unwrap();
+        if line.contains("initialize\"") {
+            answers.push(next());
+        }
+    }
+    while answers.len() < wanted {
+        answers.push(next());
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    answers
+}
+
+#[test]
+fn a_legacy_client_on_stdio() {
+    let inner = Gateway::scripted(&[]);
+    let url = format!("http://127.0.0.1:{}/mcp", inner.port);
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
+    let lines = [
+        initialize(),
+        ready,
+        call(1, "echo", &json!({ "txt": 1 })),
+        call(2, "notify", &json!({ "text": "x" })),
+    ];
+    let answers = converse(&url, &lines, 4);
+    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "scripted");
+    let of = |id: i32| answers.iter().find(|one| one["id"] == id).unwrap();
+    assert_eq!(of(1)["result"]["isError"], true);
+    assert_eq!(of(2)["result"]["content"][0]["text"], "x");
+    assert!(answers.iter().any(|one| one["method"] == "notifications/message"));
+    // The session was ended: its place is free.
+    std::thread::sleep(Duration::from_millis(300));
+}
+
+#[test]
+fn a_modern_client_on_stdio_has_its_headers_made() {
+    let inner = Gateway::scripted(&[]);
+    let url = format!("http://127.0.0.1:{}/mcp", inner.port);
+    let modern = |id: i32, tool: &str, text: &str| {
+        let mut body: Value =
+            serde_json::from_str(&call(id, tool, &json!({ "text": text }))).unwrap();
+        body["params"]["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        body.to_string()
+    };
+    let answers = converse(&url, &[modern(1, "echo", "a"), modern(2, "region", "zürich")], 2);
+    let of = |id: i32| answers.iter().find(|one| one["id"] == id).unwrap();
+    assert_eq!(of(1)["result"]["content"][0]["text"], "a");
+    assert_eq!(of(2)["result"]["content"][0]["text"], "zürich");
+}
+
+#[test]
+fn a_client_on_stdio_hears_that_the_server_is_not_there() {
+    let url = format!("http://127.0.0.1:{}/mcp", support::http::free_port());
+    let answers = converse(&url, &[initialize()], 1);
+    assert_eq!(answers[0]["id"], 0);
+    assert!(answers[0]["error"]["message"].as_str().unwrap().contains("STK-101"), "{answers:?}");
+}
