@@ -69,10 +69,10 @@ pub(crate) fn relay(
     });
     let (own, unsent) = sync_channel(UNREAD);
     spawn(&shared, move |shared| shared.send_own(&unsent));
-    spawn(&shared, move |shared| shared.from_client(client_in));
+    spawn(&shared, move |shared| shared.hear_client(client_in));
     let timer = own.clone();
     spawn(&shared, move |shared| shared.keep_time(&timer));
-    shared.from_server(stdout, &own);
+    shared.hear_server(stdout, &own);
     let status = server.end(grace)?;
     let reason = format!("the server ended with {status}");
     shared.log.say(Level::Info, &reason);
@@ -102,7 +102,7 @@ impl Shared {
     }
 
     /// Everything the client says, until it says no more: then the server hears the end too.
-    fn from_client(&self, mut input: File) {
+    fn hear_client(&self, mut input: File) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut lines = Lines::default();
@@ -141,7 +141,7 @@ impl Shared {
     }
 
     /// Everything the server says.
-    fn from_server(&self, mut output: ChildStdout, own: &SyncSender<Vec<u8>>) {
+    fn hear_server(&self, mut output: ChildStdout, own: &SyncSender<Vec<u8>>) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut lines = Lines::default();
@@ -251,7 +251,9 @@ impl Shared {
                     self.gatekeeper()
                 }
                 Some(deadline) => {
-                    let wait = self.deadline_changed.wait_timeout(gatekeeper, deadline - now);
+                    let wait = self
+                        .deadline_changed
+                        .wait_timeout(gatekeeper, deadline.saturating_sub(now));
                     wait.unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => {

@@ -151,7 +151,7 @@ impl Conversation {
             }
         }
         // Under the gatekeeper's lock: the answer may be on its way before anything else happens.
-        let mail = (!ids.is_empty()).then(|| self.mail().wait(ids, token, streams));
+        let mail = (!ids.is_empty()).then(|| self.mail().wait(ids, token.as_ref(), streams));
         drop(gatekeeper);
         self.observe(&outbox.events);
         self.keep_time(deadline);

@@ -64,14 +64,14 @@ impl Mail {
     pub(super) fn wait(
         &mut self,
         ids: Vec<RequestId>,
-        token: Option<RequestId>,
+        token: Option<&RequestId>,
         streams: bool,
     ) -> mpsc::Receiver<Parcel> {
         let (sender, receiver) = mpsc::channel(UNREAD);
         let open = Arc::new(AtomicUsize::new(ids.len()));
         self.posted += 1;
         for id in ids {
-            let (sender, open, token) = (sender.clone(), Arc::clone(&open), token.clone());
+            let (sender, open, token) = (sender.clone(), Arc::clone(&open), token.cloned());
             self.posts.insert(id, Post { sender, open, number: self.posted, token, streams });
         }
         receiver
@@ -133,18 +133,18 @@ impl Mail {
         let address = Address::of(&message);
         match address.bearing {
             Bearing::Response => match address.request_id(&message) {
-                Some(id) => self.answer(&[id], message),
+                Some(id) => self.answer(&[id], &message),
                 None => Route::Nobody,
             },
             Bearing::Batch => {
                 let ids = answered(&message);
-                if ids.is_empty() { self.aside(message) } else { self.answer(&ids, message) }
+                if ids.is_empty() { self.aside(message) } else { self.answer(&ids, &message) }
             }
             _ => self.aside(message),
         }
     }
 
-    fn answer(&mut self, ids: &[RequestId], message: Bytes) -> Route {
+    fn answer(&mut self, ids: &[RequestId], message: &Bytes) -> Route {
         let mut route = Route::Nobody;
         for post in ids.iter().filter_map(|id| self.posts.remove(id)) {
             let is_last = post.land();

@@ -99,12 +99,12 @@ impl Line {
     pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
         let dialled: Numbers = Arc::default();
         let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
-        let line = Arc::clone(self);
+        let shared = Arc::clone(self);
         let hang_up = move || {
             let dialled =
                 std::mem::take(&mut *dialled.lock().unwrap_or_else(PoisonError::into_inner));
             for number in dialled {
-                line.hang_up(number);
+                shared.hang_up(number);
             }
         };
         (conversation(&self.sessions, revision, link), OnDrop(Some(Box::new(hang_up))))
@@ -153,10 +153,7 @@ impl Line {
         let (number, is_last) = numbering::number_of(&tape).ok_or(())?;
         let mut routes = self.routes();
         let route = if is_last { routes.remove(&number) } else { None };
-        let original = match (&route, routes.get(&number)) {
-            (Some(route), _) | (None, Some(route)) => route,
-            (None, None) => return Err(()),
-        };
+        let original = route.as_ref().or_else(|| routes.get(&number)).ok_or(())?;
         let Some(conversation) = &original.conversation else { return Ok(None) };
         let restored = numbering::inward(&tape, &original.original);
         Ok(Some((Arc::clone(conversation), restored.into(), number)))
