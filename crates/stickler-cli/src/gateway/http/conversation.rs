@@ -224,6 +224,13 @@ impl Conversation {
         self.gatekeeper().give_up_on(id, code, reason).map(Bytes::from)
     }
 
+    /// The requests in a message will not be sent after all, and nobody is there to be told.
+    pub(super) fn abandon(&self, message: &[u8]) {
+        for id in mail::requests_in(message) {
+            self.give_up_on(&id, Code::ServerGone, "its client went away");
+        }
+    }
+
     /// The server has gone: everybody is told.
     pub(super) async fn server_gone(self: &Arc<Self>, reason: &str) {
         self.log.say(Level::Info, reason);

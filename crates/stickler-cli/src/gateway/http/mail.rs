@@ -10,10 +10,11 @@ use stickler::tape::{Node, TapeBuffer};
 use tokio::sync::mpsc;
 
 /// Messages that may wait for one reader; whoever writes more waits too.
-const UNREAD: usize = 16;
+const UNREAD: usize = 4;
 
-/// Messages that are kept for a client that listens nowhere.
+/// Messages that are kept for a client that listens nowhere, and their bytes.
 const BACKLOG: usize = 256;
+const BACKLOG_BYTES: usize = 4 << 20;
 
 /// What a POST is given.
 #[derive(Debug)]
@@ -166,7 +167,8 @@ impl Mail {
         if let Some(listener) = self.listener.as_ref().filter(|one| !one.is_closed()) {
             return Route::Listener(listener.clone(), message);
         }
-        if self.backlog.len() >= BACKLOG {
+        let kept: usize = self.backlog.iter().map(Bytes::len).sum();
+        if self.backlog.len() >= BACKLOG || kept + message.len() > BACKLOG_BYTES {
             return Route::Nobody;
         }
         self.backlog.push_back(message);
@@ -187,6 +189,16 @@ pub(super) fn ids_in(batch: &[u8], wanted: impl Fn(Node<'_>) -> bool) -> Vec<Req
     let Ok(tape) = buffer.read(batch, 1 << 10) else { return Vec::new() };
     let elements = tape.root().elements().filter(|one| wanted(*one));
     elements.filter_map(|one| one.get("id").and_then(RequestId::of)).collect()
+}
+
+/// The requests in a message.
+pub(super) fn requests_in(message: &[u8]) -> Vec<RequestId> {
+    let address = Address::of(message);
+    match address.bearing {
+        Bearing::Request => address.request_id(message).into_iter().collect(),
+        Bearing::Batch => ids_in(message, |one| one.get("method").is_some()),
+        _ => Vec::new(),
+    }
 }
 
 /// The requests that a batch answers.

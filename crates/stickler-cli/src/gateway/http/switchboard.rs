@@ -97,13 +97,12 @@ impl Switchboard {
 impl Line {
     /// A conversation for one POST, and what is to happen when its client goes away.
     pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
-        let dialled: Numbers = Arc::default();
+        let dialled: Numbers = Arc::new(Mutex::new(Some(Vec::new())));
         let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
         let shared = Arc::clone(self);
         let hang_up = move || {
-            let dialled =
-                std::mem::take(&mut *dialled.lock().unwrap_or_else(PoisonError::into_inner));
-            for number in dialled {
+            let dialled = dialled.lock().unwrap_or_else(PoisonError::into_inner).take();
+            for number in dialled.into_iter().flatten() {
                 shared.hang_up(number);
             }
         };
@@ -222,8 +221,10 @@ struct ToLine {
 
 impl Link for ToLine {
     fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
-        if let Some(number) = self.line.dial(conversation, &message) {
-            self.dialled.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+        let mut dialled = self.dialled.lock().unwrap_or_else(PoisonError::into_inner);
+        // What has waited for too long for its client is not sent any more.
+        if let Some(dialled) = dialled.as_mut() {
+            dialled.extend(self.line.dial(conversation, &message));
         }
     }
 }
