@@ -1,4 +1,12 @@
 //! The gateway over HTTP, with real processes and real sockets: in front of a command.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
+    reason = "tests are blunt, and start processes"
+)]
 
 mod support {
     pub(crate) mod http;

@@ -160,15 +160,12 @@ impl SseEvent {
             let value = value.strip_prefix(b" ").unwrap_or(value);
             match text.get(..colon).unwrap_or_default() {
                 b"data" => {
-                    match &mut data {
-                        Some(data) => {
-                            data.push(b'\n');
-                            data.extend_from_slice(value);
-                        }
-                        None => {
-                            lines.start = span.start;
-                            data = Some(value.to_vec());
-                        }
+                    if let Some(data) = &mut data {
+                        data.push(b'\n');
+                        data.extend_from_slice(value);
+                    } else {
+                        lines.start = span.start;
+                        data = Some(value.to_vec());
                     }
                     lines.end = span.end;
                 }

@@ -20,6 +20,10 @@ impl Held {
         self.messages.is_empty()
     }
 
+    pub(super) fn first(&self) -> Option<&[u8]> {
+        self.messages.front().map(Vec::as_slice)
+    }
+
     /// When the first of them has waited long enough.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.deadline

@@ -21,10 +21,12 @@ pub use settings::GatekeeperSettings;
 
 use crate::arguments::McpValidator;
 use crate::envelope::{Glimpse, RequestId};
+use crate::headers::VERSION_KEY;
 use crate::middleware::ValidationMiddleware;
 use crate::protocol::Revision;
 use crate::rules::{Code, MessageRule};
 use crate::side::Side;
+use crate::tape::TapeBuffer;
 use crate::verdict::{Decision, Verdict};
 use held::Held;
 use own::{OwnRequests, Reply};
@@ -182,11 +184,19 @@ impl Gatekeeper {
 
     /// Asks for the tools, unless the server is still about to say whether it has any.
     fn ask(&mut self, out: &mut Outbox<'_>) {
+        let revision = self.own_revision();
         if self.middleware.server_has_tools() == Some(true)
-            && let Some(request) = self.own.ask(self.middleware.revision(), None)
+            && let Some(request) = self.own.ask(revision, None)
         {
             out.to_server.push(Cow::Owned(request));
         }
+    }
+
+    /// The revision that our own questions are written in. The first request to speak for itself
+    /// may be the one that waits for their answers.
+    fn own_revision(&self) -> Option<Revision> {
+        let waiting = self.held.first().filter(|_| !self.middleware.is_revision_settled());
+        waiting.and_then(declared_revision).or_else(|| self.middleware.revision())
     }
 
     fn admit<'m>(
@@ -247,7 +257,7 @@ impl Gatekeeper {
     fn learn(&mut self, reply: &Reply, now: Duration, out: &mut Outbox<'_>) {
         match self.own.learn(reply, self.validator.cache(), &self.server, now) {
             own::Progress::NextPage(cursor) => {
-                let request = self.own.ask(self.middleware.revision(), Some(&cursor));
+                let request = self.own.ask(self.own_revision(), Some(&cursor));
                 out.to_server.extend(request.map(Cow::Owned));
                 return;
             }
@@ -275,6 +285,14 @@ impl Gatekeeper {
             self.admit(Cow::Owned(message), now, Try::Last, out);
         }
     }
+}
+
+/// The revision that a request says it is written in.
+fn declared_revision(message: &[u8]) -> Option<Revision> {
+    let mut buffer = TapeBuffer::new();
+    let tape = buffer.read(message, 1 << 10).ok()?;
+    let version = tape.root().get("params")?.get("_meta")?.get(VERSION_KEY)?;
+    Revision::parse(&version.as_str()?)
 }
 
 fn is_refused_by_a_list(verdict: &Verdict) -> bool {

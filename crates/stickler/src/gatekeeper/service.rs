@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Gatekeeper;
 use super::announce::MOST_CALLS;
-use crate::arguments::ValidationResult;
+use crate::arguments::{ValidationError, ValidationResult};
 use crate::discovery::ToolDefinition;
 use crate::protocol::{Era, Revision};
 use crate::tape::{Kind, Node, TapeBuffer};
@@ -110,7 +110,7 @@ impl Gatekeeper {
             json!({ "name": call.name, "arguments": arguments })
         });
         let suggestions: Vec<&String> =
-            result.errors.iter().flat_map(crate::arguments::ValidationError::suggestions).collect();
+            result.errors.iter().flat_map(ValidationError::suggestions).collect();
         let details: Vec<Value> = result
             .errors
             .iter()

@@ -112,6 +112,11 @@ impl ValidationMiddleware {
         self.session.revision().filter(|_| self.session.has_agreed())
     }
 
+    /// Whether something has been said about the revision, or it was fixed.
+    pub(crate) fn is_revision_settled(&self) -> bool {
+        self.session.is_fixed() || self.session.has_agreed()
+    }
+
     /// How many requests of a side wait for an answer.
     pub fn in_flight(&mut self, requester: Side) -> usize {
         self.session.flights(requester).len()

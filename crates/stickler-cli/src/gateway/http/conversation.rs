@@ -151,7 +151,7 @@ impl Conversation {
             }
         }
         // Under the gatekeeper's lock: the answer may be on its way before anything else happens.
-        let mail = (!ids.is_empty()).then(|| self.mail().wait(ids, token, streams));
+        let mail = (!ids.is_empty()).then(|| self.mail().wait(ids, token.as_ref(), streams));
         drop(gatekeeper);
         self.observe(&outbox.events);
         self.keep_time(deadline);
@@ -222,6 +222,13 @@ impl Conversation {
     /// One request will not be answered by the server: the error for it.
     pub(super) fn give_up_on(&self, id: &RequestId, code: Code, reason: &str) -> Option<Bytes> {
         self.gatekeeper().give_up_on(id, code, reason).map(Bytes::from)
+    }
+
+    /// The requests in a message will not be sent after all, and nobody is there to be told.
+    pub(super) fn abandon(&self, message: &[u8]) {
+        for id in mail::requests_in(message) {
+            self.give_up_on(&id, Code::ServerGone, "its client went away");
+        }
     }
 
     /// The server has gone: everybody is told.

@@ -69,7 +69,11 @@ impl Front {
         if let Some(refused) = self.turn_away(&request) {
             return refused;
         }
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        if self.token.is_some() {
+            // It was meant for us.
+            parts.headers.remove(AUTHORIZATION);
+        }
         match parts.method {
             Method::POST => match self.receive(body).await {
                 Ok(body) => self.post(parts.headers, body).await,

@@ -10,10 +10,11 @@ use stickler::tape::{Node, TapeBuffer};
 use tokio::sync::mpsc;
 
 /// Messages that may wait for one reader; whoever writes more waits too.
-const UNREAD: usize = 16;
+const UNREAD: usize = 4;
 
-/// Messages that are kept for a client that listens nowhere.
+/// Messages that are kept for a client that listens nowhere, and their bytes.
 const BACKLOG: usize = 256;
+const BACKLOG_BYTES: usize = 4 << 20;
 
 /// What a POST is given.
 #[derive(Debug)]
@@ -64,14 +65,14 @@ impl Mail {
     pub(super) fn wait(
         &mut self,
         ids: Vec<RequestId>,
-        token: Option<RequestId>,
+        token: Option<&RequestId>,
         streams: bool,
     ) -> mpsc::Receiver<Parcel> {
         let (sender, receiver) = mpsc::channel(UNREAD);
         let open = Arc::new(AtomicUsize::new(ids.len()));
         self.posted += 1;
         for id in ids {
-            let (sender, open, token) = (sender.clone(), Arc::clone(&open), token.clone());
+            let (sender, open, token) = (sender.clone(), Arc::clone(&open), token.cloned());
             self.posts.insert(id, Post { sender, open, number: self.posted, token, streams });
         }
         receiver
@@ -133,18 +134,18 @@ impl Mail {
         let address = Address::of(&message);
         match address.bearing {
             Bearing::Response => match address.request_id(&message) {
-                Some(id) => self.answer(&[id], message),
+                Some(id) => self.answer(&[id], &message),
                 None => Route::Nobody,
             },
             Bearing::Batch => {
                 let ids = answered(&message);
-                if ids.is_empty() { self.aside(message) } else { self.answer(&ids, message) }
+                if ids.is_empty() { self.aside(message) } else { self.answer(&ids, &message) }
             }
             _ => self.aside(message),
         }
     }
 
-    fn answer(&mut self, ids: &[RequestId], message: Bytes) -> Route {
+    fn answer(&mut self, ids: &[RequestId], message: &Bytes) -> Route {
         let mut route = Route::Nobody;
         for post in ids.iter().filter_map(|id| self.posts.remove(id)) {
             let is_last = post.land();
@@ -166,7 +167,8 @@ impl Mail {
         if let Some(listener) = self.listener.as_ref().filter(|one| !one.is_closed()) {
             return Route::Listener(listener.clone(), message);
         }
-        if self.backlog.len() >= BACKLOG {
+        let kept: usize = self.backlog.iter().map(Bytes::len).sum();
+        if self.backlog.len() >= BACKLOG || kept + message.len() > BACKLOG_BYTES {
             return Route::Nobody;
         }
         self.backlog.push_back(message);
@@ -187,6 +189,16 @@ pub(super) fn ids_in(batch: &[u8], wanted: impl Fn(Node<'_>) -> bool) -> Vec<Req
     let Ok(tape) = buffer.read(batch, 1 << 10) else { return Vec::new() };
     let elements = tape.root().elements().filter(|one| wanted(*one));
     elements.filter_map(|one| one.get("id").and_then(RequestId::of)).collect()
+}
+
+/// The requests in a message.
+pub(super) fn requests_in(message: &[u8]) -> Vec<RequestId> {
+    let address = Address::of(message);
+    match address.bearing {
+        Bearing::Request => address.request_id(message).into_iter().collect(),
+        Bearing::Batch => ids_in(message, |one| one.get("method").is_some()),
+        _ => Vec::new(),
+    }
 }
 
 /// The requests that a batch answers.

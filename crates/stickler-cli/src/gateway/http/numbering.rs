@@ -9,8 +9,8 @@ use stickler::tape::{Node, Tape};
 /// The member of `_meta` that names the request which opened a subscription.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The numbers that a conversation has in use.
-pub(super) type Numbers = Arc<Mutex<Vec<u64>>>;
+/// The numbers that a conversation has in use; `None` once its client has gone.
+pub(super) type Numbers = Arc<Mutex<Option<Vec<u64>>>>;
 
 /// What a number stands for, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

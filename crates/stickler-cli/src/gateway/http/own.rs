@@ -33,8 +33,12 @@ impl Link for ToUrl {
     fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
         let owner = conversation.mail().owner(&message);
         if let Some(owner) = owner {
-            // The request that brought it waits for nothing else.
-            let _ = owner.try_send(Parcel::Forward(message));
+            // The request that brought it waits for nothing else. If its client has gone, it does
+            // not go on.
+            if let Err(unsent) = owner.try_send(Parcel::Forward(message.clone())) {
+                drop(unsent);
+                conversation.abandon(&message);
+            }
             return;
         }
         let Some(proxy) = self.proxy.upgrade() else { return };

@@ -157,15 +157,13 @@ impl Client {
         else {
             return;
         };
-        match self.conversation.give_up_on(&id, code, reason) {
-            Some(error) => self.conversation.deliver(vec![error]).await,
-            None => {
-                // It may be a question of our own.
-                let error = error_reply(Some(&id.to_json()), json_rpc::INTERNAL_ERROR, reason);
-                let heard = self.conversation.hear_own(&error.into());
-                self.conversation.pass(heard).await;
-            }
+        if let Some(error) = self.conversation.give_up_on(&id, code, reason) {
+            return self.conversation.deliver(vec![error]).await;
         }
+        // It may be a question of our own.
+        let error = error_reply(Some(&id.to_json()), json_rpc::INTERNAL_ERROR, reason);
+        let heard = self.conversation.hear_own(&error.into());
+        self.conversation.pass(heard).await;
     }
 
     fn headers(&self, message: &[u8]) -> HeaderMap {

@@ -12,9 +12,9 @@ use stickler::envelope::{Address, Bearing, Glimpse, RequestId};
 use stickler::frame::{SseEvent, SseFrame, SseFramer, sse_event};
 use tokio::sync::{mpsc, watch};
 
-use super::body::{self, Body, Received, Source};
+use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits};
-use super::mail::Parcel;
+use super::mail::{Parcel, requests_in};
 use super::reply::{self, Answer};
 use super::to_url::{Proxy, unreachable};
 use super::upstream::{Lease, strip};
@@ -63,6 +63,7 @@ impl Exchange<'_> {
         };
         let ids = requests_in(&message);
         let session = headers.clone();
+        let mut guard = self.abandon_on_drop(&message);
         let sent = self.send(Method::POST, headers, message).await;
         let (response, lease) = match sent {
             Ok(sent) => sent,
@@ -74,7 +75,15 @@ impl Exchange<'_> {
         if response.status() == StatusCode::NOT_FOUND {
             self.proxy.forget(&session);
         }
-        self.answer(response, lease, &ids, answers, session).await
+        let answer = self.answer(response, lease, &ids, answers, session).await;
+        guard.0 = None;
+        answer
+    }
+
+    /// A client that goes away while the server thinks leaves no request behind.
+    fn abandon_on_drop(&self, message: &Bytes) -> OnDrop {
+        let (conversation, message) = (Arc::clone(self.conversation), message.clone());
+        OnDrop(Some(Box::new(move || conversation.abandon(&message))))
     }
 
     pub(super) async fn get(&self, headers: HeaderMap) -> Answer {
@@ -313,15 +322,5 @@ fn is_answer_to(message: &[u8], ids: &[RequestId]) -> bool {
         },
         Bearing::Batch => true,
         _ => false,
-    }
-}
-
-/// The requests in a message.
-fn requests_in(message: &[u8]) -> Vec<RequestId> {
-    let address = Address::of(message);
-    match address.bearing {
-        Bearing::Request => address.request_id(message).into_iter().collect(),
-        Bearing::Batch => super::mail::ids_in(message, |one| one.get("method").is_some()),
-        _ => Vec::new(),
     }
 }

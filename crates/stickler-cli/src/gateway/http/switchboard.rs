@@ -97,14 +97,13 @@ impl Switchboard {
 impl Line {
     /// A conversation for one POST, and what is to happen when its client goes away.
     pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
-        let dialled: Numbers = Arc::default();
+        let dialled: Numbers = Arc::new(Mutex::new(Some(Vec::new())));
         let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
-        let line = Arc::clone(self);
+        let shared = Arc::clone(self);
         let hang_up = move || {
-            let dialled =
-                std::mem::take(&mut *dialled.lock().unwrap_or_else(PoisonError::into_inner));
-            for number in dialled {
-                line.hang_up(number);
+            let dialled = dialled.lock().unwrap_or_else(PoisonError::into_inner).take();
+            for number in dialled.into_iter().flatten() {
+                shared.hang_up(number);
             }
         };
         (conversation(&self.sessions, revision, link), OnDrop(Some(Box::new(hang_up))))
@@ -153,10 +152,7 @@ impl Line {
         let (number, is_last) = numbering::number_of(&tape).ok_or(())?;
         let mut routes = self.routes();
         let route = if is_last { routes.remove(&number) } else { None };
-        let original = match (&route, routes.get(&number)) {
-            (Some(route), _) | (None, Some(route)) => route,
-            (None, None) => return Err(()),
-        };
+        let original = route.as_ref().or_else(|| routes.get(&number)).ok_or(())?;
         let Some(conversation) = &original.conversation else { return Ok(None) };
         let restored = numbering::inward(&tape, &original.original);
         Ok(Some((Arc::clone(conversation), restored.into(), number)))
@@ -225,8 +221,10 @@ struct ToLine {
 
 impl Link for ToLine {
     fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
-        if let Some(number) = self.line.dial(conversation, &message) {
-            self.dialled.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+        let mut dialled = self.dialled.lock().unwrap_or_else(PoisonError::into_inner);
+        // What has waited for too long for its client is not sent any more.
+        if let Some(dialled) = dialled.as_mut() {
+            dialled.extend(self.line.dial(conversation, &message));
         }
     }
 }

@@ -7,6 +7,7 @@ use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
 use stickler::envelope::Address;
+use stickler::headers::VERSION;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -21,6 +22,11 @@ use super::switchboard::Switchboard;
 /// A legacy POST: to the session that it names, or to a new one.
 pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, body: Bytes) -> Answer {
     let streams = accepts_streams(headers);
+    let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+    if version.is_some_and(|version| Revision::parse(version).is_none()) {
+        let reason = "the header `MCP-Protocol-Version` names no version that is known here";
+        return reply::failure(StatusCode::BAD_REQUEST, &body, reason);
+    }
     let Some(name) = headers.get(SESSION) else {
         return open(sessions, body, streams).await;
     };
