@@ -281,3 +281,43 @@ fn a_client_on_stdio_hears_that_the_server_is_not_there() {
     assert_eq!(answers[0]["id"], 0);
     assert!(answers[0]["error"]["message"].as_str().unwrap().contains("STK-101"), "{answers:?}");
 }
+
+#[test]
+fn a_client_that_goes_away_leaves_no_request_behind() {
+    let upstream = Upstream::start(|message| {
+        usual(message).unwrap_or_else(|| {
+            std::thread::sleep(Duration::from_millis(700));
+            json_answer(
+                &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": [] } }),
+            )
+        })
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let body = call(1, "echo", &json!({ "text": "" }));
+    assert_eq!(gateway.post(&headers, &body).status, 200);
+    support::http::send(gateway.port, &headers, &body);
+    // The same id again: it would be refused if the first were still in flight.
+    let answer = gateway.post(&headers, &body).json();
+    assert_eq!(answer["result"]["content"], json!([]), "{answer}");
+}
+
+#[test]
+fn what_is_learnt_belongs_to_whoever_was_allowed_to_see_it() {
+    let upstream = Upstream::start(|message| {
+        usual(message).unwrap_or_else(|| {
+            json_answer(
+                &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": [] } }),
+            )
+        })
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let body = call(1, "echo", &json!({ "text": "" }));
+    for user in ["Bearer one", "Bearer two", "Bearer one"] {
+        let headers = [("authorization", user), ("mcp-protocol-version", "2025-11-25")];
+        assert_eq!(gateway.post(&headers, &body).status, 200);
+    }
+    let lists = upstream.heads("tools/list");
+    assert_eq!(lists.len(), 2, "one for each user: {lists:?}");
+    assert!(lists[0].contains("bearer one") && lists[1].contains("bearer two"));
+}

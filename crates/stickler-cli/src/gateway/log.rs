@@ -43,6 +43,10 @@ impl Log {
     }
 
     fn judged(&self, sender: Side, verdict: &Verdict) {
+        // Nearly every message: nothing is made up that nobody will read.
+        if verdict.findings.is_empty() && self.level < Level::Debug {
+            return;
+        }
         let what = subject(verdict);
         let fate = match &verdict.decision {
             Decision::Forward => "forwarded",

@@ -78,6 +78,11 @@ impl Mail {
         receiver
     }
 
+    /// Several requests wait at once.
+    pub(super) fn is_busy(&self) -> bool {
+        self.posts.len() > 2
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.posts.is_empty() && self.listener.as_ref().is_none_or(mpsc::Sender::is_closed)
     }

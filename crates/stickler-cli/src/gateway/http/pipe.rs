@@ -1,7 +1,8 @@
 //! Writing to a server's standard input without ever waiting for it.
 //!
 //! A message is written where it is handed over, in the hope that the pipe has room; what does not
-//! fit is queued for a task of its own. So the usual case needs no change of task or thread.
+//! fit is queued for a task of its own. So the usual case needs no change of task or thread. Where
+//! many have something to say at once, that task writes it all together.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -16,6 +17,9 @@ use tokio::sync::Notify;
 
 /// Bytes that may wait for a server that does not read; then whoever has more to say waits.
 const UNREAD: usize = 8 << 20;
+
+/// Messages and line breaks that are written at once.
+const PARTS: usize = 64;
 
 /// How often it is looked whether the server has read.
 const BEAT: Duration = Duration::from_millis(5);
@@ -78,6 +82,17 @@ impl Pipe {
         }
     }
 
+    /// Sends a message as a line, together with those that others have to send now.
+    pub(super) fn send_along(&self, message: Bytes) {
+        let message = on_one_line(message);
+        let mut state = self.state();
+        if state.sender.is_some() {
+            state.bytes += message.len() + 1;
+            state.queue.extend([message, Bytes::from_static(b"\n")]);
+            self.queued.notify_one();
+        }
+    }
+
     /// Waits until the server has read enough for more to be said.
     pub(super) async fn room(&self) {
         while self.state().bytes > UNREAD {
@@ -108,6 +123,8 @@ impl Pipe {
     async fn flush(self: Arc<Self>) {
         loop {
             self.queued.notified().await;
+            // Whoever is ready to say something says it first.
+            tokio::task::yield_now().await;
             while let Some(sender) = self.write_some() {
                 if sender.writable().await.is_err() {
                     self.abandon();
@@ -124,27 +141,40 @@ impl Pipe {
         let mut state = self.state();
         loop {
             let sender = state.sender.clone()?;
-            let Some(front) = state.queue.front_mut() else {
+            if state.queue.is_empty() {
                 if state.is_closing {
                     state.sender = None;
                 }
                 return None;
-            };
-            match sender.try_write(front) {
-                Ok(written) => {
-                    front.advance(written);
-                    let is_done = front.is_empty();
-                    state.bytes -= written;
-                    if is_done {
-                        state.queue.pop_front();
-                    }
-                }
+            }
+            let mut parts = [IoSlice::new(&[]); PARTS];
+            for (part, message) in parts.iter_mut().zip(&state.queue) {
+                *part = IoSlice::new(message);
+            }
+            let count = state.queue.len().min(PARTS);
+            match sender.try_write_vectored(parts.get(..count).unwrap_or_default()) {
+                Ok(written) => state.advance(written),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(sender),
                 Err(_) => {
                     state.queue.clear();
                     state.bytes = 0;
                     state.sender = None;
                 }
+            }
+        }
+    }
+}
+
+impl State {
+    /// So much of the queue has been written.
+    fn advance(&mut self, mut written: usize) {
+        self.bytes = self.bytes.saturating_sub(written);
+        while let Some(front) = self.queue.front_mut().filter(|_| written > 0) {
+            let part = written.min(front.len());
+            front.advance(part);
+            written -= part;
+            if front.is_empty() {
+                self.queue.pop_front();
             }
         }
     }

@@ -131,7 +131,11 @@ impl Listener for Arc<Conversation> {
 pub(super) struct ToPipe(pub(super) Arc<Pipe>);
 
 impl Link for ToPipe {
-    fn send(&self, _: &Arc<Conversation>, message: Bytes) {
-        self.0.send(message);
+    fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
+        if conversation.mail().is_busy() {
+            self.0.send_along(message);
+        } else {
+            self.0.send(message);
+        }
     }
 }
