@@ -149,6 +149,17 @@ fn a_server_that_cannot_be_started_is_named() {
 }
 
 #[test]
+fn an_address_without_a_port_is_explained() {
+    let output = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["run", "--listen", "localhost", "--", "cat"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.contains("such as 127.0.0.1:8787"), "{complaint}");
+}
+
+#[test]
 fn a_server_that_ignores_the_end_of_its_input_is_made_to_go() {
     let script = "trap '' TERM; cat >/dev/null; sleep 60 & wait; sleep 60";
     let started = Instant::now();

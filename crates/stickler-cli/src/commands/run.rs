@@ -17,6 +17,12 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
     let grace = Duration::from_secs(options.grace);
     match (&options.http.listen, server) {
         (Some(listen), server) => {
+            if !listen.contains(':') {
+                let message = format!("`{listen}` is no address to listen on");
+                return Err(Failure::Usage(format!(
+                    "{message}: give a host and a port, such as 127.0.0.1:8787"
+                )));
+            }
             let settings = http_settings(&options.http, listen, grace)?;
             gateway::serve(recipe, settings, server, log).map_err(|error| {
                 Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}"))
