@@ -47,7 +47,9 @@ impl ValidationMiddleware {
         }
         let method = envelope.method.as_deref().unwrap_or_default();
         let revision = self.session.revision_of_request(method, envelope.params);
-        let answerable = envelope.answerable_id().filter(|id| self.may_answer(side, id));
+        // An id that another request has in flight is not answered on behalf of this one.
+        let is_free = |id: &RequestId| !self.session.flights(side).is_open(id);
+        let answerable = envelope.answerable_id().filter(|_| id.as_ref().is_some_and(is_free));
         let reply = Reply { id: answerable, revision };
         if case.is_refused() {
             return case.answer_or_forward(reply);
