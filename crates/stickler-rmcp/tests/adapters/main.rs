@@ -1,0 +1,18 @@
+//! The adapters, from outside. One program, because each that is linked with rmcp takes its time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::print_stderr,
+    reason = "tests are blunt, and say why they were skipped"
+)]
+
+mod deep_checks;
+mod forwarding;
+mod internals;
+#[path = "../../../../examples/support/notes.rs"]
+mod notes;
+mod server;
+mod startup;
+mod support;
