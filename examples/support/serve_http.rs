@@ -37,6 +37,21 @@ where
 {
     let listener = TcpListener::bind(address).await?;
     writeln!(std::io::stderr(), "listening on http://{}/mcp", listener.local_addr()?)?;
+    serve(listener, service).await
+}
+
+/// Serves whoever comes.
+pub(crate) async fn serve<S, B>(listener: TcpListener, service: S) -> std::io::Result<()>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     loop {
         let (stream, _) = listener.accept().await?;
         let service = TowerToHyperService::new(service.clone());

@@ -17,10 +17,12 @@
 //! # let _ = server;
 //! ```
 
+mod raw;
 mod server;
 
+pub use raw::{RawBody, RawLayer, RawService, RawSettings, RawTransport};
 pub use server::{
     Concerns, DeepCall, DeepChecks, ToolCheck, ToolCheckError, ToolProblem, Validated,
 };
 pub use stickler::tool_validation::{ValidationLevels, ValidationReport};
-pub use stickler::{AnswerForm, ToolValidationCapability, ValidationConfig};
+pub use stickler::{AnswerForm, Policy, ToolValidationCapability, ValidationConfig};

@@ -10,9 +10,14 @@
 
 mod deep_checks;
 mod forwarding;
+mod http;
 mod internals;
 #[path = "../../../../examples/support/notes.rs"]
 mod notes;
+mod raw;
+#[allow(dead_code, reason = "the examples use the rest")]
+#[path = "../../../../examples/support/serve_http.rs"]
+mod serve_http;
 mod server;
 mod startup;
 mod support;
