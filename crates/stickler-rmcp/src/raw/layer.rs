@@ -105,7 +105,7 @@ where
                     let body = forward.map_or(body, Bytes::from);
                     inner.call(Request::from_parts(parts, whole(body))).await
                 }
-                Err(answer) => Ok(answer),
+                Err(answer) => Ok(*answer),
             }
         })
     }
@@ -117,7 +117,7 @@ impl RawSettings {
         &self,
         headers: &HeaderMap,
         body: &[u8],
-    ) -> Result<Option<Vec<u8>>, Response<RawBody>> {
+    ) -> Result<Option<Vec<u8>>, Box<Response<RawBody>>> {
         let mut middleware = self.middleware(revision(headers, body));
         let verdict = middleware.handle(Side::Client, body, Duration::ZERO);
         log(Side::Client, &verdict);
@@ -125,8 +125,10 @@ impl RawSettings {
             Decision::Forward => Ok(None),
             Decision::Rewrite(bytes) => Ok(Some(bytes)),
             // One body has one answer, and rmcp knows no batches: all of it is refused.
-            Decision::Answer(answer) | Decision::Split { answer, .. } => Err(answered(answer)),
-            Decision::Drop => Err(with_status(StatusCode::ACCEPTED, whole(Bytes::new()))),
+            Decision::Answer(answer) | Decision::Split { answer, .. } => {
+                Err(Box::new(answered(answer)))
+            }
+            Decision::Drop => Err(Box::new(with_status(StatusCode::ACCEPTED, whole(Bytes::new())))),
         }
     }
 
