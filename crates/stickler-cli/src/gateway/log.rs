@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::ValueEnum;
-use stickler::{Decision, Event, Finding, Severity, Side, Verdict};
+use stickler::{Decision, Event, Severity, Side, Verdict};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -63,7 +63,7 @@ impl Log {
                 Severity::Note => Level::Info,
                 Severity::Warning | Severity::Error => Level::Warn,
             };
-            self.say(level, &format!("{what} from the {sender} {fate}: {}", told(finding)));
+            self.say(level, &format!("{what} from the {sender} {fate}: {}", finding.masked()));
         }
     }
 
@@ -88,15 +88,4 @@ fn subject(verdict: &Verdict) -> String {
         (Some(method), None) => format!("`{method}`"),
         (None, None) => "message".to_owned(),
     }
-}
-
-/// A finding without the values that came: its sentence may quote them.
-fn told(finding: &Finding) -> String {
-    let rule = finding.rule.as_str();
-    let received = finding.received.split(' ').next().unwrap_or_default();
-    if finding.expected.is_empty() {
-        return format!("[{rule}] {}", finding.message);
-    }
-    let place = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
-    format!("[{rule}] {place}expected {}, received {received}", finding.expected)
 }

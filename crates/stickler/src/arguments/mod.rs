@@ -16,6 +16,7 @@ pub(crate) use describe::{names, type_of};
 pub use error::{ValidationError, ValidationErrorKind};
 pub(crate) use explain::{Explanation, explain_part};
 pub(crate) use place::join;
+pub(crate) use result::ARGUMENTS;
 pub use result::{CorrectedCall, ValidationResult};
 pub use validator::McpValidator;
 pub(crate) use verdict::Verdict;

@@ -1,6 +1,6 @@
 //! Responses, from either side: paired with their requests, so that results are really checked.
 
-use super::case::{Case, from_schema};
+use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, Shape};
 use crate::protocol::{Era, MethodLookup, Revision};
@@ -143,9 +143,9 @@ impl ValidationMiddleware {
                 // on the id is left out instead.
                 "/id" if has_null_id && revision < Revision::V2025_11_25 => {}
                 "/id" if has_null_id || envelope.id.is_none() => {
-                    case.tell(from_schema(MessageRule::BadEnvelope, "", error));
+                    case.tell(Finding::from_schema(MessageRule::BadEnvelope, "", error));
                 }
-                _ if in_error => case.tell(from_schema(MessageRule::BadError, "", error)),
+                _ if in_error => case.tell(Finding::from_schema(MessageRule::BadError, "", error)),
                 _ => {}
             }
         }
