@@ -94,7 +94,6 @@ impl ToolValidationCapability {
         json!({
             "supported": true,
             "version": Self::VERSION,
-            "method": self.method,
             "async": self.is_async,
             "streaming": false,
             "contextAware": self.context_aware,
@@ -109,6 +108,9 @@ impl ToolValidationCapability {
                 "ttl": self.cache_seconds.unwrap_or_default(),
                 "invalidateOn": ["tool_update", "resource_change"],
             },
+            // Last: some readers of the wire take a message for a request when they meet a
+            // `method` early in it.
+            "method": self.method,
         })
     }
 
