@@ -17,12 +17,18 @@
 //! # let _ = server;
 //! ```
 
+mod client;
+mod error;
 mod raw;
 mod server;
 
-pub use raw::{RawBody, RawLayer, RawService, RawSettings, RawTransport};
-pub use server::{
-    Concerns, DeepCall, DeepChecks, ToolCheck, ToolCheckError, ToolProblem, Validated,
+pub use client::{
+    CheckedTransport, DecidedBy, McpClient, McpConfig, ToolCallResult, ToolValidation,
 };
+pub use error::Error;
+
+pub use raw::{RawBody, RawLayer, RawService, RawSettings, RawTransport};
+pub use server::{Concerns, DeepCall, DeepChecks, ToolCheck, ToolProblem, Validated};
+pub use stickler::rules::Code;
 pub use stickler::tool_validation::{ValidationLevels, ValidationReport};
-pub use stickler::{AnswerForm, Policy, ToolValidationCapability, ValidationConfig};
+pub use stickler::{AnswerForm, Era, Policy, ToolValidationCapability, ValidationConfig};

@@ -18,7 +18,7 @@ use stickler::{AnswerForm, McpValidator, Repeats, ValidationConfig};
 
 use deep::ErasedChecks;
 pub use deep::{Concerns, DeepCall, DeepChecks};
-pub use startup::{ToolCheck, ToolCheckError, ToolProblem};
+pub use startup::{ToolCheck, ToolProblem};
 
 /// The tool's name where the server itself has a tool called `validate`.
 const SECOND_CHOICE: &str = "stickler_validate";

@@ -14,6 +14,7 @@ use stickler::rules::Code;
 
 use super::Validated;
 use super::learning::MOST_PAGES;
+use crate::Error;
 
 /// Keywords that say nothing about which arguments there are.
 const SAYS_NOTHING: [&str; 6] = ["type", "$schema", "title", "description", "$id", "$comment"];
@@ -38,21 +39,15 @@ pub struct ToolProblem {
     pub reason: String,
 }
 
-/// Why a server should not start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolCheckError {
-    message: String,
-}
-
 impl ToolCheck {
     /// An error when there is a tool whose calls cannot be checked: for servers that would rather
     /// not start than run unchecked.
-    pub fn require_all(self) -> Result<Self, ToolCheckError> {
+    pub fn require_all(self) -> Result<Self, Error> {
         if self.problems.is_empty() {
             return Ok(self);
         }
         let problems: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
-        Err(ToolCheckError { message: problems.join("; ") })
+        Err(Error::new(Code::UnusableSchema, problems.join("; ")))
     }
 }
 
@@ -62,17 +57,17 @@ impl<H: ServerHandler> Validated<H> {
     ///
     /// ```no_run
     /// # use rmcp::ServerHandler;
-    /// # use stickler_rmcp::{ToolCheckError, ValidationConfig, Validated};
+    /// # use stickler_rmcp::{Error, ValidationConfig, Validated};
     /// # struct MyServer;
     /// # impl ServerHandler for MyServer {}
-    /// # async fn start() -> Result<(), ToolCheckError> {
+    /// # async fn start() -> Result<(), Error> {
     /// let server = Validated::new(MyServer, ValidationConfig::default());
     /// let check = server.check_tools().await?; // warns
     /// check.require_all()?; // refuses
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn check_tools(&self) -> Result<ToolCheck, ToolCheckError> {
+    pub async fn check_tools(&self) -> Result<ToolCheck, Error> {
         let tools = self.list_without_a_client().await?;
         let discovery = self.learn(tools.clone(), None);
         let mut problems: Vec<ToolProblem> = discovery
@@ -92,7 +87,7 @@ impl<H: ServerHandler> Validated<H> {
     }
 
     /// The handler's tools, asked for as a client would that is connected already.
-    async fn list_without_a_client(&self) -> Result<Vec<Tool>, ToolCheckError> {
+    async fn list_without_a_client(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
@@ -106,13 +101,13 @@ impl<H: ServerHandler> Validated<H> {
                 match answers.recv().await {
                     Some(ServerJsonRpcMessage::Response(response)) => match response.result {
                         ServerResult::ListToolsResult(page) => break page,
-                        _ => return Err(ToolCheckError::unlisted("the answer is no tool list")),
+                        _ => return Err(unlisted("the answer is no tool list")),
                     },
                     Some(ServerJsonRpcMessage::Error(error)) => {
-                        return Err(ToolCheckError::unlisted(&error.error.message));
+                        return Err(unlisted(&error.error.message));
                     }
                     Some(_) => {}
-                    None => return Err(ToolCheckError::unlisted("there was no answer")),
+                    None => return Err(unlisted("there was no answer")),
                 }
             };
             let _ = running.cancel().await;
@@ -123,7 +118,7 @@ impl<H: ServerHandler> Validated<H> {
                 return Ok(tools);
             }
         }
-        Err(ToolCheckError::unlisted("the list does not end"))
+        Err(unlisted("the list does not end"))
     }
 }
 
@@ -135,10 +130,8 @@ fn says_nothing(tool: &Tool) -> bool {
     tool.input_schema.iter().all(is_silent)
 }
 
-impl ToolCheckError {
-    fn unlisted(reason: &str) -> Self {
-        Self { message: format!("the tools could not be listed: {reason}") }
-    }
+fn unlisted(reason: &str) -> Error {
+    Error::new(Code::UnusableSchema, format!("the tools could not be listed: {reason}"))
 }
 
 impl fmt::Display for ToolProblem {
@@ -146,11 +139,3 @@ impl fmt::Display for ToolProblem {
         write!(f, "calls of `{}` cannot be checked: {}", self.tool, self.reason)
     }
 }
-
-impl fmt::Display for ToolCheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}] {}", Code::UnusableSchema, self.message)
-    }
-}
-
-impl std::error::Error for ToolCheckError {}

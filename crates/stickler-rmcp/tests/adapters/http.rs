@@ -49,6 +49,10 @@ impl Web {
         web
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) async fn post(&self, body: impl Into<Bytes>) -> Answer {
         let body: Bytes = body.into();
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();

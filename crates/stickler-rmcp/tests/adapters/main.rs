@@ -8,10 +8,13 @@
     reason = "tests are blunt, and say why they were skipped"
 )]
 
+mod checked;
+mod client;
 mod deep_checks;
 mod forwarding;
 mod http;
 mod internals;
+mod list_changes;
 #[path = "../../../../examples/support/notes.rs"]
 mod notes;
 mod raw;
