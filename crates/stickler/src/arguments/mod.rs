@@ -19,4 +19,4 @@ pub(crate) use place::join;
 pub use result::{CorrectedCall, ValidationResult};
 pub use validator::McpValidator;
 pub(crate) use verdict::Verdict;
-pub(crate) use wording::cut;
+pub(crate) use wording::{cut, literal};
