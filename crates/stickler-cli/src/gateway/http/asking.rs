@@ -13,7 +13,7 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue
 use hyper::{HeaderMap, Method, Uri};
 use serde_json::Value;
 use stickler::Revision;
-use stickler::envelope::Glimpse;
+use stickler::envelope::{Address, Bearing, Glimpse};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 
@@ -104,6 +104,7 @@ impl Asker {
 
 impl Inner {
     async fn exchange(&self, message: Bytes) {
+        let bearing = Address::of(&message).bearing;
         let sent = self.upstream.send(Method::POST, self.headers(&message), message).await;
         let (response, lease) = match sent {
             Ok(sent) => sent,
@@ -113,6 +114,10 @@ impl Inner {
         };
         if let Some(session) = response.headers().get(SESSION) {
             *lock(&self.session) = Some(session.clone());
+        }
+        if matches!(bearing, Bearing::Notification | Bearing::Response) {
+            // Nothing is to come of it, and nobody waits.
+            return;
         }
         let status = response.status();
         let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);

@@ -61,6 +61,11 @@ pub(super) fn told(reply: &Reply) -> String {
 
 /// The same in a few words, with what kind of answer it is.
 pub(super) fn shortly(reply: &Reply) -> String {
+    let words = in_words(reply);
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn in_words(reply: &Reply) -> String {
     match &reply.outcome {
         Outcome::Error { code, message, .. } => format!("error {code}: {message}"),
         Outcome::Result(result) if result["isError"] == true => {

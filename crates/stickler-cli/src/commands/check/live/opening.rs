@@ -40,7 +40,7 @@ pub(super) fn open(setup: &Setup) -> Result<Talk, Failure> {
         Outcome::Result(result) => {
             talk.server_name = server_name(&result);
             talk.has_tools = result["capabilities"].get("tools").is_some();
-            talk.notify("notifications/initialized");
+            talk.notify("notifications/initialized", json!({}));
             Ok(talk)
         }
         Outcome::Gone(_) if talk.is_stdio() => {
@@ -61,7 +61,7 @@ pub(super) fn open(setup: &Setup) -> Result<Talk, Failure> {
 }
 
 fn discover(setup: &Setup, mut talk: Talk) -> Result<Talk, Failure> {
-    talk.is_modern = true;
+    talk.be_modern();
     let reply = talk.ask("server/discover", json!({}));
     let Outcome::Result(result) = &reply.outcome else {
         let told = describe("server/discover", &reply);

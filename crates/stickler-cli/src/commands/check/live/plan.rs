@@ -28,6 +28,9 @@ pub(super) fn plan(tool: &Value, validator: &McpValidator) -> Result<Vec<WrongCa
     let name = tool["name"].as_str().unwrap_or_default();
     let cached = validator.cache().get(SERVER, name);
     let cached = cached.ok_or("its schema is missing or cannot be used")?;
+    if tool["execution"]["taskSupport"] == "required" {
+        return Err("it can only be called as a task");
+    }
     let says = |hint: &str| tool["annotations"][hint] == true;
     if says("readOnlyHint") && says("destructiveHint") {
         return Err("its annotations contradict each other");

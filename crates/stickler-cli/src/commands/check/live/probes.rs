@@ -189,6 +189,10 @@ impl Prober<'_> {
         let told = crate::style::printable(&grade::shortly(reply), 160);
         let finding: Option<(&'static Rule, String)> = match grade {
             Grade::Answered | Grade::Names => None,
+            Grade::Vague if name == UNKNOWN_FIELD => {
+                let message = format!("{what} got an answer that does not mention it: {told}");
+                Some((&rules::VAGUE, message))
+            }
             Grade::Vague => Some((&rules::VAGUE, format!("{what} is refused with: {told}"))),
             Grade::Accepted => {
                 Some((&rules::ACCEPTED, format!("{what} is answered as if nothing were wrong")))
@@ -196,7 +200,10 @@ impl Prober<'_> {
             Grade::Silent => {
                 self.silences += 1;
                 let seconds = self.setup.timeout.as_secs();
-                Some((&rules::SILENT, format!("{what} got no answer within {seconds} s")))
+                let message = format!("{what} got no answer within {seconds} s");
+                let at_work = "; the tool may have been at work, so the field was not refused";
+                let hint = if name == UNKNOWN_FIELD { at_work } else { "" };
+                Some((&rules::SILENT, format!("{message}{hint}")))
             }
             Grade::Died => Some((&rules::DIED, format!("the server ended after {what}"))),
         };

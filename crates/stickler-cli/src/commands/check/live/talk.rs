@@ -16,6 +16,8 @@ use super::{SERVER, Setup};
 use crate::commands::check::report::Found;
 use crate::gateway::Heard;
 
+const PARSE_ERROR: i64 = json_rpc::PARSE_ERROR as i64;
+
 /// One conversation with a server.
 pub(super) struct Talk {
     connection: Connection,
@@ -99,12 +101,27 @@ impl Talk {
         let params = if self.is_modern { with_meta(params) } else { params };
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(message.to_string().as_bytes());
-        self.wait(&Awaited::Id(id), self.timeout)
+        let reply = self.wait(&Awaited::Id(id), self.timeout);
+        // Over HTTP a modern request is cancelled by closing its stream, which ending does.
+        let can_cancel = method != "initialize" && (self.is_stdio() || !self.is_modern);
+        if can_cancel && matches!(reply.outcome, Outcome::Silence) {
+            // Whatever is still at work need not go on.
+            let params = json!({ "requestId": id, "reason": "it took too long" });
+            self.notify("notifications/cancelled", params);
+        }
+        reply
     }
 
-    pub(super) fn notify(&mut self, method: &str) {
-        self.connection.agree(self.middleware.agreed_revision());
-        let message = json!({ "jsonrpc": "2.0", "method": method });
+    /// From now on everything is said in the modern way.
+    pub(super) fn be_modern(&mut self) {
+        self.is_modern = true;
+        self.connection.agree(Some(Revision::LATEST));
+    }
+
+    pub(super) fn notify(&mut self, method: &str, params: Value) {
+        self.connection.agree(self.revision());
+        let params = if self.is_modern { with_meta(params) } else { params };
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         self.send(message.to_string().as_bytes());
     }
 
@@ -195,8 +212,9 @@ impl Talk {
     fn keep(&mut self, awaited: &Awaited, verdict: Verdict) {
         let method = verdict.subject.method.unwrap_or_default();
         for finding in verdict.findings {
-            let is_expected =
-                matches!(awaited, Awaited::Nobody) && finding.rule == MessageRule::UnpairedResponse;
+            // JSON-RPC asks for a `null` id where none could be read; the newer schemas have none.
+            let is_expected = matches!(awaited, Awaited::Nobody)
+                && (finding.rule == MessageRule::UnpairedResponse || finding.path == "/id");
             // What is wrong with a single tool is told by its definition's own rules.
             let is_of_tool = finding.path.starts_with("/result/tools/");
             if !is_expected && !is_of_tool && finding.rule != MessageRule::UnusableSchema {
@@ -239,8 +257,10 @@ fn outcome(awaited: &Awaited, mut message: Value) -> Option<Outcome> {
         Awaited::Id(wanted) => id.is_some_and(|id| id.as_u64() == Some(*wanted)),
         Awaited::Nobody => id.is_none() && message.get("error").is_some(),
     };
-    // A refusal that could not read the id is still the answer to the only question there is.
-    let is_stray = id.is_none() && message.get("error").is_some();
+    // A refusal without an id is still the answer to the only question there is, unless it is a
+    // late answer to what was no question at all.
+    let code = message["error"]["code"].as_i64();
+    let is_stray = id.is_none() && code.is_some_and(|code| code != PARSE_ERROR);
     if !is_answer && !is_stray {
         return None;
     }
