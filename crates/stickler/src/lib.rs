@@ -55,6 +55,7 @@ mod example;
 pub mod frame;
 mod gatekeeper;
 pub mod headers;
+pub mod lint;
 mod middleware;
 mod policy;
 mod protocol;

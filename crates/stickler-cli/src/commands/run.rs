@@ -39,15 +39,20 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
 
 fn server(options: &RunOptions) -> Result<Server, Failure> {
     if let Some(url) = &options.http.url {
-        let usage = |reason: &str| Failure::Usage(format!("`{url}` is no usable URL: {reason}"));
-        let uri: hyper::Uri = url.parse().map_err(|_| usage("it cannot be read"))?;
-        return match uri.scheme_str() {
-            Some("http" | "https") if uri.authority().is_some() => Ok(Server::Url(uri)),
-            _ => Err(usage("it must begin with `http://` or `https://`")),
-        };
+        return parse_url(url).map(Server::Url);
     }
     let (program, arguments) = options.command.split_first().ok_or_else(no_server)?;
     Ok(Server::Command(ServerCommand { program: program.clone(), arguments: arguments.to_vec() }))
+}
+
+/// The address of a server.
+pub(super) fn parse_url(url: &str) -> Result<hyper::Uri, Failure> {
+    let usage = |reason: &str| Failure::Usage(format!("`{url}` is no usable URL: {reason}"));
+    let uri: hyper::Uri = url.parse().map_err(|_| usage("it cannot be read"))?;
+    match uri.scheme_str() {
+        Some("http" | "https") if uri.authority().is_some() => Ok(uri),
+        _ => Err(usage("it must begin with `http://` or `https://`")),
+    }
 }
 
 fn recipe(options: &RunOptions, name: String) -> Recipe {

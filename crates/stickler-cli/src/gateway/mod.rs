@@ -11,8 +11,8 @@ mod signals;
 mod stdio;
 mod wire;
 
-pub(crate) use child::ServerCommand;
-pub(crate) use http::{HttpSettings, Server, relay_to_url, serve};
+pub(crate) use child::{Ending, Server as Process, ServerCommand};
+pub(crate) use http::{Asker, Heard, HttpSettings, Server, relay_to_url, serve};
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
 pub(crate) use signals::pass_signals_on;

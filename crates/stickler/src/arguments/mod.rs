@@ -20,4 +20,4 @@ pub(crate) use result::ARGUMENTS;
 pub use result::{CorrectedCall, ValidationResult};
 pub use validator::McpValidator;
 pub(crate) use verdict::Verdict;
-pub(crate) use wording::cut;
+pub(crate) use wording::{cut, literal};

@@ -7,10 +7,12 @@
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `own`, `upstream` | a server that is reached by HTTP itself |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
+//! | `asking` | a client of our own, for `stickler check` |
 //! | `modern` | what 2026-07-28 asks of HTTP |
 //! | `switchboard`, `numbering` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
 
+mod asking;
 mod body;
 mod conversation;
 mod from_stdio;
@@ -46,6 +48,7 @@ use tokio::sync::{mpsc, watch};
 use super::child::ServerCommand;
 use super::log::{Level, Log};
 use super::recipe::Recipe;
+pub(crate) use asking::{Asker, Heard};
 pub(crate) use from_stdio::relay_to_url;
 use front::{Backend, Front};
 use sessions::Sessions;
