@@ -5,6 +5,7 @@ use super::case::Case;
 use super::odd::{repeated_key, repeated_keys};
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, RequestId};
+use crate::headers::CAPABILITIES_KEY;
 use crate::protocol::{MethodKind, Revision};
 use crate::render::Reply;
 use crate::rules::MessageRule;
@@ -232,9 +233,6 @@ impl ValidationMiddleware {
         }
     }
 }
-
-/// The member of `_meta` by which a modern request says what its sender can do.
-const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 impl Case {
     pub(super) fn tell_faults(&mut self, envelope: &Envelope<'_>) {
