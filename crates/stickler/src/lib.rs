@@ -89,5 +89,5 @@ pub use render::{HelpPrompt, ObservedError, RetryObservation, error_reply, estim
 pub use repair::{Edit, EditKind};
 pub use rules::{Code, MessageRule, Rule, Severity};
 pub use side::Side;
-pub use suggest::edit_distance;
+pub use suggest::{edit_distance, nearest_names};
 pub use verdict::{Decision, Finding, Subject, Verdict};

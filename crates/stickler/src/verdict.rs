@@ -1,6 +1,7 @@
 //! What is to happen to a message, and why: plain data that renderers and observers read.
 
 use crate::envelope::RequestId;
+use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
 
 /// The outcome for one message.
@@ -11,6 +12,8 @@ pub struct Verdict {
     pub decision: Decision,
     /// What there is to say about it.
     pub findings: Vec<Finding>,
+    /// What was changed in the arguments of a call that was repaired, values left out.
+    pub edits: Vec<Edit>,
     /// What it is about.
     pub subject: Subject,
 }

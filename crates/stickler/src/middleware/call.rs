@@ -7,6 +7,7 @@ use crate::arguments::{ValidationErrorKind, ValidationResult};
 use crate::envelope::Envelope;
 use crate::policy::AnswerForm;
 use crate::render::{CallRefusal, Repetition, Reply};
+use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
 use crate::tape::Node;
 use crate::verdict::{Decision, Finding};
@@ -113,6 +114,8 @@ fn tell_refusal(case: &mut Case, result: &ValidationResult) {
 
 /// What was wrong is told, but nothing is wrong any more.
 fn tell_repair(case: &mut Case, result: &ValidationResult) {
+    case.edits.clone_from(&result.edits);
+    case.edits.iter_mut().for_each(Edit::mask);
     for error in &result.errors {
         let mut finding = from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone());
         finding.severity = Severity::Note;
