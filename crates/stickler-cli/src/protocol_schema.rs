@@ -51,20 +51,36 @@ impl FromStr for SchemaSource {
 }
 
 impl ProtocolOptions {
-    /// The schemas of all revisions. What was named and cannot be used is a reason not to start.
+    /// The schemas of all revisions.
     pub(crate) fn schemas(&self) -> Result<ProtocolSchemas, Failure> {
-        self.protocol_schema.iter().try_fold(ProtocolSchemas::new(), |schemas, source| {
-            let validator = source.load().map_err(|reason| {
-                let SchemaSource { revision, location } = source;
-                let message = format!("cannot use the schema of {revision} in `{location}`");
-                Failure::Usage(format!("{message}: {reason}"))
-            })?;
-            Ok(schemas.with(validator))
-        })
+        load(&self.protocol_schema)
     }
 }
 
+/// The schemas of all revisions, some of them replaced. What was named and cannot be used is a
+/// reason not to start.
+pub(crate) fn load(sources: &[SchemaSource]) -> Result<ProtocolSchemas, Failure> {
+    sources.iter().try_fold(ProtocolSchemas::new(), |schemas, source| {
+        let validator = source.load().map_err(|reason| {
+            let SchemaSource { revision, location } = source;
+            let message = format!("cannot use the schema of {revision} in `{location}`");
+            Failure::Usage(format!("{message}: {reason}"))
+        })?;
+        Ok(schemas.with(validator))
+    })
+}
+
 impl SchemaSource {
+    /// As a file names it: paths are relative to its folder.
+    pub(crate) fn new(revision: &str, location: &str, folder: &Path) -> Result<Self, String> {
+        let revision = revision.parse().map_err(|error| format!("{error}"))?;
+        let mut source = Self { revision, location: location.to_owned() };
+        if let Place::File(path) = source.place() {
+            source.location = folder.join(path).to_string_lossy().into_owned();
+        }
+        Ok(source)
+    }
+
     fn load(&self) -> Result<SchemaValidator, String> {
         let text = match self.place() {
             Place::File(path) => read(path).map_err(|error| error.to_string())?,

@@ -78,7 +78,7 @@ pub use discovery::{
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
-pub use gatekeeper::{Event, Gatekeeper, GatekeeperSettings, Outbox};
+pub use gatekeeper::{Event, Gatekeeper, GatekeeperSettings, Outbox, cancellation};
 pub use middleware::ValidationMiddleware;
 pub use policy::{Action, AnswerForm, Policy};
 pub use protocol::{

@@ -2,16 +2,21 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How a server is started.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ServerCommand {
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
+    /// Variables beside those that we have ourselves.
+    pub(crate) environment: Vec<(String, String)>,
+    /// Where it is started; `None` for where we are.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// A running server.
@@ -39,8 +44,13 @@ impl ServerCommand {
 
     /// Starts the server in a process group of its own, so that whatever it starts ends with it.
     pub(crate) fn start(&self) -> io::Result<(Server, ChildStdin, ChildStdout)> {
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let mut child = command
             .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
@@ -116,8 +126,11 @@ mod tests {
             ("node build/index.js", "index.js"),
         ] {
             let mut words = line.split(' ').map(str::to_owned);
-            let command =
-                ServerCommand { program: words.next().unwrap(), arguments: words.collect() };
+            let command = ServerCommand {
+                program: words.next().unwrap(),
+                arguments: words.collect(),
+                ..ServerCommand::default()
+            };
             assert_eq!(command.name(), name);
         }
     }

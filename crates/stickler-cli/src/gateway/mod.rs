@@ -12,7 +12,7 @@ mod stdio;
 mod wire;
 
 pub(crate) use child::ServerCommand;
-pub(crate) use http::{HttpSettings, Server, relay_to_url, serve};
+pub(crate) use http::{Endpoint, HttpSettings, Keeping, Server, relay_to_url, serve};
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
 pub(crate) use signals::pass_signals_on;

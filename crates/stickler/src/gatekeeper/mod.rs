@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use outbox::{Event, Outbox};
+pub use overdue::cancellation;
 pub use settings::GatekeeperSettings;
 
 use crate::arguments::McpValidator;

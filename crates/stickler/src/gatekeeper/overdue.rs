@@ -45,7 +45,7 @@ impl Gatekeeper {
 }
 
 /// What tells a server that nobody waits for an answer any more.
-fn cancellation(id: &RequestId, reason: &str) -> Vec<u8> {
+pub fn cancellation(id: &RequestId, reason: &str) -> Vec<u8> {
     let reason = json!(reason);
     let id = id.to_json();
     let method = "notifications/cancelled";

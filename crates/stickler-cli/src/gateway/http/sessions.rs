@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::Keeping;
 use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
 use crate::gateway::child::ServerCommand;
@@ -47,9 +48,10 @@ impl Sessions {
         command: ServerCommand,
         recipe: Arc<Recipe>,
         log: Log,
-        (idle, grace): (Duration, Duration),
-        children: usize,
+        keeping: Keeping,
     ) -> Arc<Self> {
+        let idle = keeping.idle;
+        let children = keeping.children.min(Semaphore::MAX_PERMITS);
         let sessions = Arc::new(Self {
             command,
             recipe,
@@ -57,7 +59,7 @@ impl Sessions {
             log,
             started: Instant::now(),
             idle,
-            grace,
+            grace: keeping.grace,
             table: Mutex::default(),
         });
         tokio::spawn(reap(Arc::downgrade(&sessions), idle));

@@ -99,14 +99,17 @@ impl Line {
     pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
         let dialled: Numbers = Arc::new(Mutex::new(Some(Vec::new())));
         let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
-        let shared = Arc::clone(self);
+        let conversation = conversation(&self.sessions, revision, link);
+        let (shared, kept) = (Arc::clone(self), Arc::clone(&conversation));
         let hang_up = move || {
+            // Until now somebody may have waited for it.
+            drop(kept);
             let dialled = dialled.lock().unwrap_or_else(PoisonError::into_inner).take();
             for number in dialled.into_iter().flatten() {
                 shared.hang_up(number);
             }
         };
-        (conversation(&self.sessions, revision, link), OnDrop(Some(Box::new(hang_up))))
+        (conversation, OnDrop(Some(Box::new(hang_up))))
     }
 
     pub(super) async fn room(&self) {
