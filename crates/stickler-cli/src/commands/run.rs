@@ -56,17 +56,7 @@ fn relay(endpoint: Endpoint) -> Outcome {
     let Endpoint { recipe, server, keeping, log } = endpoint;
     match server {
         Server::Command(command) => {
-            let (server, stdin, stdout) = command.start().map_err(|error| {
-                let program = &command.program;
-                Failure::Unreachable(format!("[STK-101] cannot start `{program}`: {error}"))
-            })?;
-            gateway::pass_signals_on(server.pid()).map_err(Failure::Output)?;
-            let gatekeeper = recipe.gatekeeper(&recipe.name, None);
-            let message_bytes = recipe.message_bytes();
-            let pipes = (stdin, stdout);
-            let code =
-                gateway::relay(gatekeeper, server, pipes, log, message_bytes, keeping.grace)?;
-            Ok(Exit::Server(code))
+            Ok(Exit::Server(gateway::relay(&recipe, &command, log, keeping)?))
         }
         Server::Url(url, headers) => {
             gateway::relay_to_url(recipe, (url, headers), log, keeping.grace)?;

@@ -95,6 +95,11 @@ impl Gateway {
     /// Closes the pipe and waits for the end.
     pub(crate) fn end(mut self) -> End {
         drop(self.stdin.take());
+        self.wait()
+    }
+
+    /// Waits for it to end by itself.
+    pub(crate) fn wait(mut self) -> End {
         let mut rest = String::new();
         let _ = self.stdout.read_to_string(&mut rest);
         let status = self.child.wait().unwrap().code().unwrap_or(-1);

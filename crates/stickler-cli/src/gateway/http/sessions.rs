@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::Keeping;
 use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
+use crate::config::Restart;
 use crate::gateway::child::ServerCommand;
 use crate::gateway::log::{Level, Log};
 use crate::gateway::recipe::Recipe;
@@ -33,6 +34,7 @@ pub(super) struct Sessions {
     pub(super) started: Instant,
     pub(super) idle: Duration,
     pub(super) grace: Duration,
+    pub(super) restart: Restart,
     table: Mutex<HashMap<String, Arc<Session>>>,
 }
 
@@ -41,6 +43,8 @@ pub(super) enum NoSession {
     /// As many servers run as may.
     Full,
     Failed(io::Error),
+    /// It has failed too often in a row.
+    GivenUp(u32),
 }
 
 impl Sessions {
@@ -60,6 +64,7 @@ impl Sessions {
             started: Instant::now(),
             idle,
             grace: keeping.grace,
+            restart: keeping.restart,
             table: Mutex::default(),
         });
         tokio::spawn(reap(Arc::downgrade(&sessions), idle));
