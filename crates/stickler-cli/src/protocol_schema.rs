@@ -11,9 +11,10 @@ use clap::Args;
 use stickler::{ProtocolSchemas, Revision, SchemaValidator};
 
 use crate::exit::Failure;
+use crate::gateway;
 
 /// Larger than any schema of the protocol; the core refuses more in any case.
-const LARGEST_FILE: u64 = 16 << 20;
+const LARGEST_FILE: usize = 16 << 20;
 
 /// How long a schema may take to come.
 const LONGEST_FETCH: Duration = Duration::from_secs(30);
@@ -84,7 +85,7 @@ impl SchemaSource {
     fn load(&self) -> Result<SchemaValidator, String> {
         let text = match self.place() {
             Place::File(path) => read(path).map_err(|error| error.to_string())?,
-            Place::Url(url) => fetch(url).map_err(|error| error.to_string())?,
+            Place::Url(url) => gateway::fetch(url, READ, LONGEST_FETCH)?,
         };
         let schema = serde_json::from_slice(&text).map_err(|error| format!("not JSON: {error}"))?;
         SchemaValidator::from_schema(self.revision, &schema).map_err(|error| error.to_string())
@@ -107,19 +108,12 @@ enum Place<'s> {
 }
 
 /// One byte more than the core takes, so that it is the core that refuses a larger one.
-const READ: u64 = LARGEST_FILE + 1;
+const READ: usize = LARGEST_FILE + 1;
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(path)?.take(READ).read_to_end(&mut text)?;
+    File::open(path)?.take(READ as u64).read_to_end(&mut text)?;
     Ok(text)
-}
-
-fn fetch(url: &str) -> Result<Vec<u8>, ureq::Error> {
-    let agent: ureq::Agent =
-        ureq::Agent::config_builder().timeout_global(Some(LONGEST_FETCH)).build().into();
-    let mut response = agent.get(url).call()?;
-    response.body_mut().with_config().limit(READ).read_to_vec()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod way;
 mod wire;
 
 pub(crate) use child::ServerCommand;
-pub(crate) use http::{Endpoint, HttpSettings, Keeping, Server, relay_to_url, serve};
+pub(crate) use http::{Endpoint, HttpSettings, Keeping, Server, fetch, relay_to_url, serve};
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
 pub(crate) use stdio::relay;

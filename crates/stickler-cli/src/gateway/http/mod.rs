@@ -7,6 +7,7 @@
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream` | a server that is reached by HTTP itself |
+//! | `fetching` | a document from a URL |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `modern` | what 2026-07-28 asks of HTTP |
 //! | `switchboard`, `numbering` | modern requests, which share one server process |
@@ -15,6 +16,7 @@
 mod body;
 mod conversation;
 mod deadline;
+mod fetching;
 mod from_stdio;
 mod front;
 mod mail;
@@ -50,6 +52,7 @@ use super::child::ServerCommand;
 use super::log::Log;
 use super::recipe::Recipe;
 use crate::config::Restart;
+pub(crate) use fetching::fetch;
 pub(crate) use from_stdio::relay_to_url;
 use routing::Router;
 

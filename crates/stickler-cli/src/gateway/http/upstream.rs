@@ -110,7 +110,8 @@ impl Upstream {
 
     async fn connect(&self) -> Result<Sender, String> {
         let connector = TowerToHyperService::new(self.connector.clone());
-        let stream = connector.call(self.uri.clone()).await.map_err(|error| error.to_string())?;
+        let stream =
+            connector.call(self.uri.clone()).await.map_err(|error| reasons(error.as_ref()))?;
         let (sender, connection) = handshake(stream).await.map_err(|error| error.to_string())?;
         tokio::spawn(connection);
         Ok(sender)
@@ -125,6 +126,20 @@ impl Lease {
             pool.push(self.sender);
         }
     }
+}
+
+/// An error and what is behind it: the outermost seldom tells why.
+fn reasons(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut told = error.to_string();
+    let mut inner = error.source();
+    while let Some(error) = inner {
+        let reason = error.to_string();
+        if !told.ends_with(&reason) {
+            told = format!("{told}: {reason}");
+        }
+        inner = error.source();
+    }
+    told
 }
 
 /// Takes out what belongs to a connection rather than to what travels over it, and what would make
