@@ -248,3 +248,80 @@ fn on_stdio_one_of_several_servers_is_chosen() {
         end.stderr
     );
 }
+
+#[test]
+fn the_files_of_clients_are_read_too() {
+    let folder = Folder::new();
+    let server = scripted();
+    for (name, text) in [
+        (
+            ".mcp.json",
+            json!({ "mcpServers": { "files": { "command": "${SERVER}", "args": [], "timeout": 7 } } }),
+        ),
+        (
+            "mcp.json",
+            json!({ "inputs": [], "servers": { "files": {
+                "type": "stdio", "command": "${env:SERVER}", "env": { "A": "${NONE:-b}" },
+            } } }),
+        ),
+    ] {
+        let file = folder.file(name, &text.to_string());
+        let variables = [("SERVER", server.as_str()), ("STICKLER_LOG", "info")];
+        let mut gateway = Gateway::with_env(&["--config", &file], &variables);
+        gateway.shake_hands();
+        let answer = gateway.call(1, "echo", &json!({ "txt": "hi" }));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        let log = gateway.end().stderr;
+        assert!(log.contains("WARN files: call of `echo`"), "{log}");
+        let noted = log.contains("`timeout` of server `files` is not used here");
+        assert_eq!(noted, name == ".mcp.json", "{log}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_clients_file_has_a_place() {
+    let folder = Folder::new();
+    for (text, expected) in [
+        ("{\n  \"mcpServers\": {\n    \"a\": 1 } }", ":3:10: server `a` is a number"),
+        ("{ \"mcpServers\": { \"a\": {} } }", ":1:19: server `a` needs a `command` or a `url`"),
+        ("{\n\"mcpServers\": [,] }", ":2:16: expected a JSON value"),
+        ("{\n // mine\n}", ":2:2: "),
+        ("{ \"other\": {} }", ":1:1: no `mcpServers` and no `servers`"),
+        (
+            "{\"mcpServers\":{\"a\":{\"type\":\"sse\",\"url\":\"http://x/sse\"}}}",
+            ":1:28: server `a` speaks the HTTP+SSE transport of 2024-11-05",
+        ),
+        (
+            "{\"servers\":{\"a\":{\"command\":\"x\",\"env\":{\"K\":\"${input:key}\"}}}}",
+            ":1:43: `${input:key}` is something that only the client knows",
+        ),
+    ] {
+        let file = folder.file("claude_desktop_config.json", text);
+        let end = run(&["--config", &file], &[]);
+        let expected = format!("{file}{expected}");
+        assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
+    }
+}
+
+#[test]
+fn servers_that_are_disabled_are_not_run_unless_they_are_asked_for() {
+    let folder = Folder::new();
+    let server =
+        |text: &str| json!({ "command": "sh", "args": ["-c", format!("echo {text} >&2")] });
+    let mut text = json!({ "mcpServers": { "a": server("here is a"), "b": server("here is b") } });
+    text["mcpServers"]["a"]["disabled"] = true.into();
+    let file = folder.file(".mcp.json", &text.to_string());
+    assert!(run(&["--config", &file], &[]).stderr.contains("here is b"));
+    assert!(run(&["--config", &file, "--server", "a"], &[]).stderr.contains("here is a"));
+}
+
+#[test]
+fn a_legacy_request_without_a_session_is_told_how_to_get_one() {
+    let gateway = support::http::Gateway::scripted(&[]);
+    let lost = gateway.post(&[], r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#);
+    let message = lost.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!((lost.status, lost.json()["id"].clone()), (400, json!(9)));
+    for wanted in ["`Mcp-Session-Id`", "`initialize`"] {
+        assert!(message.contains(wanted), "{message}");
+    }
+}
