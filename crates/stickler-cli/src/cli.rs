@@ -1,13 +1,15 @@
 //! The command line, from which help, completions and documentation are made.
 
+mod run;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stickler::Revision;
 
+pub(crate) use self::run::{HttpOptions, RunOptions};
 use crate::commands::check::CheckOptions as ServerCheckOptions;
 use crate::exit::Exit;
-use crate::gateway::Level;
 use crate::protocol_schema::ProtocolOptions;
 
 /// Strict about the protocol, helpful about mistakes: validation for the Model Context Protocol.
@@ -27,7 +29,7 @@ pub(crate) enum Command {
     /// Check recorded sessions, message by message
     Audit(AuditOptions),
     /// Stand in front of a server: bad calls are answered with help, the server's faults are seen
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Tell what a code or rule means, why it matters and how to mend it
     Explain(ExplainOptions),
     /// Print the protocol's own schema: a whole revision, or one definition of it
@@ -78,26 +80,26 @@ pub(crate) struct ValidateOptions {
 /// How calls are checked and explained.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// What to do with fields that a schema neither lists nor forbids
-    #[arg(long, value_enum, default_value_t = UnknownFields::Reject)]
-    pub(crate) unknown_fields: UnknownFields,
+    /// What to do with fields that a schema neither lists nor forbids [default: reject]
+    #[arg(long, value_enum)]
+    pub(crate) unknown_fields: Option<UnknownFields>,
 
     /// Whether to look for a corrected call, and whether a call that can be corrected beyond doubt
-    /// counts as valid
-    #[arg(long, value_enum, default_value_t = Repair::Suggest)]
-    pub(crate) repair: Repair,
+    /// counts as valid [default: suggest]
+    #[arg(long, value_enum)]
+    pub(crate) repair: Option<Repair>,
 
-    /// How much the help prompt tells
-    #[arg(long, value_enum, default_value_t = Help::Brief)]
-    pub(crate) help_detail: Help,
+    /// How much the help prompt tells [default: brief]
+    #[arg(long, value_enum)]
+    pub(crate) help_detail: Option<Help>,
 
-    /// How many edits apart two names may be for one to be suggested for the other
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(crate) suggestion_distance: usize,
+    /// How many edits apart two names may be for one to be suggested for the other [default: 3]
+    #[arg(long, value_name = "N")]
+    pub(crate) suggestion_distance: Option<usize>,
 
     /// Keep argument values out of everything that is printed; names and types stay
-    #[arg(long)]
-    pub(crate) mask: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) mask: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -178,74 +180,6 @@ pub(crate) enum Deny {
     Warning,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = RUN_EXAMPLES)]
-pub(crate) struct RunOptions {
-    /// What refused calls are answered with
-    #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
-    pub(crate) answer: Answer,
-
-    /// Refuse whatever is not right, the server's messages included
-    #[arg(long)]
-    pub(crate) strict: bool,
-
-    /// Do not announce and serve `toolValidation`
-    #[arg(long)]
-    pub(crate) quiet_capability: bool,
-
-    /// What the server is called in messages; by default its program or package
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-
-    /// How much is told on standard error
-    #[arg(long, value_enum, default_value_t = Level::Warn)]
-    pub(crate) log: Level,
-
-    /// Seconds that a server has to end by itself before it is told to, and then made to
-    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
-    pub(crate) grace: u64,
-
-    #[command(flatten)]
-    pub(crate) http: HttpOptions,
-
-    #[command(flatten)]
-    pub(crate) checks: CheckOptions,
-
-    /// The server's command
-    #[arg(last = true, value_name = "CMD", required_unless_present = "url")]
-    pub(crate) command: Vec<String>,
-}
-
-/// Clients and servers that are reached by HTTP.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "HTTP")]
-pub(crate) struct HttpOptions {
-    /// Serve clients by Streamable HTTP at this address, at `/mcp`; without it they come by
-    /// standard input and output
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) listen: Option<String>,
-
-    /// The server's URL
-    #[arg(long, value_name = "URL", conflicts_with = "command")]
-    pub(crate) url: Option<String>,
-
-    /// An origin that browsers may come from, beside those of this machine; can be repeated
-    #[arg(long, value_name = "ORIGIN", requires = "listen")]
-    pub(crate) allow_origin: Vec<String>,
-
-    /// The environment variable with the token that clients must show
-    #[arg(long, value_name = "VARIABLE", requires = "listen")]
-    pub(crate) bearer_token_env: Option<String>,
-
-    /// Seconds after which a session that nobody uses is closed
-    #[arg(long, value_name = "SECONDS", default_value_t = 1800)]
-    pub(crate) idle_timeout: u64,
-
-    /// How many server processes there may be at once
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    pub(crate) max_children: usize,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answer {
     /// A tool result with the help, which models get to see
@@ -300,14 +234,6 @@ Examples:
   stickler validate --tools tools.json --calls calls.ndjson --format json
   producer | stickler validate --tools tools.json --calls -";
 
-const RUN_EXAMPLES: &str = "\
-Examples:
-  stickler run -- npx -y @modelcontextprotocol/server-filesystem /data
-  stickler run --strict --log info -- uvx mcp-server-git
-  stickler run --listen 127.0.0.1:8787 -- npx -y @modelcontextprotocol/server-everything
-  stickler run --listen 127.0.0.1:8787 --url https://example.com/mcp
-  stickler run --url https://example.com/mcp";
-
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   stickler schema CallToolResult
@@ -338,21 +264,60 @@ impl From<Direction> for stickler::Side {
     }
 }
 
+impl From<Repair> for stickler::Repair {
+    fn from(choice: Repair) -> Self {
+        match choice {
+            Repair::Off => Self::Off,
+            Repair::Suggest => Self::Suggest,
+            Repair::Apply => Self::Apply,
+        }
+    }
+}
+
+impl From<Help> for stickler::HelpDetail {
+    fn from(choice: Help) -> Self {
+        match choice {
+            Help::Brief => Self::Brief,
+            Help::Full => Self::Full,
+        }
+    }
+}
+
+impl From<Answer> for stickler::AnswerForm {
+    fn from(choice: Answer) -> Self {
+        match choice {
+            Answer::ToolResult => Self::ToolResult,
+            Answer::JsonRpcError => Self::JsonRpcError,
+            Answer::Observation => Self::Observation,
+        }
+    }
+}
+
+impl CheckOptions {
+    /// Changes what was chosen on the command line.
+    pub(crate) fn apply(&self, config: &mut stickler::ValidationConfig) {
+        if let Some(choice) = self.unknown_fields {
+            config.unknown_fields = choice.into();
+        }
+        if let Some(choice) = self.repair {
+            config.repair = choice.into();
+        }
+        if let Some(choice) = self.help_detail {
+            config.help = choice.into();
+        }
+        if let Some(distance) = self.suggestion_distance {
+            config.suggestion_distance = distance;
+        }
+        if let Some(mask) = self.mask {
+            config.mask_values = mask;
+        }
+    }
+}
+
 impl From<&CheckOptions> for stickler::ValidationConfig {
     fn from(options: &CheckOptions) -> Self {
         let mut config = Self::default();
-        config.unknown_fields = options.unknown_fields.into();
-        config.repair = match options.repair {
-            Repair::Off => stickler::Repair::Off,
-            Repair::Suggest => stickler::Repair::Suggest,
-            Repair::Apply => stickler::Repair::Apply,
-        };
-        config.help = match options.help_detail {
-            Help::Brief => stickler::HelpDetail::Brief,
-            Help::Full => stickler::HelpDetail::Full,
-        };
-        config.suggestion_distance = options.suggestion_distance;
-        config.mask_values = options.mask;
+        options.apply(&mut config);
         config
     }
 }

@@ -11,9 +11,10 @@ use clap::Args;
 use stickler::{ProtocolSchemas, Revision, SchemaValidator};
 
 use crate::exit::Failure;
+use crate::gateway;
 
 /// Larger than any schema of the protocol; the core refuses more in any case.
-const LARGEST_FILE: u64 = 16 << 20;
+const LARGEST_FILE: usize = 16 << 20;
 
 /// How long a schema may take to come.
 const LONGEST_FETCH: Duration = Duration::from_secs(30);
@@ -51,24 +52,40 @@ impl FromStr for SchemaSource {
 }
 
 impl ProtocolOptions {
-    /// The schemas of all revisions. What was named and cannot be used is a reason not to start.
+    /// The schemas of all revisions.
     pub(crate) fn schemas(&self) -> Result<ProtocolSchemas, Failure> {
-        self.protocol_schema.iter().try_fold(ProtocolSchemas::new(), |schemas, source| {
-            let validator = source.load().map_err(|reason| {
-                let SchemaSource { revision, location } = source;
-                let message = format!("cannot use the schema of {revision} in `{location}`");
-                Failure::Usage(format!("{message}: {reason}"))
-            })?;
-            Ok(schemas.with(validator))
-        })
+        load(&self.protocol_schema)
     }
 }
 
+/// The schemas of all revisions, some of them replaced. What was named and cannot be used is a
+/// reason not to start.
+pub(crate) fn load(sources: &[SchemaSource]) -> Result<ProtocolSchemas, Failure> {
+    sources.iter().try_fold(ProtocolSchemas::new(), |schemas, source| {
+        let validator = source.load().map_err(|reason| {
+            let SchemaSource { revision, location } = source;
+            let message = format!("cannot use the schema of {revision} in `{location}`");
+            Failure::Usage(format!("{message}: {reason}"))
+        })?;
+        Ok(schemas.with(validator))
+    })
+}
+
 impl SchemaSource {
+    /// As a file names it: paths are relative to its folder.
+    pub(crate) fn new(revision: &str, location: &str, folder: &Path) -> Result<Self, String> {
+        let revision = revision.parse().map_err(|error| format!("{error}"))?;
+        let mut source = Self { revision, location: location.to_owned() };
+        if let Place::File(path) = source.place() {
+            source.location = folder.join(path).to_string_lossy().into_owned();
+        }
+        Ok(source)
+    }
+
     fn load(&self) -> Result<SchemaValidator, String> {
         let text = match self.place() {
             Place::File(path) => read(path).map_err(|error| error.to_string())?,
-            Place::Url(url) => fetch(url).map_err(|error| error.to_string())?,
+            Place::Url(url) => gateway::fetch(url, READ, LONGEST_FETCH)?,
         };
         let schema = serde_json::from_slice(&text).map_err(|error| format!("not JSON: {error}"))?;
         SchemaValidator::from_schema(self.revision, &schema).map_err(|error| error.to_string())
@@ -91,19 +108,12 @@ enum Place<'s> {
 }
 
 /// One byte more than the core takes, so that it is the core that refuses a larger one.
-const READ: u64 = LARGEST_FILE + 1;
+const READ: usize = LARGEST_FILE + 1;
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(path)?.take(READ).read_to_end(&mut text)?;
+    File::open(path)?.take(READ as u64).read_to_end(&mut text)?;
     Ok(text)
-}
-
-fn fetch(url: &str) -> Result<Vec<u8>, ureq::Error> {
-    let agent: ureq::Agent =
-        ureq::Agent::config_builder().timeout_global(Some(LONGEST_FETCH)).build().into();
-    let mut response = agent.get(url).call()?;
-    response.body_mut().with_config().limit(READ).read_to_vec()
 }
 
 #[cfg(test)]

@@ -9,7 +9,9 @@
 )]
 
 mod support {
+    pub(crate) mod folder;
     pub(crate) mod http;
+    pub(crate) mod stdio;
     pub(crate) mod upstream;
 }
 
@@ -19,7 +21,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::http::{Gateway, call, initialize};
-use support::upstream::{Upstream, http, json_answer, usual};
+use support::upstream::{Upstream, accepted, http, json_answer, usual};
 
 const ODD: &str = r#"{"jsonrpc":"2.0",  "id":3,"result":{"zUnknown":1.0,"content":[],"big":12345678901234567890123}}"#;
 
@@ -227,4 +229,91 @@ fn what_is_learnt_belongs_to_whoever_was_allowed_to_see_it() {
     let lists = upstream.heads("tools/list");
     assert_eq!(lists.len(), 2, "one for each user: {lists:?}");
     assert!(lists[0].contains("bearer one") && lists[1].contains("bearer two"));
+}
+
+/// Waits for a request that is about this.
+fn wait_for(upstream: &Upstream, wanted: &str) {
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while !upstream.seen.lock().unwrap().iter().any(|(_, body)| body.contains(wanted)) {
+        assert!(std::time::Instant::now() < deadline, "no {wanted} came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn for_ever() -> Vec<u8> {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// The beginning of a stream that does not go on.
+fn begun() -> Vec<u8> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    format!("{head}: here we go\n\n").into_bytes()
+}
+
+#[test]
+fn requests_without_an_answer_in_time_get_an_error_whatever_they_wait_for() {
+    let upstream = Upstream::start(|message| match message["method"].as_str() {
+        Some("tools/call") if message["id"] == 5 => for_ever(),
+        Some("tools/call") => begun(),
+        _ => usual(message).unwrap(),
+    });
+    let gateway = Gateway::start(&["--request-timeout", "1", "--url", &upstream.url()]);
+    assert_eq!(gateway.post(&[], &initialize()).status, 200);
+    let headers = [("mcp-protocol-version", "2025-11-25")];
+    let arguments = json!({ "text": "hi" });
+    let silent = gateway.post(&headers, &call(5, "echo", &arguments)).json();
+    let message = silent["error"]["message"].as_str().unwrap();
+    assert!(silent["id"] == 5 && message.starts_with("[STK-104]"), "{silent}");
+    wait_for(&upstream, r#""method":"notifications/cancelled","params":{"requestId":5,"#);
+    let streamed = gateway.post(&headers, &call(6, "echo", &arguments)).events();
+    let message = streamed[0]["error"]["message"].as_str().unwrap();
+    assert!(streamed[0]["id"] == 6 && message.starts_with("[STK-104]"), "{streamed:?}");
+    wait_for(&upstream, r#""method":"notifications/cancelled","params":{"requestId":6,"#);
+}
+
+#[test]
+fn a_client_on_stdio_does_not_wait_for_ever_either() {
+    let upstream = Upstream::start(|message| match message["method"].as_str() {
+        Some("tools/call") => for_ever(),
+        _ => usual(message).unwrap_or_else(accepted),
+    });
+    let url = upstream.url();
+    let mut gateway = support::stdio::Gateway::start(&["--request-timeout", "1", "--url", &url]);
+    gateway.shake_hands();
+    let answer = gateway.call(5, "echo", &json!({ "text": "hi" }));
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(answer["id"] == 5 && message.starts_with("[STK-104]"), "{answer}");
+    wait_for(&upstream, r#""method":"notifications/cancelled","params":{"requestId":5,"#);
+}
+
+#[test]
+fn headers_come_from_the_file_or_from_the_environment() {
+    let upstream = Upstream::start(|message| usual(message).unwrap_or_else(accepted));
+    let folder = support::folder::Folder::new();
+    let url = upstream.url();
+    let own = format!("[servers.a]\nurl = '{url}'\nheaders = {{ X-Key = 'a ${{SECRET}}' }}\n");
+    let client = json!({ "mcpServers": { "b": {
+        "type": "http", "url": url, "headers": { "X-Key": "b ${SECRET}" },
+    } } });
+    let own = folder.file("stickler.toml", &own);
+    let client = folder.file(".mcp.json", &client.to_string());
+    let variables = [("SECRET", "sesame"), ("X-Key", "c sesame")];
+    for arguments in [
+        ["--config", &own].as_slice(),
+        &["--config", &client],
+        &["--url", &url, "--header-env", "X-Key"],
+    ] {
+        let mut gateway = support::stdio::Gateway::with_env(arguments, &variables);
+        gateway.shake_hands();
+        assert!(!gateway.end().stderr.contains("sesame"));
+    }
+    let heads = upstream.heads("initialize");
+    let keys: Vec<&str> = heads
+        .iter()
+        .flat_map(|head| head.lines())
+        .filter_map(|line| line.strip_prefix("x-key: "))
+        .collect();
+    assert_eq!(keys, ["a sesame", "b sesame", "c sesame"]);
 }

@@ -80,7 +80,7 @@ pub use discovery::{
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
-pub use gatekeeper::{Event, Gatekeeper, GatekeeperSettings, Outbox};
+pub use gatekeeper::{Event, Gatekeeper, GatekeeperSettings, Outbox, cancellation};
 pub use middleware::ValidationMiddleware;
 pub use policy::{Action, AnswerForm, Policy};
 pub use protocol::{
@@ -95,6 +95,6 @@ pub use repair::{Edit, EditKind};
 pub use rules::{Code, MessageRule, Rule, Severity};
 pub use session::Repeats;
 pub use side::Side;
-pub use suggest::edit_distance;
+pub use suggest::{edit_distance, nearest_names};
 pub use tool_validation::ToolValidationCapability;
 pub use verdict::{Decision, Finding, Subject, Verdict};

@@ -42,6 +42,11 @@ pub(crate) fn nearest<'a>(
     found
 }
 
+/// The known names that may have been meant, best first: for whoever reads names that people write.
+pub fn nearest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    nearest(name, known, 3).into_iter().map(|candidate| candidate.name).collect()
+}
+
 impl Candidate<'_> {
     fn nearness(&self) -> (usize, usize) {
         (self.distance, self.surface)

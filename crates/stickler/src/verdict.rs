@@ -2,6 +2,7 @@
 
 use crate::arguments::ValidationError;
 use crate::envelope::RequestId;
+use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
 
 /// The outcome for one message.
@@ -12,6 +13,8 @@ pub struct Verdict {
     pub decision: Decision,
     /// What there is to say about it.
     pub findings: Vec<Finding>,
+    /// What was changed in the arguments of a call that was repaired, values left out.
+    pub edits: Vec<Edit>,
     /// What it is about.
     pub subject: Subject,
 }

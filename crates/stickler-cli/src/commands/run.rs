@@ -1,113 +1,82 @@
 //! `stickler run`: the gateway.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use stickler::{AnswerForm, GatekeeperSettings, McpValidator, Policy, ValidationConfig};
+use stickler::{McpValidator, ProtocolSchemas};
 
-use crate::cli::{Answer, HttpOptions, RunOptions};
+use crate::cli::RunOptions;
+use crate::config::{self, Configuration, Configured, RunSettings};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::gateway::{self, HttpSettings, Log, Recipe, Server, ServerCommand};
+use crate::gateway::{self, Endpoint, HttpSettings, Keeping, Level, Log, Recipe, Server};
+use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
-    let server = server(options)?;
-    let name = options.name.clone().unwrap_or_else(|| server.name());
-    let recipe = recipe(options, name.clone());
-    let log = Log { level: options.log, server: name };
-    let grace = Duration::from_secs(options.grace);
-    match (&options.http.listen, server) {
-        (Some(listen), server) => {
-            if !listen.contains(':') {
-                let message = format!("`{listen}` is no address to listen on");
-                return Err(Failure::Usage(format!(
-                    "{message}: give a host and a port, such as 127.0.0.1:8787"
-                )));
-            }
-            let settings = http_settings(&options.http, listen, grace)?;
-            gateway::serve(recipe, settings, server, log).map_err(|error| {
+    let Configuration { run, servers, notes } = config::load(options)?;
+    let log = Log { level: run.log, server: "configuration".to_owned() };
+    for (level, note) in &notes {
+        log.say(*level, note);
+    }
+    let schemas = Arc::new(protocol_schema::load(&run.schemas)?);
+    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, run.log));
+    let mut endpoints: Vec<Endpoint> = endpoints.collect();
+    match http_settings(run)? {
+        Some(settings) => {
+            let listen = settings.listen.clone();
+            gateway::serve(endpoints, settings).map_err(|error| {
                 Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}"))
             })?;
             Ok(Exit::Fine)
         }
-        (None, Server::Command(command)) => relay(&recipe, &command, log, grace),
-        (None, Server::Url(url)) => {
-            gateway::relay_to_url(recipe, url, log, grace)?;
+        // There is exactly one: the configuration has seen to it.
+        None => endpoints.pop().map_or(Ok(Exit::Fine), relay),
+    }
+}
+
+fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> Endpoint {
+    let Configured { name, server, settings } = one;
+    let policy = Arc::new(settings.policy());
+    let keeping = Keeping {
+        idle: settings.idle,
+        children: settings.children,
+        grace: settings.grace,
+        restart: settings.restart,
+    };
+    let recipe = Recipe {
+        name: name.clone(),
+        validator: Arc::new(McpValidator::new(settings.validation)),
+        policy,
+        protocol: Arc::clone(schemas),
+        settings: settings.gatekeeper,
+    };
+    Endpoint { recipe, server, keeping, log: Log { level, server: name } }
+}
+
+/// A client on standard input and output.
+fn relay(endpoint: Endpoint) -> Outcome {
+    let Endpoint { recipe, server, keeping, log } = endpoint;
+    match server {
+        Server::Command(command) => {
+            Ok(Exit::Server(gateway::relay(&recipe, &command, log, keeping)?))
+        }
+        Server::Url(url, headers) => {
+            gateway::relay_to_url(recipe, (url, headers), log, keeping.grace)?;
             Ok(Exit::Fine)
         }
     }
 }
 
-fn server(options: &RunOptions) -> Result<Server, Failure> {
-    if let Some(url) = &options.http.url {
-        return parse_url(url).map(Server::Url);
+/// How clients are served that come by HTTP; `None` when they do not.
+fn http_settings(run: RunSettings) -> Result<Option<HttpSettings>, Failure> {
+    let Some(listen) = run.listen else { return Ok(None) };
+    if !listen.contains(':') {
+        return Err(Failure::Usage(format!(
+            "`{listen}` is no address to listen on: give a host and a port, such as 127.0.0.1:8787"
+        )));
     }
-    let (program, arguments) = options.command.split_first().ok_or_else(no_server)?;
-    Ok(Server::Command(ServerCommand { program: program.clone(), arguments: arguments.to_vec() }))
-}
-
-/// The address of a server.
-pub(super) fn parse_url(url: &str) -> Result<hyper::Uri, Failure> {
-    let usage = |reason: &str| Failure::Usage(format!("`{url}` is no usable URL: {reason}"));
-    let uri: hyper::Uri = url.parse().map_err(|_| usage("it cannot be read"))?;
-    match uri.scheme_str() {
-        Some("http" | "https") if uri.authority().is_some() => Ok(uri),
-        _ => Err(usage("it must begin with `http://` or `https://`")),
-    }
-}
-
-fn recipe(options: &RunOptions, name: String) -> Recipe {
-    let mut settings = GatekeeperSettings::default();
-    settings.announces = !options.quiet_capability;
-    Recipe {
-        name,
-        validator: Arc::new(McpValidator::new(ValidationConfig::from(&options.checks))),
-        policy: Arc::new(policy(options)),
-        protocol: Arc::default(),
-        settings,
-    }
-}
-
-/// Client on standard input and output, server as a child process.
-fn relay(recipe: &Recipe, command: &ServerCommand, log: Log, grace: Duration) -> Outcome {
-    let gatekeeper = recipe.gatekeeper(&recipe.name, None);
-    let (server, stdin, stdout) = command.start().map_err(|error| {
-        Failure::Unreachable(format!("[STK-101] cannot start `{}`: {error}", command.program))
-    })?;
-    gateway::pass_signals_on(server.pid()).map_err(Failure::Output)?;
-    let message_bytes = recipe.message_bytes();
-    let code = gateway::relay(gatekeeper, server, (stdin, stdout), log, message_bytes, grace)?;
-    Ok(Exit::Server(code))
-}
-
-fn http_settings(
-    options: &HttpOptions,
-    listen: &str,
-    grace: Duration,
-) -> Result<HttpSettings, Failure> {
-    let token = options.bearer_token_env.as_ref().map(|variable| {
-        let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
+    let token = run.token_env.map(|variable| {
+        let token = std::env::var(&variable).ok().filter(|token| !token.is_empty());
         token.ok_or_else(|| Failure::Usage(format!("the variable `{variable}` holds no token")))
     });
-    Ok(HttpSettings {
-        listen: listen.to_owned(),
-        origins: options.allow_origin.clone(),
-        token: token.transpose()?,
-        idle: Duration::from_secs(options.idle_timeout),
-        children: options.max_children.min(tokio::sync::Semaphore::MAX_PERMITS),
-        grace,
-    })
-}
-
-fn policy(options: &RunOptions) -> Policy {
-    let mut policy = if options.strict { Policy::strict() } else { Policy::default() };
-    policy.answer = match options.answer {
-        Answer::ToolResult => AnswerForm::ToolResult,
-        Answer::JsonRpcError => AnswerForm::JsonRpcError,
-        Answer::Observation => AnswerForm::Observation,
-    };
-    policy
-}
-
-fn no_server() -> Failure {
-    Failure::Usage("no server: put its command after `--`, or give `--url`".to_owned())
+    let token = token.transpose()?;
+    Ok(Some(HttpSettings { listen, path: run.path, origins: run.origins, token }))
 }

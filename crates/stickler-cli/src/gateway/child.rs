@@ -2,16 +2,21 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How a server is started.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ServerCommand {
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
+    /// Variables beside those that we have ourselves.
+    pub(crate) environment: Vec<(String, String)>,
+    /// Where it is started; `None` for where we are.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// A running server.
@@ -61,8 +66,13 @@ impl ServerCommand {
     }
 
     fn spawn(&self, stderr: Stdio) -> io::Result<(Server, ChildStdin, ChildStdout)> {
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let mut child = command
             .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(stderr)
@@ -166,8 +176,11 @@ mod tests {
             ("node build/index.js", "index.js"),
         ] {
             let mut words = line.split(' ').map(str::to_owned);
-            let command =
-                ServerCommand { program: words.next().unwrap(), arguments: words.collect() };
+            let command = ServerCommand {
+                program: words.next().unwrap(),
+                arguments: words.collect(),
+                ..ServerCommand::default()
+            };
             assert_eq!(command.name(), name);
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::ValueEnum;
-use stickler::{Decision, Event, Severity, Side, Verdict};
+use stickler::{Decision, Edit, Event, Severity, Side, Verdict};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -58,6 +58,10 @@ impl Log {
         if verdict.findings.is_empty() {
             self.say(Level::Debug, &format!("{what} from the {sender}: {fate}"));
         }
+        for edit in &verdict.edits {
+            // What somebody else wrote was changed: whoever reads the log must be able to see it.
+            self.say(Level::Warn, &format!("{what} from the {sender} repaired: {}", done(edit)));
+        }
         for finding in &verdict.findings {
             let level = match finding.severity {
                 Severity::Note => Level::Info,
@@ -87,5 +91,16 @@ fn subject(verdict: &Verdict) -> String {
         (_, Some(tool)) => format!("call of `{tool}`"),
         (Some(method), None) => format!("`{method}`"),
         (None, None) => "message".to_owned(),
+    }
+}
+
+/// An edit, by the names that it is about; values are left out of it already.
+fn done(edit: &Edit) -> String {
+    let Edit { path, from, to, .. } = edit;
+    let kind = edit.kind.name();
+    let place = if path.is_empty() { "arguments" } else { path };
+    match (from.is_empty(), to.is_empty()) {
+        (false, false) if from != to => format!("{kind} at {place}: {from} to {to}"),
+        _ => format!("{kind} at {place}"),
     }
 }

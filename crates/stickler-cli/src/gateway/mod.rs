@@ -3,17 +3,22 @@
 //! All deciding is the core's; here bytes are read, written and framed, processes started and
 //! stopped. Standard output is the wire: everything for people goes to standard error.
 
+mod backoff;
 mod child;
+mod handshake;
 mod http;
 mod log;
 mod recipe;
 mod signals;
 mod stdio;
+mod way;
 mod wire;
 
 pub(crate) use child::{Ending, Server as Process, ServerCommand};
-pub(crate) use http::{Asker, Heard, HttpSettings, Server, relay_to_url, serve};
+pub(crate) use http::{
+    Asker, Endpoint, Heard, HttpSettings, Keeping, Server, fetch, relay_to_url, serve,
+};
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
-pub(crate) use signals::pass_signals_on;
+pub(crate) use signals::Addressee;
 pub(crate) use stdio::relay;

@@ -8,17 +8,26 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd as _;
 use std::process::{ChildStdin, ChildStdout};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use stickler::frame::{Frame, LineFramer};
-use stickler::{Code, Gatekeeper, Outbox, Side};
+use stickler::{Code, Era, Gatekeeper, Outbox, Side};
 
-use super::child::{Server, exit_code, signal_group};
+use super::backoff::Backoff;
+use super::child::{Server, ServerCommand, exit_code, signal_group};
+use super::handshake::{Handshake, Reply};
+use super::http::Keeping;
 use super::log::{Level, Log};
+use super::recipe::Recipe;
+use super::signals::Addressee;
+use super::way::Way;
 use super::wire::Lines;
+use crate::config::RestartWhen;
+use crate::exit::Failure;
 
 /// Bytes asked for at once.
 const CHUNK: usize = 256 << 10;
@@ -32,54 +41,82 @@ const PATIENT_GRACES: u32 = 12;
 /// How often it is looked whether they have come.
 const BEAT: Duration = Duration::from_millis(20);
 
+/// How long a server that was started again has for the handshake.
+const HANDSHAKE: Duration = Duration::from_secs(30);
+
 /// What both directions share.
 struct Shared {
     gatekeeper: Mutex<Gatekeeper>,
+    /// Which server messages are for; changed only while the gatekeeper is locked.
+    number: AtomicU64,
     deadline_changed: Condvar,
     client: Mutex<File>,
-    server: Mutex<Option<ChildStdin>>,
+    server: Way,
+    addressee: Arc<Addressee>,
+    handshake: Mutex<Handshake>,
+    is_shaking: AtomicBool,
+    /// The client does not read any more.
+    is_unheard: AtomicBool,
     log: Log,
     started: Instant,
     message_bytes: usize,
-    grace: Duration,
-    pid: u32,
+    keeping: Keeping,
+    me: Weak<Shared>,
 }
+
+/// A message for the server with that number.
+type Own = (u64, Vec<u8>);
 
 /// Relays until either side ends; gives the exit code of the server.
 pub(crate) fn relay(
-    gatekeeper: Gatekeeper,
-    mut server: Server,
-    (stdin, stdout): (ChildStdin, ChildStdout),
+    recipe: &Recipe,
+    command: &ServerCommand,
     log: Log,
-    message_bytes: usize,
-    grace: Duration,
-) -> io::Result<i32> {
+    keeping: Keeping,
+) -> Result<i32, Failure> {
+    // Before there is anybody to be told, so that no signal is lost.
+    let addressee = Addressee::listen()?;
+    let (mut server, stdin, mut stdout) = command.start().map_err(|error| {
+        let program = &command.program;
+        Failure::Unreachable(format!("[STK-101] cannot start `{program}`: {error}"))
+    })?;
+    addressee.set(server.pid());
     let client_in = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let client_out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let shared = Arc::new(Shared {
-        gatekeeper: Mutex::new(gatekeeper),
+    let shared = Arc::new_cyclic(|me| Shared {
+        gatekeeper: Mutex::new(recipe.gatekeeper(&recipe.name, None)),
+        number: AtomicU64::new(0),
         deadline_changed: Condvar::new(),
         client: Mutex::new(client_out),
-        server: Mutex::new(Some(stdin)),
+        server: Way::new(stdin),
+        addressee,
+        handshake: Mutex::default(),
+        is_shaking: AtomicBool::new(false),
+        is_unheard: AtomicBool::new(false),
         log,
         started: Instant::now(),
-        message_bytes,
-        grace,
-        pid: server.pid(),
+        message_bytes: recipe.message_bytes(),
+        keeping,
+        me: me.clone(),
     });
     let (own, unsent) = sync_channel(UNREAD);
     spawn(&shared, move |shared| shared.send_own(&unsent));
     spawn(&shared, move |shared| shared.hear_client(client_in));
     let timer = own.clone();
     spawn(&shared, move |shared| shared.keep_time(&timer));
-    shared.hear_server(stdout, &own);
-    let status = server.end(grace)?;
-    let reason = format!("the server ended with {status}");
-    shared.log.say(Level::Info, &reason);
-    let now = shared.started.elapsed();
-    let outbox = shared.gatekeeper().server_gone(Code::ServerGone, &reason, now);
-    let _ = shared.deliver_to_client(&outbox);
-    Ok(exit_code(status))
+    let mut backoff = Backoff::new(keeping.restart);
+    loop {
+        let began = Instant::now();
+        shared.hear_server(stdout, &own);
+        let status = server.end(keeping.grace)?;
+        shared.lose_server(&format!("the server ended with {status}"));
+        let next = if status.success() { None } else { backoff.next(began.elapsed()) };
+        let next = next.filter(|_| !shared.is_over());
+        match next.and_then(|pause| shared.start_again(command, pause, &mut backoff)) {
+            Some(next) => (server, stdout) = next,
+            None => return Ok(exit_code(status)),
+        }
+    }
 }
 
 fn spawn(shared: &Arc<Shared>, work: impl FnOnce(&Shared) + Send + 'static) {
@@ -97,8 +134,119 @@ impl Shared {
         self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn server(&self) -> MutexGuard<'_, Option<ChildStdin>> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    fn handshake(&self) -> MutexGuard<'_, Handshake> {
+        self.handshake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn may_restart(&self) -> bool {
+        self.keeping.restart.when != RestartWhen::Never
+    }
+
+    /// Nobody wants a server any more.
+    fn is_over(&self) -> bool {
+        self.server.is_closed()
+            || self.addressee.was_signalled()
+            || self.is_unheard.load(Ordering::SeqCst)
+    }
+
+    /// Every request in flight is answered; what comes from now on is for the next server.
+    fn lose_server(&self, reason: &str) {
+        self.log.say(Level::Info, reason);
+        self.addressee.set(0);
+        self.is_shaking.store(false, Ordering::SeqCst);
+        let outbox = {
+            let mut gatekeeper = self.gatekeeper();
+            let now = self.started.elapsed();
+            let outbox = gatekeeper.server_gone(Code::ServerGone, reason, now);
+            gatekeeper.server_replaced();
+            self.number.fetch_add(1, Ordering::SeqCst);
+            outbox
+        };
+        self.server.lose();
+        let _ = self.deliver_to_client(&outbox);
+    }
+
+    /// Starts the server again after a pause; `None` when nobody wants it any more, or it will not.
+    fn start_again(
+        &self,
+        command: &ServerCommand,
+        mut pause: Duration,
+        backoff: &mut Backoff,
+    ) -> Option<(Server, ChildStdout)> {
+        loop {
+            let seconds = pause.as_secs_f64();
+            let failures = backoff.failures();
+            self.log.say(
+                Level::Warn,
+                &format!("the server failed; start {failures} of a new one in {seconds} s"),
+            );
+            let end = Instant::now() + pause;
+            while Instant::now() < end {
+                if self.is_over() {
+                    return None;
+                }
+                std::thread::sleep(BEAT.min(end.saturating_duration_since(Instant::now())));
+            }
+            if self.is_over() {
+                return None;
+            }
+            match command.start() {
+                Ok((server, stdin, stdout)) => {
+                    self.addressee.set(server.pid());
+                    self.greet(stdin);
+                    return Some((server, stdout));
+                }
+                Err(error) => {
+                    self.log.say(Level::Warn, &format!("[STK-101] cannot start it: {error}"));
+                    pause = backoff.next(Duration::ZERO)?;
+                }
+            }
+        }
+    }
+
+    /// A new server is given the handshake that the client had with the old one.
+    fn greet(&self, stdin: ChildStdin) {
+        let is_legacy =
+            self.gatekeeper().agreed_revision().is_some_and(|one| one.era() == Era::Legacy);
+        let greeting = self.handshake().replay().filter(|_| is_legacy);
+        self.is_shaking.store(greeting.is_some(), Ordering::SeqCst);
+        self.server.shake(stdin, greeting.as_deref());
+        if greeting.is_none() {
+            return;
+        }
+        let (number, pid) = (self.number.load(Ordering::SeqCst), self.addressee.pid());
+        if let Some(shared) = self.me.upgrade() {
+            std::thread::spawn(move || {
+                if shared.server.is_stuck(number, HANDSHAKE) {
+                    shared.log.say(Level::Warn, "the new server does not answer the handshake");
+                    signal_group(pid, Signal::KILL);
+                }
+            });
+        }
+    }
+
+    /// Whether a line of the server's was the answer to the handshake that it was given again.
+    fn is_greeted(&self, line: &[u8]) -> bool {
+        let handshake = self.handshake();
+        let Some(reply) = handshake.answer(line) else { return false };
+        self.is_shaking.store(false, Ordering::SeqCst);
+        match reply {
+            Reply::Agreed(version) => {
+                let agreed = self.gatekeeper().agreed_revision();
+                if agreed.is_some_and(|agreed| agreed.as_str() != version) {
+                    let text = format!("the new server speaks `{version}`, the old one did not");
+                    self.log.say(Level::Warn, &text);
+                }
+                self.log.say(Level::Info, "the new server is ready");
+                self.server.open(handshake.confirmation());
+            }
+            Reply::Refused(reason) => {
+                let text = format!("the new server refuses the client's handshake: {reason}");
+                self.log.say(Level::Warn, &text);
+                signal_group(self.addressee.pid(), Signal::KILL);
+            }
+        }
+        true
     }
 
     /// Everything the client says, until it says no more: then the server hears the end too.
@@ -106,42 +254,46 @@ impl Shared {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut lines = Lines::default();
+        let mut number = 0;
         loop {
             let read = read_some(&mut input, &mut chunk);
             framer.push(chunk.get(..read).unwrap_or_default());
             loop {
                 let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
                 let Some(frame) = frame else { break };
-                let outbox = self.judge(Side::Client, frame);
-                self.to_server(&mut lines, &outbox);
+                let (outbox, judged_for) = self.judge(Side::Client, frame);
+                if judged_for != number {
+                    lines.clear();
+                    number = judged_for;
+                }
+                self.to_server(number, &mut lines, &outbox);
                 let _ = self.deliver_to_client(&outbox);
             }
-            if let Some(server) = self.server().as_mut() {
-                let _ = lines.flush(server);
+            if !lines.is_empty() {
+                self.server.write(number, &mut lines, Lines::flush);
             }
             if read == 0 {
                 break;
             }
         }
-        // Closing the pipe is what tells a server that nothing more will come.
-        *self.server() = None;
+        self.server.close();
         self.see_out();
     }
 
     /// The client has gone. What it has asked for is waited for; then the server is to end.
     fn see_out(&self) {
-        let last_answer = Instant::now() + self.grace * PATIENT_GRACES;
+        let last_answer = Instant::now() + self.keeping.grace * PATIENT_GRACES;
         while Instant::now() < last_answer && self.gatekeeper().in_flight() > 0 {
             std::thread::sleep(BEAT);
         }
         for signal in [Signal::TERM, Signal::KILL] {
-            std::thread::sleep(self.grace);
-            signal_group(self.pid, signal);
+            std::thread::sleep(self.keeping.grace);
+            signal_group(self.addressee.pid(), signal);
         }
     }
 
     /// Everything the server says.
-    fn hear_server(&self, mut output: ChildStdout, own: &SyncSender<Vec<u8>>) {
+    fn hear_server(&self, mut output: ChildStdout, own: &SyncSender<Own>) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut lines = Lines::default();
@@ -152,19 +304,25 @@ impl Shared {
             loop {
                 let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
                 let Some(frame) = frame else { break };
-                let outbox = self.judge(Side::Server, frame);
-                self.send_later(&outbox, own);
+                if self.is_shaking.load(Ordering::SeqCst)
+                    && let Frame::Line(line) = &frame
+                    && self.is_greeted(line)
+                {
+                    continue;
+                }
+                let (outbox, number) = self.judge(Side::Server, frame);
+                self.send_later(number, &outbox, own);
                 let client = client.get_or_insert_with(|| self.client());
                 for message in &outbox.to_client {
                     if lines.push(message, &mut **client).is_err() {
-                        return;
+                        return self.is_unheard.store(true, Ordering::SeqCst);
                     }
                 }
             }
             if let Some(mut client) = client
                 && lines.flush(&mut *client).is_err()
             {
-                return;
+                return self.is_unheard.store(true, Ordering::SeqCst);
             }
             if read == 0 {
                 return;
@@ -172,7 +330,8 @@ impl Shared {
         }
     }
 
-    fn judge<'m>(&self, sender: Side, frame: Frame<'m>) -> Outbox<'m> {
+    /// What is to become of a message, and for which server it is.
+    fn judge<'m>(&self, sender: Side, frame: Frame<'m>) -> (Outbox<'m>, u64) {
         let now = self.started.elapsed();
         let mut gatekeeper = self.gatekeeper();
         let outbox = match (frame, sender) {
@@ -183,9 +342,10 @@ impl Shared {
         if gatekeeper.next_deadline().is_some() {
             self.deadline_changed.notify_one();
         }
+        let number = self.number.load(Ordering::SeqCst);
         drop(gatekeeper);
         self.observe(&outbox);
-        outbox
+        (outbox, number)
     }
 
     fn observe(&self, outbox: &Outbox<'_>) {
@@ -194,15 +354,12 @@ impl Shared {
         }
     }
 
-    fn to_server(&self, lines: &mut Lines, outbox: &Outbox<'_>) {
-        if outbox.to_server.is_empty() {
-            return;
-        }
-        if let Some(server) = self.server().as_mut() {
-            for message in &outbox.to_server {
-                // A server that is gone is noticed where its output ends.
-                let _ = lines.push(message, server);
+    fn to_server(&self, number: u64, lines: &mut Lines, outbox: &Outbox<'_>) {
+        for message in &outbox.to_server {
+            if self.may_restart() {
+                self.handshake().watch(message);
             }
+            self.server.write(number, lines, |lines, server| lines.push(message, server));
         }
     }
 
@@ -218,35 +375,36 @@ impl Shared {
         lines.flush(&mut *client)
     }
 
-    fn send_later(&self, outbox: &Outbox<'_>, own: &SyncSender<Vec<u8>>) {
+    fn send_later(&self, number: u64, outbox: &Outbox<'_>, own: &SyncSender<Own>) {
         for message in &outbox.to_server {
-            if own.try_send(message.to_vec()).is_err() {
+            if own.try_send((number, message.to_vec())).is_err() {
                 self.log.say(Level::Warn, "the server does not read; a message to it was dropped");
             }
         }
     }
 
     /// What is to be told to the server from elsewhere than the client's thread.
-    fn send_own(&self, unsent: &Receiver<Vec<u8>>) {
-        while let Ok(message) = unsent.recv() {
-            if let Some(server) = self.server().as_mut() {
-                let mut lines = Lines::default();
-                let _ = lines.push(&message, server).and_then(|()| lines.flush(server));
-            }
+    fn send_own(&self, unsent: &Receiver<Own>) {
+        while let Ok((number, message)) = unsent.recv() {
+            let mut lines = Lines::default();
+            self.server.write(number, &mut lines, |lines, server| {
+                lines.push(&message, server).and_then(|()| lines.flush(server))
+            });
         }
     }
 
     /// Lets calls go on that have waited long enough.
-    fn keep_time(&self, own: &SyncSender<Vec<u8>>) {
+    fn keep_time(&self, own: &SyncSender<Own>) {
         let mut gatekeeper = self.gatekeeper();
         loop {
             let now = self.started.elapsed();
             gatekeeper = match gatekeeper.next_deadline() {
                 Some(deadline) if deadline <= now => {
                     let outbox = gatekeeper.timeout(now);
+                    let number = self.number.load(Ordering::SeqCst);
                     drop(gatekeeper);
                     self.observe(&outbox);
-                    self.send_later(&outbox, own);
+                    self.send_later(number, &outbox, own);
                     let _ = self.deliver_to_client(&outbox);
                     self.gatekeeper()
                 }

@@ -26,6 +26,15 @@ impl Lines {
         write_line(message, to)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.gathered.is_empty()
+    }
+
+    /// What is left is not written any more.
+    pub(super) fn clear(&mut self) {
+        self.gathered.clear();
+    }
+
     /// Writes what is left.
     pub(super) fn flush(&mut self, to: &mut impl Write) -> io::Result<()> {
         if self.gathered.is_empty() {

@@ -8,6 +8,7 @@
 mod announce;
 mod held;
 mod outbox;
+mod overdue;
 mod own;
 mod service;
 mod settings;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use outbox::{Event, Outbox};
+pub use overdue::cancellation;
 pub use settings::GatekeeperSettings;
 
 use crate::arguments::McpValidator;
@@ -42,6 +44,8 @@ pub struct Gatekeeper {
     held: Held,
     /// The server has a validation of its own; ours stays silent.
     server_validates: bool,
+    /// When it is next to be looked whether a request has waited for too long.
+    overdue_at: Option<Duration>,
 }
 
 /// Whether a call has had its chance to be judged by a fresh list.
@@ -68,17 +72,22 @@ impl Gatekeeper {
             own: OwnRequests::default(),
             held: Held::default(),
             server_validates: false,
+            overdue_at: None,
         }
     }
 
     /// A message from the client.
     pub fn from_client<'m>(&mut self, message: &'m [u8], now: Duration) -> Outbox<'m> {
         let mut out = Outbox::default();
-        if self.must_wait(message, now) {
+        if !self.must_wait(message, now) {
+            self.admit(Cow::Borrowed(message), now, Try::First, &mut out);
+        } else if self.settings.holds {
             self.hold(message.to_vec(), now, &mut out);
         } else {
-            self.admit(Cow::Borrowed(message), now, Try::First, &mut out);
+            self.admit(Cow::Borrowed(message), now, Try::Last, &mut out);
+            self.ask(&mut out);
         }
+        self.watch(now);
         out
     }
 
@@ -89,6 +98,7 @@ impl Gatekeeper {
             Some(reply) => self.learn(&reply, now, &mut out),
             None => self.pass_to_client(Cow::Borrowed(message), now, &mut out),
         }
+        self.watch(now);
         out
     }
 
@@ -107,10 +117,12 @@ impl Gatekeeper {
 
     /// When [`timeout`](Self::timeout) wants to be called; `None` while nothing waits.
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.held.deadline()
+        let deadlines = [self.held.deadline(), self.overdue_at];
+        deadlines.into_iter().flatten().min()
     }
 
-    /// Time has passed: calls that have waited long enough go on unchecked.
+    /// Time has passed: calls that have waited long enough go on unchecked, and requests that have
+    /// waited too long for their answer get an error.
     pub fn timeout(&mut self, now: Duration) -> Outbox<'static> {
         let mut out = Outbox::default();
         if self.held.deadline().is_some_and(|deadline| deadline <= now) {
@@ -118,6 +130,8 @@ impl Gatekeeper {
             self.degrade("the server did not list its tools in time", &mut out);
             self.release(now, &mut out);
         }
+        self.end_overdue(now, &mut out);
+        self.watch(now);
         out
     }
 
@@ -130,6 +144,14 @@ impl Gatekeeper {
         let replies = self.middleware.abandon(Side::Client, code, reason);
         out.to_client.extend(replies.into_iter().map(Cow::Owned));
         out
+    }
+
+    /// A new server has taken the place of one that has gone: it is asked for its tools again, and
+    /// what the old one had asked the client for is not passed on to it.
+    pub fn server_replaced(&mut self) {
+        self.own.forget_failure();
+        self.validator.cache().mark_changed(&self.server);
+        self.middleware.abandon(Side::Server, Code::ServerGone, "the server was started again");
     }
 
     /// One request will not be answered: the error for its sender. `None` when it does not wait.
@@ -255,7 +277,8 @@ impl Gatekeeper {
 
     /// An answer to a question of our own.
     fn learn(&mut self, reply: &Reply, now: Duration, out: &mut Outbox<'_>) {
-        match self.own.learn(reply, self.validator.cache(), &self.server, now) {
+        let known = (self.validator.cache(), &self.validator.config().limits);
+        match self.own.learn(reply, known, &self.server, now) {
             own::Progress::NextPage(cursor) => {
                 let request = self.own.ask(self.own_revision(), Some(&cursor));
                 out.to_server.extend(request.map(Cow::Owned));

@@ -93,7 +93,7 @@ impl OwnRequests {
     pub(super) fn learn(
         &mut self,
         reply: &Reply,
-        cache: &ToolSchemaCache,
+        (cache, limits): (&ToolSchemaCache, &Limits),
         server: &str,
         now: Duration,
     ) -> Progress {
@@ -110,7 +110,7 @@ impl OwnRequests {
         let Some(entries) = result.get("tools").filter(|node| node.kind() == Kind::Array) else {
             return Progress::Failed("the server's tool list has no `tools`".to_owned());
         };
-        self.tools.extend(ToolList::of(entries, &Limits::default()).tools);
+        self.tools.extend(ToolList::of(entries, limits).tools);
         self.pages += 1;
         match result.get("nextCursor").and_then(Node::as_str) {
             Some(cursor) if self.pages < MOST_PAGES => Progress::NextPage(cursor.into_owned()),
@@ -121,6 +121,11 @@ impl OwnRequests {
                 Progress::Learnt(cache.populate_with(server, &tools, freshness))
             }
         }
+    }
+
+    /// The server that failed to answer is no longer the one that would be asked.
+    pub(super) fn forget_failure(&mut self) {
+        self.failed_at = None;
     }
 
     /// Nothing will come of it.

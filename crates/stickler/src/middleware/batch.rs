@@ -44,6 +44,7 @@ impl ValidationMiddleware {
                 finding.path = format!("/{index}{}", finding.path);
                 case.remark(finding);
             }
+            case.edits.extend(verdict.edits);
             parts.add(node, verdict.decision);
         }
         case.decide(parts.decision())

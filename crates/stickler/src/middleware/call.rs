@@ -7,6 +7,7 @@ use crate::arguments::{ARGUMENTS, ValidationResult};
 use crate::envelope::Envelope;
 use crate::policy::AnswerForm;
 use crate::render::{CallRefusal, Reply};
+use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
 use crate::tape::Node;
 use crate::verdict::{Decision, Finding};
@@ -92,6 +93,8 @@ impl ValidationMiddleware {
 
 /// What was wrong is told, but nothing is wrong any more.
 fn tell_repair(case: &mut Case, result: &ValidationResult) {
+    case.edits.clone_from(&result.edits);
+    case.edits.iter_mut().for_each(Edit::mask);
     for error in &result.errors {
         let mut finding =
             Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone());

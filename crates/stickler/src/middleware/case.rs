@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::arguments::ValidationError;
 use crate::policy::{Action, Policy};
 use crate::render::Reply;
+use crate::repair::Edit;
 use crate::rules::MessageRule;
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Subject, Verdict};
@@ -17,12 +18,20 @@ pub(super) struct Case {
     findings: Vec<Finding>,
     /// The finding that keeps the message from going on: the first one that is enforced.
     refusal: Option<usize>,
+    pub(super) edits: Vec<Edit>,
     pub(super) subject: Subject,
 }
 
 impl Case {
     pub(super) fn new(policy: Arc<Policy>, side: Side) -> Self {
-        Self { policy, side, findings: Vec::new(), refusal: None, subject: Subject::default() }
+        Self {
+            policy,
+            side,
+            findings: Vec::new(),
+            refusal: None,
+            edits: Vec::new(),
+            subject: Subject::default(),
+        }
     }
 
     /// Something is wrong: the policy says what that leads to.
@@ -97,7 +106,7 @@ impl Case {
     }
 
     pub(super) fn decide(self, decision: Decision) -> Verdict {
-        Verdict { decision, findings: self.findings, subject: self.subject }
+        Verdict { decision, findings: self.findings, edits: self.edits, subject: self.subject }
     }
 
     pub(super) fn forward(self) -> Verdict {

@@ -37,7 +37,7 @@ use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 use crate::render::Reply;
 use crate::rules::Code;
-use crate::session::{Landing, Session};
+use crate::session::Session;
 use crate::side::Side;
 use crate::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 use crate::verdict::Verdict;
@@ -174,13 +174,22 @@ impl ValidationMiddleware {
         code: Code,
         reason: &str,
     ) -> Option<Vec<u8>> {
-        match self.session.flights(requester).land(id) {
-            Landing::Answered(flight) => {
-                let reply = Reply { id: Some(&flight.id), revision: flight.revision };
-                Some(reply.gone(code, reason, &flight.method))
-            }
-            Landing::Cancelled | Landing::GivenUp | Landing::Repeated | Landing::Unasked => None,
-        }
+        let flight = self.session.flights(requester).give_up(id)?;
+        let reply = Reply { id: Some(&flight.id), revision: flight.revision };
+        Some(reply.gone(code, reason, &flight.method))
+    }
+
+    /// The requests of the client that have waited since before a moment, and since when the oldest
+    /// of the others waits.
+    pub(crate) fn waiting_since(&mut self, moment: Duration) -> (Vec<RequestId>, Option<Duration>) {
+        // A subscription lasts until somebody ends it.
+        let lasts = |method: &str| method == "subscriptions/listen";
+        self.session.flights(Side::Client).waiting_since(moment, lasts)
+    }
+
+    /// The method of a request of the client's that waits.
+    pub(crate) fn method_of(&mut self, id: &RequestId) -> Option<String> {
+        self.session.flights(Side::Client).method_of(id).map(str::to_owned)
     }
 
     fn read(

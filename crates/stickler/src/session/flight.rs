@@ -119,6 +119,31 @@ impl Flights {
         self.close(id, Ending::Cancelled).is_some()
     }
 
+    /// Somebody else answers in the place of the server.
+    pub(crate) fn give_up(&mut self, id: &RequestId) -> Option<Box<Flight>> {
+        self.close(id, Ending::GivenUp)
+    }
+
+    /// The requests that have waited since before a moment, the oldest first, and since when the
+    /// oldest of the others waits. Those that `lasts` names wait for as long as they like.
+    pub(crate) fn waiting_since(
+        &self,
+        moment: Duration,
+        lasts: impl Fn(&str) -> bool,
+    ) -> (Vec<RequestId>, Option<Duration>) {
+        let mut overdue = Vec::new();
+        let mut oldest: Option<Duration> = None;
+        for (id, flight) in self.open.iter().filter(|(_, flight)| !lasts(&flight.method)) {
+            if flight.since <= moment {
+                overdue.push((flight.since, id.clone()));
+            } else {
+                oldest = Some(oldest.map_or(flight.since, |oldest| oldest.min(flight.since)));
+            }
+        }
+        overdue.sort_by(|(a, one), (b, other)| (a, one.to_json()).cmp(&(b, other.to_json())));
+        (overdue.into_iter().map(|(_, id)| id).collect(), oldest)
+    }
+
     /// Whether progress on that token can be expected. What has just ended may still be heard of.
     pub(crate) fn expects_progress(&self, token: &RequestId) -> bool {
         self.tokens.contains_key(token) || self.past.endings.contains_key(&token_hash(token))

@@ -65,7 +65,7 @@ impl Asker {
         let token = token.map(|token| HeaderValue::from_str(&format!("Bearer {token}")));
         let odd = |_| io::Error::new(io::ErrorKind::InvalidInput, "the token is odd");
         let inner = Inner {
-            upstream: Upstream::new(uri)?,
+            upstream: Upstream::new(uri, hyper::HeaderMap::new())?,
             token: token.transpose().map_err(odd)?,
             session: Mutex::default(),
             revision: Mutex::default(),

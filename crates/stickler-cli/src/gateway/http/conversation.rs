@@ -1,7 +1,6 @@
 //! One client and one server: a gatekeeper, and those who wait for what it lets through.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -47,7 +46,8 @@ pub(super) struct Conversation {
     log: Log,
     /// All conversations count from the same moment: they share what is learnt.
     started: Instant,
-    timed: AtomicBool,
+    /// The moment for which somebody is set to look.
+    alarm: Mutex<Option<Duration>>,
 }
 
 /// What came of a POST.
@@ -102,7 +102,7 @@ impl Conversation {
             out,
             log,
             started,
-            timed: AtomicBool::new(false),
+            alarm: Mutex::default(),
         }
     }
 
@@ -288,34 +288,42 @@ impl Conversation {
         }
     }
 
-    /// Sees to it that calls do not wait for ever.
+    /// Sees to it that nobody waits for ever.
     fn keep_time(self: &Arc<Self>, deadline: Option<Duration>) {
         let Some(deadline) = deadline else { return };
-        if self.timed.swap(true, Ordering::AcqRel) {
-            return;
+        {
+            let mut alarm = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
+            if alarm.is_some_and(|alarm| alarm <= deadline) {
+                return;
+            }
+            *alarm = Some(deadline);
         }
-        let conversation = Arc::clone(self);
+        let conversation = Arc::downgrade(self);
+        let moment = self.started + deadline;
         tokio::spawn(async move {
-            let mut next = Some(deadline);
-            while let Some(deadline) = next {
-                tokio::time::sleep_until(conversation.started + deadline).await;
-                let (heard, then) = conversation.time_out();
-                next = then;
-                conversation.pass(heard).await;
+            tokio::time::sleep_until(moment).await;
+            if let Some(conversation) = conversation.upgrade() {
+                conversation.time_out(deadline).await;
             }
         });
     }
 
-    fn time_out(&self) -> (Heard, Option<Duration>) {
-        let mut gatekeeper = self.gatekeeper();
-        let outbox = gatekeeper.timeout(self.started.elapsed());
-        let next = gatekeeper.next_deadline();
-        if next.is_none() {
-            self.timed.store(false, Ordering::Release);
+    async fn time_out(self: &Arc<Self>, alarm: Duration) {
+        {
+            let mut set = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
+            // An earlier moment may have been set since; then that one is not ours to forget.
+            set.take_if(|set| *set == alarm);
         }
-        drop(gatekeeper);
-        self.observe(&outbox.events);
-        (Heard::copied(&outbox), next)
+        let (heard, next) = {
+            let mut gatekeeper = self.gatekeeper();
+            let outbox = gatekeeper.timeout(self.started.elapsed());
+            let next = gatekeeper.next_deadline();
+            drop(gatekeeper);
+            self.observe(&outbox.events);
+            (Heard::copied(&outbox), next)
+        };
+        self.keep_time(next);
+        self.pass(heard).await;
     }
 
     /// A POST whose request is cancelled has nothing to wait for.

@@ -52,18 +52,28 @@ enum Line {
 }
 
 /// Relays until the client has no more to say.
-pub(crate) fn relay_to_url(recipe: Recipe, url: Uri, log: Log, grace: Duration) -> io::Result<()> {
+pub(crate) fn relay_to_url(
+    recipe: Recipe,
+    server: (Uri, HeaderMap),
+    log: Log,
+    grace: Duration,
+) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let outcome = runtime.block_on(run(recipe, url, log, grace));
+    let outcome = runtime.block_on(run(recipe, server, log, grace));
     // The thread that reads standard input may wait for ever.
     runtime.shutdown_background();
     outcome
 }
 
-async fn run(recipe: Recipe, url: Uri, log: Log, grace: Duration) -> io::Result<()> {
+async fn run(
+    recipe: Recipe,
+    (url, headers): (Uri, HeaderMap),
+    log: Log,
+    grace: Duration,
+) -> io::Result<()> {
     let (out, unwritten) = mpsc::channel(64);
     let writer = write_lines(unwritten)?;
-    let client = Client::new(recipe, Upstream::new(url)?, log, out);
+    let client = Client::new(recipe, Upstream::new(url, headers)?, log, out);
     let mut lines = read_lines(client.recipe.message_bytes())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -200,7 +210,11 @@ struct ByPost(Weak<Client>);
 
 impl Link for ByPost {
     fn send(&self, _: &Arc<Conversation>, message: Bytes) {
-        if let Some(client) = self.0.upgrade() {
+        let Some(client) = self.0.upgrade() else { return };
+        let method = Address::of(&message).method.and_then(|span| message.get(span));
+        if method == Some(b"notifications/cancelled") && client.is_modern(&message) {
+            client.close_stream(&message);
+        } else {
             client.post_apart(message);
         }
     }

@@ -1,4 +1,4 @@
-//! What every request is asked first: where it comes from, where it goes, how large it is.
+//! What every request to a server is asked first: where it comes from, how large it is.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ pub(super) struct Front {
     pub(super) log: Log,
 }
 
-const OLD_TRANSPORT: &str = "the HTTP+SSE transport of 2024-11-05 is not served here; use \
-    Streamable HTTP: POST to `/mcp`";
+pub(super) const OLD_TRANSPORT: &str = "the HTTP+SSE transport of 2024-11-05 is not served here; use \
+    Streamable HTTP: POST to the path of the server";
 
 impl Backend {
     fn recipe(&self) -> &Recipe {
@@ -86,11 +86,7 @@ impl Front {
     }
 
     /// The answer to what does not even get to the protocol.
-    fn turn_away(&self, request: &Request<Incoming>) -> Option<Answer> {
-        let path = request.uri().path().trim_end_matches('/');
-        if path == "/healthz" {
-            return Some(reply::json(StatusCode::OK, Bytes::from_static(b"{\"status\":\"ok\"}")));
-        }
+    pub(super) fn turn_away(&self, request: &Request<Incoming>) -> Option<Answer> {
         if let Some(origin) = request.headers().get(ORIGIN)
             && !self.is_welcome(origin)
         {
@@ -101,13 +97,7 @@ impl Front {
             answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return Some(answer);
         }
-        match path {
-            "" | "/mcp" => None,
-            "/sse" | "/message" | "/messages" => {
-                Some(reply::refusal(StatusCode::NOT_FOUND, OLD_TRANSPORT))
-            }
-            _ => Some(reply::refusal(StatusCode::NOT_FOUND, "the endpoint is `/mcp`")),
-        }
+        None
     }
 
     fn is_welcome(&self, origin: &HeaderValue) -> bool {

@@ -2,10 +2,12 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `front` | what every request is asked first: where from, where to, how large |
+//! | `routing` | which server a request is for, by its path |
+//! | `front` | what every request to a server is asked first: where from, how large |
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
-//! | `to_url`, `relay`, `own`, `upstream` | a server that is reached by HTTP itself |
+//! | `to_url`, `relay`, `deadline`, `own`, `upstream` | a server that is reached by HTTP itself |
+//! | `fetching` | a document from a URL |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `asking` | a client of our own, for `stickler check` |
 //! | `modern` | what 2026-07-28 asks of HTTP |
@@ -15,6 +17,8 @@
 mod asking;
 mod body;
 mod conversation;
+mod deadline;
+mod fetching;
 mod from_stdio;
 mod front;
 mod mail;
@@ -26,6 +30,7 @@ mod posting;
 mod process;
 mod relay;
 mod reply;
+mod routing;
 mod sessions;
 mod switchboard;
 mod to_command;
@@ -37,29 +42,29 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::Uri;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{HeaderMap, Uri};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use super::child::ServerCommand;
-use super::log::{Level, Log};
+use super::log::Log;
 use super::recipe::Recipe;
+use crate::config::Restart;
 pub(crate) use asking::{Asker, Heard};
+pub(crate) use fetching::fetch;
 pub(crate) use from_stdio::relay_to_url;
-use front::{Backend, Front};
-use sessions::Sessions;
-use switchboard::Switchboard;
-use to_url::Proxy;
+use routing::Router;
 
 /// Where the server is.
 #[derive(Debug, Clone)]
 pub(crate) enum Server {
     Command(ServerCommand),
-    Url(Uri),
+    /// And what every request to it says of us.
+    Url(Uri, HeaderMap),
 }
 
 impl Server {
@@ -67,7 +72,17 @@ impl Server {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Command(command) => command.name(),
-            Self::Url(url) => url.host().unwrap_or("server").to_owned(),
+            Self::Url(url, _) => url.host().unwrap_or("server").to_owned(),
+        }
+    }
+
+    /// A URL that a server can be at.
+    pub(crate) fn parse_url(url: &str) -> Result<Uri, String> {
+        let unusable = |reason: &str| format!("`{url}` is no usable URL: {reason}");
+        let uri: Uri = url.parse().map_err(|_| unusable("it cannot be read"))?;
+        match uri.scheme_str() {
+            Some("http" | "https") if uri.authority().is_some() => Ok(uri),
+            _ => Err(unusable("it must begin with `http://` or `https://`")),
         }
     }
 }
@@ -77,16 +92,34 @@ impl Server {
 pub(crate) struct HttpSettings {
     /// Where clients come to.
     pub(crate) listen: String,
+    /// Where a server is on that address; with several, after the name of each.
+    pub(crate) path: String,
     /// Origins that are let in beside those of this machine.
     pub(crate) origins: Vec<String>,
     /// What clients must show.
     pub(crate) token: Option<String>,
+}
+
+/// A server that clients can come to.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    pub(crate) recipe: Recipe,
+    pub(crate) server: Server,
+    pub(crate) keeping: Keeping,
+    pub(crate) log: Log,
+}
+
+/// How sessions and processes of a server are kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keeping {
     /// How long a session may be without use.
     pub(crate) idle: Duration,
     /// How many server processes there may be.
     pub(crate) children: usize,
     /// How long requests and servers have to end.
     pub(crate) grace: Duration,
+    /// When a process that has ended is started again.
+    pub(crate) restart: Restart,
 }
 
 /// How long those have that were just told that all is over.
@@ -96,47 +129,29 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const HEADERS: Duration = Duration::from_secs(30);
 
 /// Serves until a signal ends it.
-pub(crate) fn serve(
-    recipe: Recipe,
-    settings: HttpSettings,
-    server: Server,
-    log: Log,
-) -> io::Result<()> {
+pub(crate) fn serve(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let outcome = runtime.block_on(run(recipe, settings, server, log));
+    let outcome = runtime.block_on(run(endpoints, settings));
     // A task that does not end keeps nobody here.
     runtime.shutdown_timeout(LAST_WORDS);
     outcome
 }
 
-async fn run(recipe: Recipe, settings: HttpSettings, server: Server, log: Log) -> io::Result<()> {
+async fn run(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
     let listener = TcpListener::bind(&settings.listen).await?;
     let address = listener.local_addr()?;
-    log.say(Level::Info, &format!("listening on http://{address}/mcp"));
-    if !address.ip().is_loopback() && settings.token.is_none() {
-        log.say(Level::Warn, &format!("{address} is open to other machines, without a token"));
-    }
-    let grace = settings.grace;
-    let recipe = Arc::new(recipe);
-    let backend = match server {
-        Server::Command(command) => {
-            let times = (settings.idle, settings.grace);
-            let children = settings.children;
-            let sessions = Sessions::new(command, recipe, log.clone(), times, children);
-            Backend::Command(Arc::clone(&sessions), Switchboard::new(sessions))
-        }
-        Server::Url(url) => Backend::Url(Proxy::new(url, recipe, log.clone(), settings.idle)?),
-    };
-    let front = Arc::new(Front { backend, origins: settings.origins, token: settings.token, log });
+    let grace = endpoints.iter().map(|one| one.keeping.grace).max().unwrap_or_default();
+    let router = Arc::new(Router::new(endpoints, settings)?);
+    router.say_where(address);
     let (stop, stopped) = watch::channel(false);
     let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);
-    accept(&listener, &front, &stopped, alive).await?;
+    accept(&listener, &router, &stopped, alive).await?;
     drop(listener);
     let _ = stop.send(true);
-    front.backend.hang_up();
+    router.hang_up();
     // First those in flight may end by themselves, then they are told that they will not.
     let _ = tokio::time::timeout(grace, all_gone.recv()).await;
-    front.backend.close_all().await;
+    router.close_all().await;
     let _ = tokio::time::timeout(LAST_WORDS, all_gone.recv()).await;
     Ok(())
 }
@@ -144,7 +159,7 @@ async fn run(recipe: Recipe, settings: HttpSettings, server: Server, log: Log) -
 /// Lets clients in until a signal comes.
 async fn accept(
     listener: &TcpListener,
-    front: &Arc<Front>,
+    router: &Arc<Router>,
     stopped: &watch::Receiver<bool>,
     alive: mpsc::Sender<Infallible>,
 ) -> io::Result<()> {
@@ -160,11 +175,16 @@ async fn accept(
         };
         match accepted {
             Ok((stream, _)) => {
-                tokio::spawn(connection(stream, Arc::clone(front), stopped.clone(), alive.clone()));
+                tokio::spawn(connection(
+                    stream,
+                    Arc::clone(router),
+                    stopped.clone(),
+                    alive.clone(),
+                ));
             }
             Err(error) => {
                 // Out of file descriptors, most likely: those in use will come back.
-                front.log.say(Level::Warn, &format!("cannot accept a connection: {error}"));
+                router.warn(&format!("cannot accept a connection: {error}"));
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
@@ -173,14 +193,14 @@ async fn accept(
 
 async fn connection(
     stream: TcpStream,
-    front: Arc<Front>,
+    router: Arc<Router>,
     mut stopped: watch::Receiver<bool>,
     alive: mpsc::Sender<Infallible>,
 ) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
-        let front = Arc::clone(&front);
-        async move { Ok::<_, Infallible>(front.handle(request).await) }
+        let router = Arc::clone(&router);
+        async move { Ok::<_, Infallible>(router.handle(request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use stickler::frame::{Frame, LineFramer};
 use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 
 use super::conversation::{Conversation, Link};
 use super::pipe::Pipe;
@@ -24,6 +25,9 @@ pub(super) struct Process {
     /// Taken by whoever sees it out.
     server: Mutex<Option<Server>>,
     grace: Duration,
+    began: Instant,
+    /// Once it has ended: whether as it should, and when.
+    ended: Mutex<Option<(bool, Instant)>>,
     /// One of the children that there may be.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
@@ -48,6 +52,8 @@ impl Process {
             pipe,
             server: Mutex::new(Some(server)),
             grace,
+            began: Instant::now(),
+            ended: Mutex::default(),
             permit: Mutex::new(Some(permit)),
         };
         Ok((Arc::new(process), stdout))
@@ -58,6 +64,13 @@ impl Process {
         self.server.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
+    /// How long it ran, and when it ended, if it ended as it should not or is still about to end.
+    pub(super) fn failure(&self) -> Option<(Duration, Instant)> {
+        let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let (is_good, moment) = ended.unwrap_or_else(|| (false, Instant::now()));
+        (!is_good).then(|| (moment - self.began, moment))
+    }
+
     /// Ends the server: its input is closed, then it is told to go, then it is made to.
     pub(super) async fn end(&self) -> Option<String> {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -66,6 +79,9 @@ impl Process {
         let grace = self.grace;
         let status = tokio::task::spawn_blocking(move || server.end(grace)).await;
         self.pipe.abandon();
+        let is_good = matches!(&status, Ok(Ok(status)) if status.success());
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((is_good, Instant::now()));
         drop(self.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
         match status {
             Ok(Ok(status)) => Some(format!("the server ended with {status}")),

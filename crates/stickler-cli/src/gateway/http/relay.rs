@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits};
+use super::deadline::Deadline;
 use super::mail::{Parcel, requests_in};
 use super::reply::{self, Answer};
 use super::to_url::{Proxy, unreachable};
@@ -28,6 +29,8 @@ pub(super) enum Phase {
     /// Everything ends.
     Closed,
 }
+
+const TOO_LATE: &str = "the server gave no answer in time";
 
 const SHUTTING_DOWN: &str = "the gateway is shutting down";
 
@@ -64,7 +67,15 @@ impl Exchange<'_> {
         let ids = requests_in(&message);
         let session = headers.clone();
         let mut guard = self.abandon_on_drop(&message);
-        let sent = self.send(Method::POST, headers, message).await;
+        let late = Deadline::of(self, &message, &ids);
+        let sent = tokio::select! {
+            sent = self.send(Method::POST, headers, message) => sent,
+            () = late.passed() => {
+                guard.0 = None;
+                self.conversation.set_context(&session);
+                return answered_with(late.end(self.conversation), TOO_LATE);
+            }
+        };
         let (response, lease) = match sent {
             Ok(sent) => sent,
             Err(reason) => {
@@ -75,7 +86,7 @@ impl Exchange<'_> {
         if response.status() == StatusCode::NOT_FOUND {
             self.proxy.forget(&session);
         }
-        let answer = self.answer(response, lease, &ids, answers, session).await;
+        let answer = self.answer(response, lease, late, answers, session).await;
         guard.0 = None;
         answer
     }
@@ -89,7 +100,9 @@ impl Exchange<'_> {
     pub(super) async fn get(&self, headers: HeaderMap) -> Answer {
         self.conversation.set_context(&headers);
         match self.send(Method::GET, headers.clone(), Bytes::new()).await {
-            Ok((response, lease)) => self.answer(response, lease, &[], Vec::new(), headers).await,
+            Ok((response, lease)) => {
+                self.answer(response, lease, Deadline::none(), Vec::new(), headers).await
+            }
             Err(reason) => unreachable(&[], &reason),
         }
     }
@@ -97,7 +110,9 @@ impl Exchange<'_> {
     /// A request without a message.
     pub(super) async fn bare(&self, method: Method, headers: HeaderMap) -> Answer {
         match self.send(method, headers.clone(), Bytes::new()).await {
-            Ok((response, lease)) => self.answer(response, lease, &[], Vec::new(), headers).await,
+            Ok((response, lease)) => {
+                self.answer(response, lease, Deadline::none(), Vec::new(), headers).await
+            }
             Err(reason) => unreachable(&[], &reason),
         }
     }
@@ -119,10 +134,12 @@ impl Exchange<'_> {
         &self,
         response: Response<Incoming>,
         lease: Lease,
-        ids: &[RequestId],
+        late: Deadline,
         answers: Vec<Bytes>,
         request: HeaderMap,
     ) -> Answer {
+        let ids = late.ids.clone();
+        let ids = ids.as_slice();
         let (mut parts, incoming) = response.into_parts();
         strip(&mut parts.headers);
         let kind = parts.headers.get(CONTENT_TYPE).map(hyper::header::HeaderValue::as_bytes);
@@ -130,11 +147,18 @@ impl Exchange<'_> {
         if is(b"text/event-stream") {
             self.conversation.set_context(&request);
             reply::unbuffered(&mut parts.headers);
-            let body = self.stream(incoming, lease, ids, &answers);
+            let body = self.stream(incoming, lease, late, &answers);
             return Response::from_parts(parts, body);
         }
         let is_json = is(b"application/json");
-        let bytes = match body::receive(incoming, self.proxy.recipe.message_bytes()).await {
+        let received = tokio::select! {
+            received = body::receive(incoming, self.proxy.recipe.message_bytes()) => received,
+            () = late.passed() => {
+                self.conversation.set_context(&request);
+                return answered_with(late.end(self.conversation), TOO_LATE);
+            }
+        };
+        let bytes = match received {
             Received::Whole(bytes) => bytes,
             Received::Broken => return self.lost(ids, "the server broke off its answer"),
             Received::TooLarge(_) => return self.lost(ids, "the server's answer is too large"),
@@ -175,27 +199,20 @@ impl Exchange<'_> {
 
     /// The request was sent and will not be answered.
     fn lost(&self, ids: &[RequestId], reason: &str) -> Answer {
-        let mut errors = self.give_up(ids, Code::ServerGone, reason);
-        match errors.pop() {
-            Some(error) if errors.is_empty() => reply::json(StatusCode::OK, error),
-            Some(error) => {
-                errors.push(error);
-                reply::stream(&errors, Source::Ended, None)
-            }
-            None => reply::refusal(StatusCode::BAD_GATEWAY, reason),
-        }
+        let errors = self.give_up(ids, Code::ServerGone, reason);
+        answered_with(errors, reason)
     }
 
     fn verdict(&self, answer: Bytes) -> Answer {
         if self.is_modern { super::modern::verdict(answer) } else { reply::verdict(answer) }
     }
 
-    fn stream(&self, incoming: Incoming, lease: Lease, ids: &[RequestId], first: &[Bytes]) -> Body {
+    fn stream(&self, incoming: Incoming, lease: Lease, late: Deadline, first: &[Bytes]) -> Body {
         let (sender, events) = mpsc::channel(8);
         let relay = Relay {
             conversation: Arc::clone(self.conversation),
-            ids: ids.to_vec(),
-            is_listening: ids.is_empty(),
+            is_listening: late.ids.is_empty(),
+            late,
             resumable: false,
             events: sender,
             phase: self.proxy.phase.subscribe(),
@@ -210,8 +227,8 @@ impl Exchange<'_> {
 /// A stream on its way back.
 struct Relay {
     conversation: Arc<Conversation>,
-    /// The requests that it is to answer.
-    ids: Vec<RequestId>,
+    /// The requests that it is to answer, and by when.
+    late: Deadline,
     is_listening: bool,
     /// Events had ids: the client can ask for the rest of a stream that broke off.
     resumable: bool,
@@ -226,8 +243,9 @@ impl Relay {
         let reason = loop {
             let frame = tokio::select! {
                 frame = incoming.frame() => frame,
-                () = self.events.closed() => break "the client went away",
-                _ = self.phase.wait_for(|phase| *phase >= over) => break SHUTTING_DOWN,
+                () = self.events.closed() => break Some("the client went away"),
+                _ = self.phase.wait_for(|phase| *phase >= over) => break Some(SHUTTING_DOWN),
+                () = self.late.passed() => break None,
             };
             match frame {
                 Some(Ok(frame)) => {
@@ -238,19 +256,26 @@ impl Relay {
                         }
                     }
                 }
-                Some(Err(_)) => break "the server broke off its answer",
+                Some(Err(_)) => break Some("the server broke off its answer"),
                 None => {
                     lease.give_back();
-                    break "the server ended its answer without a response";
+                    break Some("the server ended its answer without a response");
                 }
             }
         };
-        self.end(reason).await;
+        match reason {
+            Some(reason) => self.end(reason).await,
+            None => {
+                for error in self.late.end(&self.conversation) {
+                    let _ = self.events.send(sse_event(&error).into()).await;
+                }
+            }
+        }
     }
 
     /// Requests without an answer get an error, unless the client can ask for the rest.
     async fn end(&self, reason: &str) {
-        for id in &self.ids {
+        for id in &self.late.ids {
             let error = self.conversation.give_up_on(id, Code::ServerGone, reason);
             if let Some(error) = error.filter(|_| !self.resumable) {
                 let _ = self.events.send(sse_event(&error).into()).await;
@@ -285,8 +310,8 @@ impl Relay {
             let address = Address::of(&message);
             let id = address.request_id(&message);
             if address.bearing == Bearing::Response {
-                if let Some(index) = self.ids.iter().position(|one| Some(one) == id.as_ref()) {
-                    self.ids.swap_remove(index);
+                if let Some(index) = self.late.ids.iter().position(|one| Some(one) == id.as_ref()) {
+                    self.late.ids.swap_remove(index);
                 } else if self.conversation.mail().waits_for(id.as_ref()) {
                     // The answer to a call that has waited elsewhere.
                     self.conversation.deliver(vec![message]).await;
@@ -303,6 +328,18 @@ impl Relay {
             }
         }
         true
+    }
+}
+
+/// Errors in the place of answers.
+fn answered_with(mut errors: Vec<Bytes>, reason: &str) -> Answer {
+    match errors.pop() {
+        Some(error) if errors.is_empty() => reply::json(StatusCode::OK, error),
+        Some(error) => {
+            errors.push(error);
+            reply::stream(&errors, Source::Ended, None)
+        }
+        None => reply::refusal(StatusCode::BAD_GATEWAY, reason),
     }
 }
 

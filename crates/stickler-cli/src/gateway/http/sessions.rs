@@ -9,8 +9,10 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::Keeping;
 use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
+use crate::config::Restart;
 use crate::gateway::child::ServerCommand;
 use crate::gateway::log::{Level, Log};
 use crate::gateway::recipe::Recipe;
@@ -32,6 +34,7 @@ pub(super) struct Sessions {
     pub(super) started: Instant,
     pub(super) idle: Duration,
     pub(super) grace: Duration,
+    pub(super) restart: Restart,
     table: Mutex<HashMap<String, Arc<Session>>>,
 }
 
@@ -40,6 +43,8 @@ pub(super) enum NoSession {
     /// As many servers run as may.
     Full,
     Failed(io::Error),
+    /// It has failed too often in a row.
+    GivenUp(u32),
 }
 
 impl Sessions {
@@ -47,9 +52,10 @@ impl Sessions {
         command: ServerCommand,
         recipe: Arc<Recipe>,
         log: Log,
-        (idle, grace): (Duration, Duration),
-        children: usize,
+        keeping: Keeping,
     ) -> Arc<Self> {
+        let idle = keeping.idle;
+        let children = keeping.children.min(Semaphore::MAX_PERMITS);
         let sessions = Arc::new(Self {
             command,
             recipe,
@@ -57,7 +63,8 @@ impl Sessions {
             log,
             started: Instant::now(),
             idle,
-            grace,
+            grace: keeping.grace,
+            restart: keeping.restart,
             table: Mutex::default(),
         });
         tokio::spawn(reap(Arc::downgrade(&sessions), idle));

@@ -14,13 +14,15 @@ use bytes::Bytes;
 use stickler::frame::Frame;
 use stickler::tape::TapeBuffer;
 use stickler::{Era, Revision};
+use tokio::time::Instant;
 
 use super::body::OnDrop;
 use super::conversation::{Conversation, Link};
 use super::numbering::{self, Numbered, Numbers};
 use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
-use crate::gateway::log::Level;
+use crate::gateway::backoff::Backoff;
+use crate::gateway::log::{Level, Log};
 
 /// Requests on one pipe, those included that nobody waits for any more.
 const MOST: usize = 10_000;
@@ -31,7 +33,35 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The way to the shared server, which is started when it is first needed.
 pub(super) struct Switchboard {
     sessions: Arc<Sessions>,
-    line: tokio::sync::Mutex<Option<Arc<Line>>>,
+    line: tokio::sync::Mutex<Current>,
+}
+
+/// The line that there is, and what is known of those before it.
+struct Current {
+    line: Option<Arc<Line>>,
+    backoff: Backoff,
+    /// When the next server may be started.
+    not_before: Option<Instant>,
+    is_given_up: bool,
+}
+
+impl Current {
+    /// A server that has failed is not started again at once.
+    fn look_back(&mut self, log: &Log) {
+        let Some((ran_for, moment)) = self.line.take().and_then(|line| line.process.failure())
+        else {
+            return;
+        };
+        match self.backoff.next(ran_for) {
+            Some(pause) => {
+                let (start, seconds) = (self.backoff.failures(), pause.as_secs_f64());
+                let text = format!("the server failed; start {start} of a new one in {seconds} s");
+                log.say(Level::Warn, &text);
+                self.not_before = Some(moment + pause);
+            }
+            None => self.is_given_up = self.backoff.is_limited(),
+        }
+    }
 }
 
 /// A server process that many share.
@@ -53,19 +83,32 @@ struct Route {
 
 impl Switchboard {
     pub(super) fn new(sessions: Arc<Sessions>) -> Self {
-        Self { sessions, line: tokio::sync::Mutex::new(None) }
+        let backoff = Backoff::new(sessions.restart);
+        let current = Current { line: None, backoff, not_before: None, is_given_up: false };
+        Self { sessions, line: tokio::sync::Mutex::new(current) }
     }
 
     /// The line to a server that runs.
     pub(super) async fn line(&self) -> Result<Arc<Line>, NoSession> {
-        let mut line = self.line.lock().await;
-        if let Some(line) = line.as_ref().filter(|line| !line.process.is_ending()) {
-            return if line.routes().len() < MOST {
-                Ok(Arc::clone(line))
-            } else {
-                Err(NoSession::Full)
+        loop {
+            let mut current = self.line.lock().await;
+            if let Some(line) = current.line.as_ref().filter(|line| !line.process.is_ending()) {
+                let has_room = line.routes().len() < MOST;
+                return if has_room { Ok(Arc::clone(line)) } else { Err(NoSession::Full) };
+            }
+            current.look_back(&self.sessions.log);
+            if current.is_given_up {
+                return Err(NoSession::GivenUp(current.backoff.failures()));
+            }
+            let Some(moment) = current.not_before.filter(|moment| *moment > Instant::now()) else {
+                return self.start(&mut current);
             };
+            drop(current);
+            tokio::time::sleep_until(moment).await;
         }
+    }
+
+    fn start(&self, current: &mut Current) -> Result<Arc<Line>, NoSession> {
         let sessions = &self.sessions;
         let permit = Arc::clone(&sessions.children).try_acquire_owned();
         let permit = permit.map_err(|_| NoSession::Full)?;
@@ -80,13 +123,13 @@ impl Switchboard {
         });
         let limit = sessions.recipe.message_bytes();
         tokio::spawn(process::listen(process, stdout, Arc::clone(&opened), limit));
-        *line = Some(Arc::clone(&opened));
+        current.line = Some(Arc::clone(&opened));
         Ok(opened)
     }
 
     /// Ends the server.
     pub(super) async fn close(&self) {
-        let line = self.line.lock().await.take();
+        let line = self.line.lock().await.line.take();
         if let Some(line) = line {
             line.process.end().await;
             line.gone("the gateway is shutting down").await;
@@ -99,14 +142,17 @@ impl Line {
     pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
         let dialled: Numbers = Arc::new(Mutex::new(Some(Vec::new())));
         let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
-        let shared = Arc::clone(self);
+        let conversation = conversation(&self.sessions, revision, link);
+        let (shared, kept) = (Arc::clone(self), Arc::clone(&conversation));
         let hang_up = move || {
+            // Until now somebody may have waited for it.
+            drop(kept);
             let dialled = dialled.lock().unwrap_or_else(PoisonError::into_inner).take();
             for number in dialled.into_iter().flatten() {
                 shared.hang_up(number);
             }
         };
-        (conversation(&self.sessions, revision, link), OnDrop(Some(Box::new(hang_up))))
+        (conversation, OnDrop(Some(Box::new(hang_up))))
     }
 
     pub(super) async fn room(&self) {

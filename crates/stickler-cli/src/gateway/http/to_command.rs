@@ -97,6 +97,13 @@ fn no_session(reason: &NoSession, body: &[u8]) -> Answer {
             let reason = "as many servers run, or requests wait, as may; try again later";
             reply::failure(StatusCode::SERVICE_UNAVAILABLE, body, reason)
         }
+        NoSession::GivenUp(failures) => {
+            let reason = format!(
+                "[STK-101] the server failed again after {failures} new starts in a row, and is \
+                 not started again"
+            );
+            reply::failure(StatusCode::BAD_GATEWAY, body, &reason)
+        }
         NoSession::Failed(error) => {
             let reason = format!("[STK-101] cannot start the server: {error}");
             reply::failure(StatusCode::BAD_GATEWAY, body, &reason)

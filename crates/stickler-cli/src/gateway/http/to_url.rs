@@ -34,6 +34,8 @@ pub(super) struct Proxy {
     pub(super) recipe: Arc<Recipe>,
     pub(super) upstream: Arc<Upstream>,
     pub(super) phase: watch::Sender<Phase>,
+    /// How long a request may wait for its answer.
+    pub(super) timeout: Option<Duration>,
     log: Log,
     started: Instant,
     idle: Duration,
@@ -51,14 +53,17 @@ struct Known {
 
 impl Proxy {
     pub(super) fn new(
-        url: Uri,
-        recipe: Arc<Recipe>,
+        (url, headers): (Uri, HeaderMap),
+        mut recipe: Recipe,
         log: Log,
         idle: Duration,
     ) -> io::Result<Arc<Self>> {
+        // Each exchange keeps its own time.
+        let timeout = recipe.settings.request_timeout.take();
         Ok(Arc::new(Self {
-            recipe,
-            upstream: Upstream::new(url)?,
+            recipe: Arc::new(recipe),
+            upstream: Upstream::new(url, headers)?,
+            timeout,
             phase: watch::channel(Phase::Open).0,
             log,
             started: Instant::now(),

@@ -27,6 +27,8 @@ pub(super) struct Upstream {
     uri: Uri,
     path: Uri,
     host: HeaderValue,
+    /// What every request says of us, whatever the client says.
+    fixed: HeaderMap,
     connector: HttpsConnector<HttpConnector>,
     pool: Mutex<Vec<Sender>>,
 }
@@ -38,7 +40,7 @@ pub(super) struct Lease {
 }
 
 impl Upstream {
-    pub(super) fn new(uri: Uri) -> io::Result<Arc<Self>> {
+    pub(super) fn new(uri: Uri, fixed: HeaderMap) -> io::Result<Arc<Self>> {
         let invalid = |reason| io::Error::new(io::ErrorKind::InvalidInput, reason);
         let authority = uri.authority().ok_or_else(|| invalid("the URL names no host"))?;
         // A name and password in the URL are not for the `Host` header.
@@ -52,7 +54,7 @@ impl Upstream {
         let connector =
             HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1();
         let connector = connector.wrap_connector(tcp);
-        Ok(Arc::new(Self { uri, path, host, connector, pool: Mutex::default() }))
+        Ok(Arc::new(Self { uri, path, host, fixed, connector, pool: Mutex::default() }))
     }
 
     fn pool(&self) -> MutexGuard<'_, Vec<Sender>> {
@@ -71,6 +73,9 @@ impl Upstream {
         *request.uri_mut() = self.path.clone();
         *request.headers_mut() = headers;
         request.headers_mut().insert(HOST, self.host.clone());
+        for (name, value) in &self.fixed {
+            request.headers_mut().insert(name, value.clone());
+        }
         while let Some(mut sender) = self.kept() {
             if sender.ready().await.is_err() {
                 continue;
@@ -105,7 +110,8 @@ impl Upstream {
 
     async fn connect(&self) -> Result<Sender, String> {
         let connector = TowerToHyperService::new(self.connector.clone());
-        let stream = connector.call(self.uri.clone()).await.map_err(|error| error.to_string())?;
+        let stream =
+            connector.call(self.uri.clone()).await.map_err(|error| reasons(error.as_ref()))?;
         let (sender, connection) = handshake(stream).await.map_err(|error| error.to_string())?;
         tokio::spawn(connection);
         Ok(sender)
@@ -120,6 +126,20 @@ impl Lease {
             pool.push(self.sender);
         }
     }
+}
+
+/// An error and what is behind it: the outermost seldom tells why.
+fn reasons(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut told = error.to_string();
+    let mut inner = error.source();
+    while let Some(error) = inner {
+        let reason = error.to_string();
+        if !told.ends_with(&reason) {
+            told = format!("{told}: {reason}");
+        }
+        inner = error.source();
+    }
+    told
 }
 
 /// Takes out what belongs to a connection rather than to what travels over it, and what would make

@@ -62,7 +62,7 @@ impl Connection {
         let limit = setup.validator.config().limits.message_bytes;
         let way = match &setup.server {
             Server::Command(command) => start(command, sender, limit)?,
-            Server::Url(url) => {
+            Server::Url(url, _) => {
                 let validator: Arc<McpValidator> = Arc::clone(&setup.validator);
                 let schema = move |tool: &str| {
                     validator.cache().get(SERVER, tool).map(|cached| cached.raw.clone())
@@ -163,7 +163,7 @@ fn start(command: &ServerCommand, heard: SyncSender<Heard>, limit: usize) -> Res
         Failure::Unreachable(format!("[STK-101] cannot start `{}`: {error}", command.program))
     })?;
     let (process, stdin, stdout, stderr) = started;
-    gateway::pass_signals_on(process.pid()).map_err(Failure::Output)?;
+    gateway::Addressee::listen().map_err(Failure::Output)?.set(process.pid());
     let complaints = Complaints::default();
     let (input, messages) = channel();
     std::thread::spawn(move || write_lines(stdin, &messages));

@@ -25,7 +25,6 @@ use stickler::{McpValidator, Severity, ValidationConfig};
 
 use super::options::CheckOptions;
 use super::report::{Found, Report};
-use crate::commands::run::parse_url;
 use crate::exit::Failure;
 use crate::gateway::{Server, ServerCommand};
 use connection::Farewell;
@@ -97,10 +96,14 @@ pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
 impl Setup {
     fn new(options: &CheckOptions) -> Result<Self, Failure> {
         let server = match (&options.url, options.command.split_first()) {
-            (Some(url), _) => Server::Url(parse_url(url)?),
+            (Some(url), _) => {
+                let url = Server::parse_url(url).map_err(Failure::Usage)?;
+                Server::Url(url, hyper::HeaderMap::new())
+            }
             (None, Some((program, arguments))) => Server::Command(ServerCommand {
                 program: program.clone(),
                 arguments: arguments.to_vec(),
+                ..ServerCommand::default()
             }),
             (None, None) => {
                 let message = "nothing to check: give `--tools`, `--url` or a command after `--`";

@@ -1,0 +1,193 @@
+//! A file as a tree in which everything knows its place. TOML and JSON come to the same.
+
+use std::ops::Range;
+
+use stickler::tape::{Kind, Node, TapeBuffer};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fault::{Fault, Source};
+
+/// Arrays and objects open at once; configurations need a handful.
+const DEEPEST: usize = 64;
+
+/// What a file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Toml,
+    Json,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Value {
+    pub(super) span: Range<usize>,
+    pub(super) data: Data,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Data {
+    Text(String),
+    /// As digits that Rust reads.
+    Number(String),
+    Flag(bool),
+    List(Vec<Value>),
+    Table(Vec<Member>),
+    /// What no setting is: a date, `null`.
+    Other(&'static str),
+}
+
+/// A key and what it stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub(super) key: String,
+    pub(super) key_span: Range<usize>,
+    pub(super) value: Value,
+}
+
+impl Format {
+    /// No TOML begins with a brace, and no client's file with anything else.
+    pub(crate) fn of(source: &Source) -> Self {
+        if source.text.trim_start().starts_with('{') { Self::Json } else { Self::Toml }
+    }
+}
+
+impl Value {
+    /// What it is, for a sentence.
+    pub(super) fn kind(&self) -> &'static str {
+        match &self.data {
+            Data::Text(_) => "text",
+            Data::Number(_) => "a number",
+            Data::Flag(_) => "`true` or `false`",
+            Data::List(_) => "a list",
+            Data::Table(_) => "a table",
+            Data::Other(kind) => kind,
+        }
+    }
+
+    /// Its members, in their order; a fault if it is no table.
+    pub(super) fn table(&self, what: &str) -> Result<&[Member], Fault> {
+        if let Data::Table(members) = &self.data {
+            return Ok(members);
+        }
+        let message = format!("{what} is {}, expected a table", self.kind());
+        Err(Fault::new(&self.span, message))
+    }
+}
+
+pub(super) fn read(source: &Source) -> Result<Value, Vec<Fault>> {
+    match Format::of(source) {
+        Format::Json => read_json(&source.text).map_err(|fault| vec![fault]),
+        Format::Toml => read_toml(&source.text).map_err(|fault| vec![fault]),
+    }
+}
+
+fn read_toml(text: &str) -> Result<Value, Fault> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or_default();
+        Fault::new(&span, error.message().trim_end())
+    })?;
+    let span = table.span();
+    Ok(Value { span, data: toml_table(table.get_ref()) })
+}
+
+fn toml_table(table: &DeTable<'_>) -> Data {
+    let mut members: Vec<Member> = table
+        .iter()
+        .map(|(key, value)| Member {
+            key: key.get_ref().to_string(),
+            key_span: key.span(),
+            value: toml_value(value),
+        })
+        .collect();
+    // The table is sorted by name; people think of a file from top to bottom.
+    members.sort_by_key(|member| member.key_span.start);
+    Data::Table(members)
+}
+
+fn toml_value(value: &Spanned<DeValue<'_>>) -> Value {
+    let data = match value.get_ref() {
+        DeValue::String(text) => Data::Text(text.to_string()),
+        DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Data::Number(number.to_string()),
+            Err(_) => Data::Other("a number that is too large"),
+        },
+        DeValue::Float(number) => Data::Number(number.as_str().to_owned()),
+        DeValue::Boolean(flag) => Data::Flag(*flag),
+        DeValue::Datetime(_) => Data::Other("a date"),
+        DeValue::Array(elements) => Data::List(elements.iter().map(toml_value).collect()),
+        DeValue::Table(table) => toml_table(table),
+    };
+    Value { span: value.span(), data }
+}
+
+fn read_json(text: &str) -> Result<Value, Fault> {
+    let mut buffer = TapeBuffer::new();
+    let tape = buffer.read(text.as_bytes(), DEEPEST).map_err(|error| {
+        let rest = text.get(error.offset()..).unwrap_or_default();
+        let is_comment = rest.starts_with("//") || rest.starts_with("/*");
+        let hint = if is_comment { "; comments are not JSON" } else { "" };
+        Fault::new(&(error.offset()..error.offset()), format!("{}{hint}", error.kind()))
+    })?;
+    Ok(json_value(tape.root()))
+}
+
+/// Recursive: the depth was bounded in reading.
+fn json_value(node: Node<'_>) -> Value {
+    let data = match node.kind() {
+        Kind::Object => Data::Table(
+            node.members()
+                .with_key_nodes()
+                .map(|(key, value)| Member {
+                    key: key.as_str().unwrap_or_default().into_owned(),
+                    key_span: key.span(),
+                    value: json_value(value),
+                })
+                .collect(),
+        ),
+        Kind::Array => Data::List(node.elements().map(json_value).collect()),
+        _ => match (node.as_str(), node.as_bool()) {
+            (Some(text), _) => Data::Text(text.into_owned()),
+            (_, Some(flag)) => Data::Flag(flag),
+            _ if node.raw() == "null" => Data::Other("`null`"),
+            _ => Data::Number(node.raw().to_owned()),
+        },
+    };
+    Value { span: node.span(), data }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Data, read};
+    use crate::config::fault::Source;
+
+    #[test]
+    fn members_come_in_the_order_of_the_file_with_their_places() {
+        for text in ["b = 1\na = 'x'\n", "{\"b\": 1,\n\"a\": \"x\"}"] {
+            let source = Source::of(text);
+            let root = read(&source).unwrap();
+            let members = root.table("the file").unwrap();
+            let keys: Vec<&str> = members.iter().map(|member| member.key.as_str()).collect();
+            assert_eq!(keys, ["b", "a"]);
+            assert_eq!(members[1].value.data, Data::Text("x".to_owned()));
+            assert!(text[members[1].key_span.clone()].contains('a'));
+            assert!(text[members[1].value.span.clone()].contains('x'));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_has_a_place() {
+        for (text, place) in [
+            ("a = 1\nb = = 2\n", "test.toml:2:5: "),
+            ("{\n  \"a\": tru\n}", "test.toml:2:"),
+            ("{\n  // why\n}", "test.toml:2:3: "),
+        ] {
+            let source = Source::of(text);
+            let faults = read(&source).unwrap_err();
+            let told = source.describe(&faults[0]);
+            assert!(told.starts_with(place), "{told}");
+            assert!(!told.contains('\n'), "{told}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The command line, which has the last word.
+
+use std::time::Duration;
+
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::Layer;
+use super::given::{Expected, Given};
+use super::settings::ServerSettings;
+use super::table;
+use crate::cli::{HttpOptions, RunOptions};
+use crate::exit::Failure;
+use crate::gateway::{Server, ServerCommand};
+
+/// Puts the command line over what is there.
+pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failure> {
+    let run = &mut layer.run;
+    let http = &options.http;
+    if let Some(listen) = &http.listen {
+        run.listen = Some(listen.clone());
+    }
+    if let Some(path) = &http.path {
+        run.path = table::path(Given::Word(path))
+            .map_err(|Expected(what)| Failure::Usage(format!("`--path` must be {what}")))?;
+    }
+    if !http.allow_origin.is_empty() {
+        run.origins.clone_from(&http.allow_origin);
+    }
+    if let Some(variable) = &http.bearer_token_env {
+        run.token_env = Some(variable.clone());
+    }
+    if let Some(log) = options.log {
+        run.log = log;
+    }
+    run.schemas.extend(options.protocol_schema.iter().cloned());
+    if run.listen.is_none() && !http.allow_origin.is_empty() {
+        return Err(needs_listen("--allow-origin"));
+    }
+    if run.listen.is_none() && http.bearer_token_env.is_some() {
+        return Err(needs_listen("--bearer-token-env"));
+    }
+    settle(options, &mut layer.base);
+    layer.drafts.iter_mut().for_each(|draft| settle(options, &mut draft.settings));
+    Ok(())
+}
+
+fn settle(options: &RunOptions, settings: &mut ServerSettings) {
+    let http = &options.http;
+    if let Some(answer) = options.answer {
+        settings.answer = answer.into();
+    }
+    if let Some(strict) = options.strict {
+        settings.strict = strict;
+    }
+    if let Some(quiet) = options.quiet_capability {
+        settings.gatekeeper.announces = !quiet;
+    }
+    if let Some(grace) = options.grace {
+        settings.grace = Duration::from_secs(grace);
+    }
+    if let Some(timeout) = options.request_timeout {
+        let timeout = Some(Duration::from_secs(timeout)).filter(|timeout| !timeout.is_zero());
+        settings.gatekeeper.request_timeout = timeout;
+    }
+    if let Some(when) = options.restart {
+        settings.restart.when = when;
+    }
+    if let Some(idle) = http.idle_timeout {
+        settings.idle = Duration::from_secs(idle);
+    }
+    if let Some(children) = http.max_children {
+        settings.children = children;
+    }
+    options.checks.apply(&mut settings.validation);
+}
+
+/// The server that the command line names, if it does.
+pub(super) fn server(options: &RunOptions) -> Result<Option<Server>, Failure> {
+    if let Some(url) = &options.http.url {
+        let uri = Server::parse_url(url).map_err(Failure::Usage)?;
+        return Ok(Some(Server::Url(uri, headers(&options.http)?)));
+    }
+    Ok(options.command.split_first().map(|(program, arguments)| {
+        Server::Command(ServerCommand {
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+            ..ServerCommand::default()
+        })
+    }))
+}
+
+/// Headers whose values are in the environment, where no list of processes shows them.
+fn headers(options: &HttpOptions) -> Result<HeaderMap, Failure> {
+    let mut headers = HeaderMap::new();
+    for header in &options.header_env {
+        let (name, variable) = header.split_once('=').unwrap_or((header, header));
+        let header: HeaderName =
+            name.parse().map_err(|_| Failure::Usage(format!("`{name}` is no name of a header")))?;
+        let value = std::env::var(variable).map_err(|_| {
+            Failure::Usage(format!("the variable `{variable}` with the header `{name}` is not set"))
+        })?;
+        let mut value: HeaderValue = value.parse().map_err(|_| {
+            Failure::Usage(format!("the variable `{variable}` holds no value of a header"))
+        })?;
+        value.set_sensitive(true);
+        headers.insert(header, value);
+    }
+    Ok(headers)
+}
+
+fn needs_listen(option: &str) -> Failure {
+    Failure::Usage(format!("`{option}` is about clients that come by HTTP: `--listen` is missing"))
+}

@@ -1,0 +1,182 @@
+//! Every setting by its key, and how it is set.
+
+use std::time::Duration;
+
+use stickler::{Action, MessageRule, Side};
+
+use super::document::Value;
+use super::given::{Expected, Given, expected};
+use super::settings::{RunSettings, ServerSettings, WithoutTools};
+use crate::cli::{Answer, Help, Repair, UnknownFields};
+
+/// A setting.
+pub(super) struct Setting {
+    /// Its place in `stickler.toml`.
+    pub(super) key: &'static str,
+    pub(super) set: Set,
+}
+
+type Outcome = Result<(), Expected>;
+
+/// Where a setting belongs.
+#[derive(Clone, Copy)]
+pub(super) enum Set {
+    /// To the run.
+    Run(fn(&mut RunSettings, Given<'_>) -> Outcome),
+    /// To a server; said for all, it holds for those that say nothing else.
+    Server(fn(&mut ServerSettings, Given<'_>) -> Outcome),
+}
+
+/// The tables that settings are in.
+pub(super) const GROUPS: [&str; 4] = ["limits", "policy", "policy.client", "policy.server"];
+
+const fn run(key: &'static str, set: fn(&mut RunSettings, Given<'_>) -> Outcome) -> Setting {
+    Setting { key, set: Set::Run(set) }
+}
+
+const fn server(key: &'static str, set: fn(&mut ServerSettings, Given<'_>) -> Outcome) -> Setting {
+    Setting { key, set: Set::Server(set) }
+}
+
+fn put<T>(place: &mut T, value: Result<T, Expected>) -> Outcome {
+    *place = value?;
+    Ok(())
+}
+
+/// All but the policy, whose keys are the rules.
+pub(super) const SETTINGS: &[Setting] = &[
+    run("listen", |s, given| put(&mut s.listen, given.some_text())),
+    run("path", |s, given| put(&mut s.path, path(given))),
+    run("allow_origins", |s, given| put(&mut s.origins, given.texts())),
+    run("bearer_token_env", |s, given| put(&mut s.token_env, given.some_text())),
+    run("log", |s, given| put(&mut s.log, given.choice())),
+    server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
+    server("max_children", |s, given| put(&mut s.children, given.whole())),
+    server("grace", |s, given| put(&mut s.grace, given.seconds())),
+    server("request_timeout", |s, given| {
+        put(&mut s.gatekeeper.request_timeout, some_seconds(given))
+    }),
+    server("restart", |s, given| put(&mut s.restart.when, given.choice())),
+    server("restart_pause", |s, given| put(&mut s.restart.pause, given.seconds())),
+    server("restart_limit", |s, given| put(&mut s.restart.limit, given.whole())),
+    server("strict", |s, given| put(&mut s.strict, given.flag())),
+    server("answer", |s, given| put(&mut s.answer, given.choice::<Answer>().map(Into::into))),
+    server("retry_limit", |s, given| put(&mut s.retry_limit, given.whole())),
+    server("unknown_fields", |s, given| {
+        put(&mut s.validation.unknown_fields, given.choice::<UnknownFields>().map(Into::into))
+    }),
+    server("repair", |s, given| {
+        put(&mut s.validation.repair, given.choice::<Repair>().map(Into::into))
+    }),
+    server("help", |s, given| put(&mut s.validation.help, given.choice::<Help>().map(Into::into))),
+    server("help_token_budget", |s, given| put(&mut s.validation.help_token_budget, given.whole())),
+    server("suggestion_distance", |s, given| {
+        put(&mut s.validation.suggestion_distance, given.whole())
+    }),
+    server("mask", |s, given| put(&mut s.validation.mask_values, given.flag())),
+    server("injected_keys", |s, given| put(&mut s.validation.injected_keys, given.texts())),
+    server("documentation_url", |s, given| {
+        put(&mut s.validation.documentation_url, given.some_text())
+    }),
+    server("announce", |s, given| put(&mut s.gatekeeper.announces, given.flag())),
+    server("ask_for_tools", |s, given| put(&mut s.gatekeeper.learns, given.flag())),
+    server("calls_without_tools", |s, given| {
+        let choice = given.choice::<WithoutTools>();
+        put(&mut s.gatekeeper.holds, choice.map(|choice| choice == WithoutTools::Wait))
+    }),
+    server("longest_wait", |s, given| put(&mut s.gatekeeper.longest_wait, given.seconds())),
+    server("fresh_enough", |s, given| put(&mut s.gatekeeper.fresh_enough, given.seconds())),
+    server("pause_after_failure", |s, given| {
+        put(&mut s.gatekeeper.pause_after_failure, given.seconds())
+    }),
+    server("limits.message_bytes", |s, given| {
+        put(&mut s.validation.limits.message_bytes, given.whole())
+    }),
+    server("limits.message_depth", |s, given| {
+        put(&mut s.validation.limits.message_depth, given.whole())
+    }),
+    server("limits.requests_in_flight", |s, given| {
+        put(&mut s.validation.limits.requests_in_flight, given.whole())
+    }),
+    server("limits.tools_per_server", |s, given| {
+        put(&mut s.validation.limits.tools_per_server, given.whole())
+    }),
+    server("limits.schema_bytes", |s, given| {
+        put(&mut s.validation.limits.schema_bytes, given.whole())
+    }),
+    server("limits.schema_depth", |s, given| {
+        put(&mut s.validation.limits.schema_depth, given.whole())
+    }),
+    server("limits.schema_nodes", |s, given| {
+        put(&mut s.validation.limits.schema_nodes, given.whole())
+    }),
+    server("limits.pattern_bytes", |s, given| {
+        put(&mut s.validation.limits.pattern_bytes, given.whole())
+    }),
+    server("limits.pattern_backtracks", |s, given| {
+        put(&mut s.validation.limits.pattern_backtracks, given.whole())
+    }),
+    server("limits.verdict_steps", |s, given| {
+        put(&mut s.validation.limits.verdict_steps, given.whole())
+    }),
+    server("limits.explain_steps", |s, given| {
+        put(&mut s.validation.limits.explain_steps, given.whole())
+    }),
+    server("limits.errors", |s, given| put(&mut s.validation.limits.errors, given.whole())),
+];
+
+/// The rule that a key of the policy names, and whose messages it is about.
+pub(super) fn policy_key(key: &str) -> Option<(Side, Option<MessageRule>)> {
+    let (side, rule) = key.strip_prefix("policy.")?.split_once('.')?;
+    let side = match side {
+        "client" => Side::Client,
+        "server" => Side::Server,
+        _ => return None,
+    };
+    Some((side, MessageRule::parse(rule)))
+}
+
+pub(super) fn set_policy(
+    settings: &mut ServerSettings,
+    (side, rule): (Side, MessageRule),
+    given: Given<'_>,
+) -> Outcome {
+    let action = given.text().ok().and_then(|name| Action::parse(&name));
+    let Some(action) = action else {
+        return expected("one of \"enforce\", \"warn\", \"off\"");
+    };
+    settings.exceptions.retain(|(s, r, _)| (*s, *r) != (side, rule));
+    settings.exceptions.push((side, rule, action));
+    Ok(())
+}
+
+/// What is wrong with a value, in a sentence.
+pub(super) fn complaint(key: &str, value: &Value, expected: &Expected) -> String {
+    let Expected(expected) = expected;
+    match value.data {
+        // What cannot be right whatever it is, and what is only not one of those allowed.
+        super::document::Data::Text(_) | super::document::Data::Number(_) => {
+            format!("`{key}` must be {expected}")
+        }
+        _ => format!("`{key}` is {}, expected {expected}", value.kind()),
+    }
+}
+
+/// The path of a server.
+pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
+    let path = given.text()?;
+    let is_path = |path: &str| {
+        path.starts_with('/')
+            && !path.ends_with('/')
+            && path.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#%\\".contains(&byte))
+    };
+    if is_path(&path) && path != "/healthz" {
+        return Ok(path);
+    }
+    expected("a path such as \"/mcp\", which begins with `/` and does not end with it")
+}
+
+/// Zero is for ever.
+fn some_seconds(given: Given<'_>) -> Result<Option<Duration>, Expected> {
+    Ok(Some(given.seconds()?).filter(|time| !time.is_zero()))
+}

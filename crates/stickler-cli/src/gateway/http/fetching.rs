@@ -1,0 +1,84 @@
+//! A document from a URL, for commands that need one before they start.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::header::{HeaderValue, LOCATION, USER_AGENT};
+use hyper::{HeaderMap, Method, Uri};
+
+use super::Server;
+use super::body::{self, Received};
+use super::upstream::Upstream;
+
+/// More than this lead nowhere.
+const REDIRECTS: usize = 5;
+
+/// Fetches a document of at most `limit` bytes, within a time.
+pub(crate) fn fetch(url: &str, limit: usize, longest: Duration) -> Result<Vec<u8>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let fetched = runtime.block_on(async {
+        tokio::time::timeout(longest, follow(Server::parse_url(url)?, limit))
+            .await
+            .unwrap_or_else(|_| Err(format!("it did not come within {} s", longest.as_secs())))
+    });
+    // A name that is being looked up keeps nobody here.
+    runtime.shutdown_background();
+    fetched
+}
+
+async fn follow(mut uri: Uri, limit: usize) -> Result<Vec<u8>, String> {
+    for _ in 0..=REDIRECTS {
+        let upstream = Upstream::new(uri.clone(), HeaderMap::new());
+        let upstream = upstream.map_err(|error| error.to_string())?;
+        let mut headers = HeaderMap::new();
+        let name = concat!("stickler/", env!("CARGO_PKG_VERSION"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(name));
+        let (response, _lease) = upstream.send(Method::GET, headers, Bytes::new()).await?;
+        if response.status().is_redirection()
+            && let Some(location) = response.headers().get(LOCATION)
+        {
+            let location = location.to_str().map_err(|_| "it leads to no URL".to_owned())?;
+            uri = next(&uri, location)?;
+            continue;
+        }
+        if !response.status().is_success() {
+            return Err(format!("the server answered with HTTP status {}", response.status()));
+        }
+        return match body::receive(response.into_body(), limit).await {
+            Received::Whole(bytes) => Ok(bytes.to_vec()),
+            Received::TooLarge(_) => Err(format!("it has more than {limit} bytes")),
+            Received::Broken => Err("the answer broke off".to_owned()),
+        };
+    }
+    Err(format!("it leads to another URL more than {REDIRECTS} times"))
+}
+
+/// Where a redirection leads. What began encrypted stays so.
+fn next(from: &Uri, location: &str) -> Result<Uri, String> {
+    let to = if location.starts_with('/') && !location.starts_with("//") {
+        let host = from.authority().map_or("", |authority| authority.as_str());
+        format!("{}://{host}{location}", from.scheme_str().unwrap_or("https"))
+    } else {
+        location.to_owned()
+    };
+    let to = Server::parse_url(&to)?;
+    if from.scheme_str() == Some("https") && to.scheme_str() != Some("https") {
+        return Err(format!("it leads to `{to}`, which is not encrypted"));
+    }
+    Ok(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+
+    #[test]
+    fn redirections_stay_encrypted() {
+        let from = "https://a.example/x".parse().unwrap();
+        assert_eq!(next(&from, "/y").unwrap(), "https://a.example/y");
+        assert_eq!(next(&from, "https://b.example/").unwrap(), "https://b.example/");
+        assert!(next(&from, "http://a.example/").is_err());
+        assert!(next(&from, "y").is_err());
+    }
+}

@@ -1,0 +1,327 @@
+//! `stickler run --config`, its layers and its errors, with real processes.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
+    reason = "tests are blunt, and start processes"
+)]
+
+mod support {
+    pub(crate) mod folder;
+    pub(crate) mod http;
+    pub(crate) mod stdio;
+}
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use support::folder::Folder;
+use support::http::{call, initialize, scripted_server};
+use support::stdio::{End, Gateway};
+
+fn scripted() -> String {
+    scripted_server().to_str().unwrap().to_owned()
+}
+
+/// Runs it with nothing to say, to its end.
+fn run(arguments: &[&str], variables: &[(&str, &str)]) -> End {
+    Gateway::with_env(arguments, variables).end()
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_place() {
+    let folder = Folder::new();
+    let file =
+        folder.file("stickler.toml", "listn = \":0\"\n[servers.a]\ncommand = 7.5\nargs = {}\n");
+    let end = run(&["--config", &file], &[]);
+    assert_eq!(end.status, 2);
+    let expected =
+        format!("error: {file}:1:1: `listn` is not a known setting; did you mean `listen`?");
+    assert!(end.stderr.contains(&expected), "{}", end.stderr);
+    let expected = format!("error: {file}:4:8: `args` is a table, expected a list of texts");
+    assert!(end.stderr.contains(&expected), "{}", end.stderr);
+    let broken = folder.file("broken.toml", "a = 1\nb = \n");
+    let end = run(&["--config", &broken], &[]);
+    assert_eq!((end.status, end.stderr.contains("broken.toml:2:")), (2, true), "{}", end.stderr);
+    let end = run(&["--config", &folder.path("none.toml")], &[]);
+    assert_eq!((end.status, end.stderr.contains("cannot read")), (2, true), "{}", end.stderr);
+}
+
+#[test]
+fn without_a_server_it_is_said_what_is_wanted() {
+    let end = run(&[], &[]);
+    assert_eq!(end.status, 2);
+    for wanted in ["`--`", "`--url`", "`--config`"] {
+        assert!(end.stderr.contains(wanted), "{}", end.stderr);
+    }
+    let folder = Folder::new();
+    let end = run(&["--config", &folder.file("stickler.toml", "log = 'warn'\n")], &[]);
+    assert_eq!((end.status, end.stderr.contains("names no server")), (2, true), "{}", end.stderr);
+}
+
+#[test]
+fn the_command_line_is_over_the_environment_which_is_over_the_file() {
+    let folder = Folder::new();
+    let text = format!("answer = 'json-rpc-error'\n[servers.a]\ncommand = '{}'\n", scripted());
+    let file = folder.file("stickler.toml", &text);
+    let refused = |options: &[&str], variables: &[(&str, &str)]| -> Value {
+        let arguments = [&["--config", file.as_str()], options].concat();
+        let mut gateway = Gateway::with_env(&arguments, variables);
+        gateway.shake_hands();
+        gateway.call(1, "echo", &json!({ "txt": "hi" }))
+    };
+    assert_eq!(refused(&[], &[])["error"]["code"], -32602);
+    let variables = [("STICKLER_ANSWER", "observation")];
+    let observed = refused(&[], &variables);
+    let text = observed["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("VALIDATION_FAILED"), "{text}");
+    let told = refused(&["--answer", "tool-result"], &variables);
+    let text = told["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("Tool call failed for: echo"), "{text}");
+}
+
+#[test]
+fn variables_that_are_wrong_are_errors_and_near_misses_are_noted() {
+    let end = run(&["--", "true"], &[("STICKLER_GRACE", "soon")]);
+    let expected = "the variable `STICKLER_GRACE` must be a number of seconds";
+    assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
+    let end = run(&["--", "true"], &[("STICKLER_LISTN", "x"), ("STICKLER_OTHER_THING", "x")]);
+    assert_eq!(end.status, 0);
+    assert!(end.stderr.contains("did you mean `STICKLER_LISTEN`?"), "{}", end.stderr);
+    assert!(!end.stderr.contains("OTHER_THING"), "{}", end.stderr);
+}
+
+#[test]
+fn a_server_is_started_as_the_file_says() {
+    let folder = Folder::new();
+    let text = r#"
+        [servers.a]
+        command = "sh"
+        args = ["-c", 'echo "$1 $GREETING from $(pwd)" >&2', "sh", "${WHO:-nobody}"]
+        env = { GREETING = "hello ${NAME}" }
+        cwd = "."
+    "#;
+    let file = folder.file("stickler.toml", text);
+    let end = run(&["--config", &file], &[("NAME", "you")]);
+    let expected = format!("nobody hello you from {}", folder.path("").trim_end_matches('/'));
+    assert_eq!((end.status, end.stderr.contains(&expected)), (0, true), "{}", end.stderr);
+    let end = run(&["--config", &file], &[]);
+    let expected = format!("{file}:5:28: the variable `NAME` is not set");
+    assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
+}
+
+#[test]
+fn one_rule_of_one_side_can_be_switched_off() {
+    let folder = Folder::new();
+    let text = format!(
+        "[servers.a]\ncommand = '{}'\n[servers.a.policy.client]\nSTK-107 = 'warn'\n",
+        scripted()
+    );
+    let file = folder.file("stickler.toml", &text);
+    let mut gateway = Gateway::start(&["--config", &file]);
+    gateway.shake_hands();
+    let answer = gateway.call(1, "echo", &json!({ "text": 1 }));
+    assert_eq!(answer["result"]["content"][0]["text"], "", "the server has answered: {answer}");
+    gateway.wait_for_log("call of `echo` from the client forwarded: [STK-107]");
+}
+
+#[test]
+fn every_edit_of_a_repaired_call_is_logged_without_its_values() {
+    let mut gateway = Gateway::start(&["--repair", "apply", "--", &scripted()]);
+    gateway.shake_hands();
+    let answer = gateway.call(1, "echo", &json!({ "TEXT": "sesame", "millis": "731" }));
+    assert_eq!(answer["result"]["content"][0]["text"], "sesame");
+    let end = gateway.end();
+    for edit in
+        ["repaired: rename_field at /TEXT: TEXT to text", "repaired: unstringify at /millis"]
+    {
+        assert!(end.stderr.contains(edit), "{}", end.stderr);
+    }
+    assert!(!end.stderr.contains("sesame") && !end.stderr.contains("731"), "{}", end.stderr);
+}
+
+#[test]
+fn a_request_without_an_answer_in_time_gets_an_error_and_its_server_a_cancellation() {
+    let folder = Folder::new();
+    let log = folder.path("log");
+    let arguments = ["--request-timeout", "1", "--", &scripted(), "--log", &log];
+    let mut gateway = Gateway::start(&arguments);
+    gateway.shake_hands();
+    let answer = gateway.call(7, "slow", &json!({ "text": "x", "millis": 3_600_000 }));
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("[STK-104]") && answer["id"] == 7, "{answer}");
+    // Answers are in order here: what came before this one has been written.
+    assert_eq!(gateway.call(8, "echo", &json!({ "text": "y" }))["id"], 8);
+    let cancelled =
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"#;
+    assert!(folder.read("log").contains(cancelled), "{}", folder.read("log"));
+}
+
+#[test]
+fn the_protocols_schema_can_be_replaced_for_a_run() {
+    let folder = Folder::new();
+    let schema = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["schema", "--revision", "2025-11-25"])
+        .output()
+        .unwrap();
+    let schema = String::from_utf8(schema.stdout).unwrap();
+    folder.file("good.json", &schema);
+    folder.file("bad.json", "{}");
+    let text = |name: &str| {
+        format!(
+            "[protocol_schema]\n2025-11-25 = '{name}'\n[servers.a]\ncommand = '{}'\n",
+            scripted()
+        )
+    };
+    let good = folder.file("good.toml", &text("good.json"));
+    let mut gateway = Gateway::start(&["--config", &good]);
+    assert_eq!(gateway.shake_hands()["result"]["protocolVersion"], "2025-11-25");
+    let bad = folder.file("bad.toml", &text("bad.json"));
+    let end = run(&["--config", &bad], &[]);
+    let expected = "cannot use the schema of 2025-11-25 in";
+    assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
+    let source = format!("2025-11-25={}", folder.path("bad.json"));
+    let end = run(&["--protocol-schema", &source, "--", "true"], &[]);
+    assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
+}
+
+#[test]
+fn several_servers_have_a_path_each() {
+    let folder = Folder::new();
+    let server = scripted();
+    let text = format!(
+        "[servers.one]\ncommand = '{server}'\n[servers.\"the other\"]\ncommand = '{server}'\n\
+         answer = 'json-rpc-error'\n"
+    );
+    let file = folder.file("stickler.toml", &text);
+    let gateway = support::http::Gateway::start(&["--config", &file]);
+    let refused = |path: &str| {
+        let opened = gateway.open("POST", path, &[], &initialize()).finish();
+        let session = opened.header("mcp-session-id").unwrap().to_owned();
+        let headers = [("mcp-session-id", session.as_str())];
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(gateway.open("POST", path, &headers, ready).finish().status, 202);
+        let body = call(1, "echo", &json!({ "txt": "hi" }));
+        gateway.open("POST", path, &headers, &body).finish().json()
+    };
+    assert_eq!(refused("/one/mcp")["result"]["isError"], true);
+    assert_eq!(refused("/the%20other/mcp")["error"]["code"], -32602);
+    for path in ["/mcp", "/", "/three/mcp", "/one"] {
+        let nothing = gateway.open("POST", path, &[], &initialize()).finish();
+        assert_eq!(nothing.status, 404, "{path}");
+        let message = nothing.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("`/one/mcp`, `/the%20other/mcp`"), "{message}");
+    }
+    let health = gateway.open("GET", "/healthz", &[], "").finish().json();
+    assert_eq!(health, json!({ "status": "ok", "servers": ["one", "the other"] }));
+    assert_eq!(gateway.end(), 0);
+}
+
+#[test]
+fn the_only_server_is_at_its_own_path_and_at_the_usual_one() {
+    let folder = Folder::new();
+    let text = format!("path = '/tools'\n[servers.one]\ncommand = '{}'\n", scripted());
+    let file = folder.file("stickler.toml", &text);
+    let gateway = support::http::Gateway::start(&["--config", &file]);
+    let status = |path: &str| gateway.open("POST", path, &[], &initialize()).finish().status;
+    assert_eq!((status("/tools"), status("/one/tools"), status("/mcp")), (200, 200, 404));
+}
+
+#[test]
+fn on_stdio_one_of_several_servers_is_chosen() {
+    let folder = Folder::new();
+    let text = "[servers.one]\ncommand = 'sh'\nargs = ['-c', 'echo this is one >&2']\n\
+        [servers.two]\ncommand = 'sh'\nargs = ['-c', 'echo this is two ${MISSING} >&2']\n";
+    let file = folder.file("stickler.toml", text);
+    let end = run(&["--config", &file], &[]);
+    assert_eq!(end.status, 2);
+    assert!(end.stderr.contains("`--server NAME` among `one`, `two`"), "{}", end.stderr);
+    let end = run(&["--config", &file, "--server", "one"], &[]);
+    assert_eq!((end.status, end.stderr.contains("this is one")), (0, true), "{}", end.stderr);
+    let end = run(&["--config", &file, "--server", "tow"], &[]);
+    assert_eq!(
+        (end.status, end.stderr.contains("did you mean `two`?")),
+        (2, true),
+        "{}",
+        end.stderr
+    );
+}
+
+#[test]
+fn the_files_of_clients_are_read_too() {
+    let folder = Folder::new();
+    let server = scripted();
+    for (name, text) in [
+        (
+            ".mcp.json",
+            json!({ "mcpServers": { "files": { "command": "${SERVER}", "args": [], "timeout": 7 } } }),
+        ),
+        (
+            "mcp.json",
+            json!({ "inputs": [], "servers": { "files": {
+                "type": "stdio", "command": "${env:SERVER}", "env": { "A": "${NONE:-b}" },
+            } } }),
+        ),
+    ] {
+        let file = folder.file(name, &text.to_string());
+        let variables = [("SERVER", server.as_str()), ("STICKLER_LOG", "info")];
+        let mut gateway = Gateway::with_env(&["--config", &file], &variables);
+        gateway.shake_hands();
+        let answer = gateway.call(1, "echo", &json!({ "txt": "hi" }));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        let log = gateway.end().stderr;
+        assert!(log.contains("WARN files: call of `echo`"), "{log}");
+        let noted = log.contains("`timeout` of server `files` is not used here");
+        assert_eq!(noted, name == ".mcp.json", "{log}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_clients_file_has_a_place() {
+    let folder = Folder::new();
+    for (text, expected) in [
+        ("{\n  \"mcpServers\": {\n    \"a\": 1 } }", ":3:10: server `a` is a number"),
+        ("{ \"mcpServers\": { \"a\": {} } }", ":1:19: server `a` needs a `command` or a `url`"),
+        ("{\n\"mcpServers\": [,] }", ":2:16: expected a JSON value"),
+        ("{\n // mine\n}", ":2:2: "),
+        ("{ \"other\": {} }", ":1:1: no `mcpServers` and no `servers`"),
+        (
+            "{\"mcpServers\":{\"a\":{\"type\":\"sse\",\"url\":\"http://x/sse\"}}}",
+            ":1:28: server `a` speaks the HTTP+SSE transport of 2024-11-05",
+        ),
+        (
+            "{\"servers\":{\"a\":{\"command\":\"x\",\"env\":{\"K\":\"${input:key}\"}}}}",
+            ":1:43: `${input:key}` is something that only the client knows",
+        ),
+    ] {
+        let file = folder.file("claude_desktop_config.json", text);
+        let end = run(&["--config", &file], &[]);
+        let expected = format!("{file}{expected}");
+        assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
+    }
+}
+
+#[test]
+fn servers_that_are_disabled_are_not_run_unless_they_are_asked_for() {
+    let folder = Folder::new();
+    let server =
+        |text: &str| json!({ "command": "sh", "args": ["-c", format!("echo {text} >&2")] });
+    let mut text = json!({ "mcpServers": { "a": server("here is a"), "b": server("here is b") } });
+    text["mcpServers"]["a"]["disabled"] = true.into();
+    let file = folder.file(".mcp.json", &text.to_string());
+    assert!(run(&["--config", &file], &[]).stderr.contains("here is b"));
+    assert!(run(&["--config", &file, "--server", "a"], &[]).stderr.contains("here is a"));
+}
+
+#[test]
+fn a_legacy_request_without_a_session_is_told_how_to_get_one() {
+    let gateway = support::http::Gateway::scripted(&[]);
+    let lost = gateway.post(&[], r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#);
+    let message = lost.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!((lost.status, lost.json()["id"].clone()), (400, json!(9)));
+    for wanted in ["`Mcp-Session-Id`", "`initialize`"] {
+        assert!(message.contains(wanted), "{message}");
+    }
+}

@@ -1,0 +1,175 @@
+//! Servers that fail and are started again, with real processes.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
+    reason = "tests are blunt, and start processes"
+)]
+
+mod support {
+    pub(crate) mod folder;
+    pub(crate) mod http;
+    pub(crate) mod stdio;
+}
+
+use serde_json::{Value, json};
+use support::folder::Folder;
+use support::http::{call, scripted_server};
+use support::stdio::Gateway;
+
+const QUICK: (&str, &str) = ("STICKLER_RESTART_PAUSE", "0.05");
+
+fn scripted() -> String {
+    scripted_server().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_server_that_fails_is_started_again_and_given_the_clients_handshake() {
+    let folder = Folder::new();
+    let log = folder.path("log");
+    let arguments = ["--restart", "on-failure", "--", &scripted(), "--log", &log];
+    let mut gateway = Gateway::with_env(&arguments, &[QUICK]);
+    gateway.shake_hands();
+    gateway.call(1, "echo", &json!({ "text": "before" }));
+    gateway.send_call(2, "slow", &json!({ "text": "x", "millis": 3_600_000 }));
+    gateway.send_call(3, "die", &json!({ "text": "" }));
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let answer = gateway.receive();
+        assert!(answer["error"]["message"].as_str().unwrap().starts_with("[STK-105]"), "{answer}");
+        ids.push(answer["id"].as_u64().unwrap());
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, [2, 3], "all in flight are told at once");
+    // The client goes on as if nothing had been, and calls are checked as before.
+    let answer = gateway.call(4, "echo", &json!({ "text": "after" }));
+    assert_eq!(
+        (&answer["id"], &answer["result"]["content"][0]["text"]),
+        (&json!(4), &json!("after"))
+    );
+    assert_eq!(gateway.call(5, "echo", &json!({ "txt": "after" }))["result"]["isError"], true);
+    let seen = folder.read("log");
+    let methods: Vec<String> = seen
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|message| format!("{} {}", message["method"].as_str().unwrap(), message["id"]))
+        .collect();
+    let again = methods.iter().position(|one| one.contains("stickler:initialize:1")).unwrap();
+    assert_eq!(methods[again], "initialize \"stickler:initialize:1\"");
+    assert_eq!(methods[again + 1], "notifications/initialized null");
+    assert_eq!(methods.iter().filter(|one| *one == "tools/call 4").count(), 1, "{methods:?}");
+    let first: Value = serde_json::from_str(seen.lines().next().unwrap()).unwrap();
+    let second: Value = serde_json::from_str(seen.lines().nth(again).unwrap()).unwrap();
+    assert_eq!(first["params"], second["params"], "the client's own words");
+    let end = gateway.end();
+    assert_eq!(end.status, 0);
+    assert!(
+        end.stderr.contains("the server failed; start 1 of a new one in 0.05 s"),
+        "{}",
+        end.stderr
+    );
+}
+
+#[test]
+fn there_is_an_end_to_new_starts_and_the_exit_code_is_kept() {
+    let folder = Folder::new();
+    let script = format!("echo start >> {}; exit 5", folder.path("starts"));
+    let file = folder.file(
+        "stickler.toml",
+        &format!(
+            "restart = 'on-failure'\nrestart_pause = 0.01\nrestart_limit = 3\n\
+             [servers.a]\ncommand = 'sh'\nargs = ['-c', '{script}']\n"
+        ),
+    );
+    let gateway = Gateway::start(&["--config", &file]);
+    gateway.wait_for_log("start 3 of a new one");
+    let end = gateway.wait();
+    assert_eq!(end.status, 5);
+    assert_eq!(folder.read("starts"), "start\n".repeat(4));
+}
+
+#[test]
+fn a_server_that_ends_as_it_should_is_not_started_again() {
+    let end = Gateway::start(&["--restart", "on-failure", "--", "true"]).wait();
+    assert_eq!((end.status, end.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_client_that_leaves_during_the_pause_is_not_waited_for() {
+    let variables = [("STICKLER_RESTART_PAUSE", "3600")];
+    let gateway = Gateway::with_env(&["--restart", "on-failure", "--", "false"], &variables);
+    gateway.wait_for_log("start 1 of a new one");
+    assert_eq!(gateway.end().status, 1);
+}
+
+#[test]
+fn a_server_that_refuses_the_handshake_the_second_time_is_a_failure() {
+    // Each server shakes hands only if it is the first one there.
+    let folder = Folder::new();
+    let script = format!(
+        r#"mkdir {} 2>/dev/null; first=$?
+        while read -r line; do case "$first $line" in
+          0*'"initialize"'*) echo '{{"jsonrpc":"2.0","id":"init","result":{{"protocolVersion":"2025-11-25","capabilities":{{}},"serverInfo":{{"name":"s","version":"1"}}}}}}' ;;
+          0*'"ping"'*) exit 6 ;;
+          1*) id=${{line#*\"id\":}}; id=${{id%%,*}}; echo "{{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{{\"code\":-32603,\"message\":\"not now\"}}}}" ;;
+        esac; done"#,
+        folder.path("first")
+    );
+    let file = folder.file(
+        "stickler.toml",
+        &format!(
+            "restart = 'on-failure'\nrestart_pause = 0.01\nrestart_limit = 1\n\
+             [servers.a]\ncommand = 'sh'\nargs = ['-c', '''{script}''']\n"
+        ),
+    );
+    let mut gateway = Gateway::start(&["--config", &file]);
+    gateway.shake_hands();
+    gateway.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
+    assert!(gateway.receive()["error"]["message"].as_str().unwrap().contains("STK-105"));
+    let end = gateway.wait();
+    assert!(end.stderr.contains("refuses the client's handshake: not now"), "{}", end.stderr);
+    assert_eq!(end.status, 137);
+}
+
+#[test]
+fn the_shared_server_is_started_again_after_a_pause_until_the_limit() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "stickler.toml",
+        &format!(
+            "restart = 'on-failure'\nrestart_pause = 0.05\nrestart_limit = 1\n\
+             [servers.a]\ncommand = '{}'\n",
+            scripted()
+        ),
+    );
+    let gateway = support::http::Gateway::start(&["--config", &file]);
+    let call = |tool: &str| {
+        let mut body: Value =
+            serde_json::from_str(&call(1, tool, &json!({ "text": "hi" }))).unwrap();
+        body["params"]["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let headers = [
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", tool),
+        ];
+        let answer = gateway.post(&headers, &body.to_string());
+        (answer.status, answer.json())
+    };
+    for _ in 0..2 {
+        assert_eq!(call("echo").1["result"]["content"][0]["text"], "hi");
+        let (_, died) = call("die");
+        assert!(died["error"]["message"].as_str().unwrap().starts_with("[STK-105]"), "{died}");
+    }
+    let (status, given_up) = call("echo");
+    let message = given_up["error"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("[STK-101] the server failed again after 1 new starts"),
+        "{message}"
+    );
+    assert_eq!((status, &given_up["id"]), (502, &json!(1)));
+}
