@@ -8,7 +8,9 @@
 //! does not, `mute` does not answer calls, `reading` says that its tools only read, `pages` lists
 //! one tool a page, `modern` knows no handshake, `noise` prints to standard output, `stays` does
 //! not end with its input, `orphan` leaves a process behind, `bare` has tools without descriptions,
-//! `broken` has a tool whose schema cannot be used, `toolless` has none.
+//! `broken` has a tool whose schema cannot be used, `toolless` has none, `flood` says ten thousand
+//! things before each answer to a call, `twice` answers calls twice and once more under an id that
+//! nobody has.
 #![allow(clippy::unwrap_used, reason = "a test program may be blunt")]
 
 use std::fs::{File, OpenOptions};
@@ -106,7 +108,18 @@ fn answer(message: &Value) {
             result["cacheScope"] = "public".into();
         }
     }
-    say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+    if is("flood") && method == "tools/call" {
+        for number in 0..10_000 {
+            notify("notifications/message", &json!({ "level": "info", "data": number }));
+            say_text("and this is on the wire too");
+        }
+    }
+    say(&answer);
+    if is("twice") && method == "tools/call" {
+        say(&answer);
+        say(&json!({ "jsonrpc": "2.0", "id": "nobody's", "result": {} }));
+    }
 }
 
 fn call(params: &Value) -> Value {

@@ -289,6 +289,87 @@ fn a_server_that_validates_itself_is_left_to_it() {
     assert_eq!(link.client(asked.clone()).server, [asked]);
 }
 
+/// A server that validates itself, and its tools.
+fn validating(caching: Value) -> Link {
+    let mut link = Link::new();
+    link.client(initialize());
+    let capability = json!({ "supported": true, "method": "validate", "caching": caching });
+    link.server(initialized(
+        json!({ "tools": {}, "experimental": { "toolValidation": capability } }),
+    ));
+    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let validate = json!({ "name": "validate", "inputSchema": { "type": "object" } });
+    link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": [stat(), validate] } }));
+    link
+}
+
+fn question(id: u32, path: Value) -> Value {
+    call(id, "validate", json!({ "tool": "stat", "arguments": { "path": path } }))
+}
+
+fn deep_answer(id: u32) -> Value {
+    let report = json!({ "valid": false, "errors": ["there is no such file"] });
+    let result = json!({ "content": [], "structuredContent": report });
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+#[test]
+fn the_servers_own_validation_is_asked_only_about_what_satisfies_the_schema() {
+    let mut link = validating(json!({ "enabled": false }));
+    let sent = link.client(question(5, json!(7)));
+    assert!(sent.server.is_empty());
+    assert_eq!(sent.client[0]["result"]["structuredContent"]["valid"], false);
+    let good = question(6, json!("a"));
+    assert_eq!(link.client(good.clone()).server, [good]);
+    assert_eq!(link.server(deep_answer(6)).client, [deep_answer(6)]);
+    let again = question(7, json!("a"));
+    assert_eq!(link.client(again.clone()).server, [again], "nothing is kept unless it may be");
+}
+
+#[test]
+fn deep_answers_are_kept_for_as_long_as_the_server_says() {
+    let mut link = validating(json!({ "enabled": true, "ttl": 60 }));
+    link.client(question(6, json!("a")));
+    link.server(deep_answer(6));
+    let sent = link.client(question(7, json!("a")));
+    assert!(sent.server.is_empty());
+    assert_eq!(sent.client, [deep_answer(7)], "the same answer under the new id");
+    assert_eq!(link.client(question(8, json!("b"))).server.len(), 1, "another question");
+    link.now += 60;
+    assert_eq!(link.client(question(9, json!("a"))).server.len(), 1, "its time is over");
+}
+
+#[test]
+fn deep_answers_are_forgotten_when_tools_or_resources_change() {
+    for method in ["notifications/tools/list_changed", "notifications/resources/updated"] {
+        let mut link = validating(json!({ "enabled": true, "ttl": 60 }));
+        link.client(question(6, json!("a")));
+        link.server(deep_answer(6));
+        link.server(
+            json!({ "jsonrpc": "2.0", "method": method, "params": { "uri": "file:///a" } }),
+        );
+        let sent = link.client(question(7, json!("a")));
+        assert!(sent.client.is_empty(), "{method}");
+        assert_eq!(sent.server.len(), 1, "{method}");
+    }
+}
+
+#[test]
+fn own_answers_follow_the_list() {
+    let mut link = Link::informed();
+    let ask = |id| call(id, "stickler_validate", json!({ "tool": "stat", "arguments": {} }));
+    for id in [5, 6] {
+        let sent = link.client(ask(id));
+        assert_eq!(sent.client[0]["id"], id);
+        assert_eq!(sent.client[0]["result"]["structuredContent"]["valid"], false);
+    }
+    link.client(json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/list" }));
+    let lenient = json!({ "name": "stat", "inputSchema": { "type": "object" } });
+    link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "tools": [lenient] } }));
+    assert_eq!(link.client(ask(8)).client[0]["result"]["structuredContent"]["valid"], true);
+}
+
 #[test]
 fn when_the_server_goes_everything_that_waits_is_answered_once() {
     let mut link = Link::ready();

@@ -92,6 +92,38 @@ impl Gateway {
         }
     }
 
+    /// Writes something that need not be a message.
+    pub(crate) fn write_raw(&mut self, text: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Writes messages in a thread of its own, which may have to wait for a reader.
+    pub(crate) fn write_in_background(
+        &mut self,
+        messages: impl Iterator<Item = String> + Send + 'static,
+    ) -> Writer {
+        let mut stdin = self.stdin.take().unwrap();
+        let written: Arc<Mutex<usize>> = Arc::default();
+        let count = Arc::clone(&written);
+        let thread = std::thread::spawn(move || {
+            for message in messages {
+                writeln!(stdin, "{message}").unwrap();
+                *count.lock().unwrap() += 1;
+            }
+            stdin
+        });
+        Writer { thread, written, seen: Mutex::default() }
+    }
+
+    /// The memory that the gateway itself has.
+    pub(crate) fn resident_bytes(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
+    }
+
     /// Closes the pipe and waits for the end.
     pub(crate) fn end(mut self) -> End {
         drop(self.stdin.take());
@@ -105,6 +137,38 @@ impl Gateway {
         let status = self.child.wait().unwrap().code().unwrap_or(-1);
         self.reader.take().unwrap().join().unwrap();
         End { status, stderr: self.stderr.lock().unwrap().clone() }
+    }
+}
+
+/// A thread that writes to the gateway.
+pub(crate) struct Writer {
+    thread: std::thread::JoinHandle<ChildStdin>,
+    written: Arc<Mutex<usize>>,
+    /// What was seen of it, and how often in a row.
+    seen: Mutex<(usize, usize)>,
+}
+
+impl Writer {
+    /// Whether it has written something, and then nothing more for a number of looks.
+    pub(crate) fn is_stuck(&self) -> bool {
+        let written = *self.written.lock().unwrap();
+        let mut seen = self.seen.lock().unwrap();
+        *seen = if seen.0 == written { (written, seen.1 + 1) } else { (written, 0) };
+        written > 0 && seen.1 > 50
+    }
+
+    /// Waits for it and gives the pipe back.
+    pub(crate) fn finish(self, gateway: &mut Gateway) {
+        gateway.stdin = Some(self.thread.join().unwrap());
+    }
+}
+
+/// Waits for something to become true.
+pub(crate) fn until(what: &str, is_true: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_true() {
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

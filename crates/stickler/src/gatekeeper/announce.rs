@@ -4,7 +4,7 @@ use super::Gatekeeper;
 use super::service::TOOL;
 use crate::protocol::{Era, Revision};
 use crate::tape::{Kind, Node, TapeBuffer};
-use crate::tool_validation::{EXTENSION, ToolValidationCapability};
+use crate::tool_validation::{EXPERIMENTAL, EXTENSION, ToolValidationCapability};
 
 impl Gatekeeper {
     /// The server's answer with what the gateway has to add; `None` when that is nothing.
@@ -24,10 +24,9 @@ impl Gatekeeper {
             vec![tool_entry(result)?]
         } else {
             let capabilities = result.get("capabilities")?;
-            self.server_validates = capabilities
-                .get("experimental")
-                .and_then(|one| one.get("toolValidation"))
-                .is_some();
+            let announced = capabilities.get("experimental").and_then(|one| one.get(EXPERIMENTAL));
+            self.server_validates = announced.is_some();
+            self.deep = announced.and_then(read_capability);
             if self.server_validates || capabilities.get("tools").is_none() {
                 return None;
             }
@@ -35,6 +34,11 @@ impl Gatekeeper {
         };
         Some(splice(tape.text(), insertions).into_bytes())
     }
+}
+
+/// What a server says about its own validation.
+fn read_capability(announced: Node<'_>) -> Option<ToolValidationCapability> {
+    ToolValidationCapability::read(&serde_json::from_str(announced.raw()).ok()?)
 }
 
 /// Text to be put in at a place.

@@ -6,12 +6,14 @@
 //! go in with the time, an [`Outbox`] comes out; whoever pumps bytes does the rest.
 
 mod announce;
+mod answers;
 mod held;
 mod outbox;
 mod overdue;
 mod own;
 mod service;
 mod settings;
+mod waiting;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,15 +25,15 @@ pub use settings::GatekeeperSettings;
 
 use crate::arguments::McpValidator;
 use crate::envelope::{Glimpse, RequestId};
-use crate::headers::VERSION_KEY;
 use crate::middleware::ValidationMiddleware;
 use crate::protocol::Revision;
 use crate::rules::{Code, MessageRule};
 use crate::side::Side;
-use crate::tape::TapeBuffer;
+use crate::tool_validation::ToolValidationCapability;
 use crate::verdict::{Decision, Verdict};
+use answers::Answers;
 use held::Held;
-use own::{OwnRequests, Reply};
+use own::OwnRequests;
 
 /// Stands between one client and one server.
 #[derive(Debug)]
@@ -44,6 +46,9 @@ pub struct Gatekeeper {
     held: Held,
     /// The server has a validation of its own; ours stays silent.
     server_validates: bool,
+    /// What that validation can do.
+    deep: Option<ToolValidationCapability>,
+    answers: Answers,
     /// When it is next to be looked whether a request has waited for too long.
     overdue_at: Option<Duration>,
 }
@@ -72,6 +77,8 @@ impl Gatekeeper {
             own: OwnRequests::default(),
             held: Held::default(),
             server_validates: false,
+            deep: None,
+            answers: Answers::default(),
             overdue_at: None,
         }
     }
@@ -180,47 +187,6 @@ impl Gatekeeper {
         self.middleware.revision()
     }
 
-    /// Whether a message is a call that should wait until the tools are known.
-    fn must_wait(&self, message: &[u8], now: Duration) -> bool {
-        let mentions = |text: &[u8]| memchr::memmem::find(message, text).is_some();
-        if !self.held.is_empty() {
-            // What refers to a call that waits must not overtake it.
-            return mentions(b"tools/call") || mentions(b"notifications/cancelled");
-        }
-        let freshness = self.validator.cache().freshness(&self.server);
-        let known = freshness.is_some_and(|freshness| !freshness.is_stale(now));
-        !known && mentions(b"tools/call") && self.can_ask(now)
-    }
-
-    /// Whether asking the server for its tools can come to something, now or after the handshake.
-    fn can_ask(&self, now: Duration) -> bool {
-        self.settings.learns
-            && self.middleware.server_has_tools() != Some(false)
-            && self.own.may_ask(now, self.settings.pause_after_failure)
-    }
-
-    fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Outbox<'_>) {
-        self.held.push(message, now.saturating_add(self.settings.longest_wait));
-        self.ask(out);
-    }
-
-    /// Asks for the tools, unless the server is still about to say whether it has any.
-    fn ask(&mut self, out: &mut Outbox<'_>) {
-        let revision = self.own_revision();
-        if self.middleware.server_has_tools() == Some(true)
-            && let Some(request) = self.own.ask(revision, None)
-        {
-            out.to_server.push(Cow::Owned(request));
-        }
-    }
-
-    /// The revision that our own questions are written in. The first request to speak for itself
-    /// may be the one that waits for their answers.
-    fn own_revision(&self) -> Option<Revision> {
-        let waiting = self.held.first().filter(|_| !self.middleware.is_revision_settled());
-        waiting.and_then(declared_revision).or_else(|| self.middleware.revision())
-    }
-
     fn admit<'m>(
         &mut self,
         message: Cow<'m, [u8]>,
@@ -234,23 +200,22 @@ impl Gatekeeper {
             self.hold(message.into_owned(), now, out);
             return;
         }
-        if self.is_for_us(&verdict) {
-            let answer = self.serve(&message);
+        let answer = if self.is_for_us(&verdict) {
+            self.serve(&message, now)
+        } else if self.is_for_deep_checks(&verdict) {
+            self.spare_the_server(&verdict, &message, now)
+        } else {
+            None
+        };
+        if let Some(answer) = answer {
             if let Some(id) = &verdict.subject.id {
                 self.middleware.settle(Side::Client, id);
             }
-            out.to_client.extend(answer.map(Cow::Owned));
+            out.to_client.push(Cow::Owned(answer));
             out.events.push(Event::Judged { sender: Side::Client, verdict });
             return;
         }
         out.settle(Side::Client, verdict, message);
-    }
-
-    /// A list of a few seconds ago is as good as a new one.
-    fn list_is_old(&self, now: Duration) -> bool {
-        let freshness = self.validator.cache().freshness(&self.server);
-        let age = freshness.map(|freshness| now.saturating_sub(freshness.learnt_at));
-        age.is_some_and(|age| age > self.settings.fresh_enough) && self.can_ask(now)
     }
 
     fn pass_to_client<'m>(&mut self, message: Cow<'m, [u8]>, now: Duration, out: &mut Outbox<'m>) {
@@ -258,8 +223,16 @@ impl Gatekeeper {
         if verdict.decision == Decision::Forward
             && let Some(method) = verdict.subject.method.as_deref()
         {
-            if method == "tools/list" {
-                self.register_service();
+            match method {
+                "tools/list" => {
+                    self.register_service();
+                    self.answers.forget();
+                }
+                "tools/call" => self.keep_answer(&verdict, &message, now),
+                "notifications/tools/list_changed"
+                | "notifications/resources/list_changed"
+                | "notifications/resources/updated" => self.answers.forget(),
+                _ => {}
             }
             if let Some(announced) = self.announce(method, &message) {
                 verdict.decision = Decision::Rewrite(announced);
@@ -274,48 +247,6 @@ impl Gatekeeper {
             }
         }
     }
-
-    /// An answer to a question of our own.
-    fn learn(&mut self, reply: &Reply, now: Duration, out: &mut Outbox<'_>) {
-        let known = (self.validator.cache(), &self.validator.config().limits);
-        match self.own.learn(reply, known, &self.server, now) {
-            own::Progress::NextPage(cursor) => {
-                let request = self.own.ask(self.own_revision(), Some(&cursor));
-                out.to_server.extend(request.map(Cow::Owned));
-                return;
-            }
-            own::Progress::Learnt(discovery) => {
-                self.register_service();
-                out.events.push(Event::Learnt { discovery });
-            }
-            own::Progress::Failed(reason) => {
-                self.own.give_up(now);
-                self.degrade(&reason, out);
-            }
-        }
-        self.release(now, out);
-    }
-
-    /// What is known can no longer be confirmed, so it refuses nothing.
-    fn degrade(&mut self, reason: &str, out: &mut Outbox<'_>) {
-        self.validator.cache().mark_changed(&self.server);
-        out.events.push(Event::Degraded { reason: reason.to_owned() });
-    }
-
-    /// Whatever waits is judged by what is known now.
-    fn release(&mut self, now: Duration, out: &mut Outbox<'_>) {
-        for message in self.held.take() {
-            self.admit(Cow::Owned(message), now, Try::Last, out);
-        }
-    }
-}
-
-/// The revision that a request says it is written in.
-fn declared_revision(message: &[u8]) -> Option<Revision> {
-    let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(message, 1 << 10).ok()?;
-    let version = tape.root().get("params")?.get("_meta")?.get(VERSION_KEY)?;
-    Revision::parse(&version.as_str()?)
 }
 
 fn is_refused_by_a_list(verdict: &Verdict) -> bool {

@@ -1,10 +1,12 @@
 //! The tool that validates calls without making them.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::Gatekeeper;
 use crate::protocol::{Era, Revision};
-use crate::tape::TapeBuffer;
+use crate::tape::{Node, TapeBuffer};
 use crate::tool_validation::{VALIDATION_TOOL_DESCRIPTION, ValidationRequest, validation_tool};
 use crate::verdict::{Decision, Verdict};
 
@@ -13,6 +15,12 @@ pub(super) const TOOL: &str = "stickler_validate";
 
 /// The name that clients know from servers that validate themselves.
 const ALIAS: &str = crate::tool_validation::DEFAULT_METHOD;
+
+/// How long an answer of ours holds, as it is announced.
+const OWN_ANSWERS_HOLD: Duration = Duration::from_secs(300);
+
+/// How deep a call of the tool may nest.
+const DEEPEST: usize = 1 << 16;
 
 impl Gatekeeper {
     /// Whether a call that may go on is one that the gateway itself answers.
@@ -44,20 +52,105 @@ impl Gatekeeper {
     }
 
     /// The answer to a call of our tool.
-    pub(super) fn serve(&self, message: &[u8]) -> Option<Vec<u8>> {
-        let mut buffer = TapeBuffer::new();
-        let tape = buffer.read(message, 1 << 16).ok()?;
-        let root = tape.root();
-        let id = root.get("id")?.raw();
-        let arguments = root.pointer("/params/arguments").map(|node| node.raw().as_bytes());
-        let mut result = match ValidationRequest::read(arguments) {
+    pub(super) fn serve(&mut self, message: &[u8], now: Duration) -> Option<Vec<u8>> {
+        let asked = Asked::read(message)?;
+        if let Some(result) = self.answers.get(asked.arguments, now) {
+            return Some(asked.reply(result));
+        }
+        let result = match ValidationRequest::read(asked.arguments_given()) {
             Ok(request) => request.answer(&request.judge(&self.validator, &self.server)),
             Err(refusal) => refusal.answer(),
         };
+        let result = self.complete(result);
+        // What was judged without a list holds only until there is one.
+        if !self.validator.cache().is_stale(&self.server, now) {
+            let holds_until = now.saturating_add(OWN_ANSWERS_HOLD);
+            self.answers.keep(asked.arguments, &result, holds_until);
+        }
+        Some(asked.reply(&result))
+    }
+
+    /// Whether a call goes to the server's own validation.
+    pub(super) fn is_for_deep_checks(&self, verdict: &Verdict) -> bool {
+        let tool = verdict.subject.tool.as_deref();
+        let deep = self.deep.as_ref().map(|deep| deep.method.as_str());
+        deep.is_some() && deep == tool && verdict.decision == Decision::Forward
+    }
+
+    /// An answer in place of the server's own validation, where there is nothing for it to find
+    /// out: it has answered that question already, or no call that is asked about even satisfies
+    /// its schema.
+    pub(super) fn spare_the_server(
+        &mut self,
+        verdict: &Verdict,
+        message: &[u8],
+        now: Duration,
+    ) -> Option<Vec<u8>> {
+        let asked = Asked::read(message)?;
+        if let Some(result) = self.answers.get(asked.arguments, now) {
+            return Some(asked.reply(result));
+        }
+        if let Ok(request) = ValidationRequest::read(asked.arguments_given())
+            && !self.validator.cache().is_stale(&self.server, now)
+        {
+            let reports = request.judge(&self.validator, &self.server);
+            if !reports.is_empty() && reports.iter().all(|report| !report.valid) {
+                return Some(asked.reply(&self.complete(request.answer(&reports))));
+            }
+        }
+        if let Some(id) = &verdict.subject.id {
+            self.answers.expect(id, asked.arguments);
+        }
+        None
+    }
+
+    /// Keeps what the server's own validation has answered, as long as the server allows.
+    pub(super) fn keep_answer(&mut self, verdict: &Verdict, message: &[u8], now: Duration) {
+        let Some(id) = verdict.subject.id.as_ref() else { return };
+        let Some(question) = self.answers.take_question(id) else { return };
+        let seconds = self.deep.as_ref().and_then(|deep| deep.cache_seconds);
+        let mut buffer = TapeBuffer::new();
+        let (Some(seconds), Ok(tape)) = (seconds, buffer.read(message, DEEPEST)) else { return };
+        let Some(result) = tape.root().get("result") else { return };
+        // A question that could not be answered may be one that can be the next time.
+        if result.get("isError").and_then(Node::as_bool) != Some(true) {
+            let holds_until = now.saturating_add(Duration::from_secs(seconds));
+            self.answers.keep(&question, result.raw(), holds_until);
+        }
+    }
+
+    fn complete(&self, mut result: Value) -> String {
         if self.middleware.revision().is_none_or(|one: Revision| one.era() == Era::Modern) {
             result["resultType"] = "complete".into();
         }
-        Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes())
+        result.to_string()
+    }
+}
+
+/// A call of a tool that validates.
+struct Asked<'t> {
+    id: &'t str,
+    /// As they were written; empty where there are none.
+    arguments: &'t str,
+}
+
+impl<'t> Asked<'t> {
+    fn read(message: &'t [u8]) -> Option<Self> {
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(message, DEEPEST).ok()?;
+        let text = |node: Node<'_>| str::from_utf8(message.get(node.span())?).ok();
+        let id = tape.root().get("id").and_then(text)?;
+        let arguments = tape.root().pointer("/params/arguments").and_then(text);
+        Some(Self { id, arguments: arguments.unwrap_or_default() })
+    }
+
+    fn arguments_given(&self) -> Option<&'t [u8]> {
+        Some(self.arguments.as_bytes()).filter(|arguments| !arguments.is_empty())
+    }
+
+    fn reply(&self, result: &str) -> Vec<u8> {
+        let id = self.id;
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
     }
 }
 

@@ -1,0 +1,182 @@
+//! Peers that misbehave and peers that are many: nothing is lost, nothing crosses, memory is bounded.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and start processes"
+)]
+
+mod support {
+    pub(crate) mod http;
+    pub(crate) mod stdio;
+}
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use support::http::{call, scripted_server};
+use support::stdio::Gateway;
+
+fn gateway(options: &[&str], mode: &str) -> Gateway {
+    let server = scripted_server().to_string_lossy().into_owned();
+    let mut arguments = options.to_vec();
+    arguments.extend(["--", &server]);
+    if !mode.is_empty() {
+        arguments.extend(["--mode", mode]);
+    }
+    Gateway::start(&arguments)
+}
+
+fn text_of(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_thousand_requests_at_once_get_a_thousand_answers_each_its_own() {
+    let mut gateway = gateway(&[], "");
+    gateway.shake_hands();
+    for id in 0..1000 {
+        // Every third is slow, so that answers come out of order, and every tenth is bad.
+        let tool = if id % 3 == 0 { "slow" } else { "echo" };
+        let arguments = match id % 10 {
+            0 => json!({ "txt": id.to_string() }),
+            _ => json!({ "text": id.to_string(), "millis": 20 }),
+        };
+        gateway.send_call(id, tool, &arguments);
+    }
+    let mut answers = HashMap::new();
+    while answers.len() < 1000 {
+        let answer = gateway.receive();
+        let id = answer["id"].as_u64().unwrap();
+        assert!(answers.insert(id, answer).is_none(), "{id} was answered twice");
+    }
+    for (id, answer) in &answers {
+        if id % 10 == 0 {
+            assert_eq!(answer["result"]["isError"], true, "{answer}");
+        } else {
+            assert_eq!(text_of(answer), id.to_string());
+        }
+    }
+    assert_eq!(gateway.end().status, 0);
+}
+
+#[test]
+fn a_reader_that_takes_its_time_loses_nothing_and_costs_no_memory() {
+    let mut gateway = gateway(&[], "");
+    gateway.shake_hands();
+    gateway.call(0, "echo", &json!({ "text": "the tools are known now" }));
+    let before = gateway.resident_bytes();
+    const LENGTH: usize = 256 << 10;
+    // Sixty-four megabytes are asked for while nobody reads: whoever writes has to wait.
+    let writer = gateway.write_in_background((1..=256).map(|id| {
+        let arguments = json!({ "text": "x".repeat(LENGTH) });
+        call(id, "echo", &arguments)
+    }));
+    support::stdio::until("the pipes are full", || writer.is_stuck());
+    let grown = gateway.resident_bytes().saturating_sub(before);
+    assert!(grown < 32 << 20, "{grown} bytes are kept for a client that does not read");
+    for id in 1..=256 {
+        let answer = gateway.receive();
+        assert_eq!((&answer["id"], text_of(&answer).len()), (&json!(id), LENGTH));
+    }
+    writer.finish(&mut gateway);
+    assert_eq!(gateway.end().status, 0);
+}
+
+#[test]
+fn a_server_that_floods_is_passed_on_in_full_and_its_noise_is_not() {
+    let mut gateway = gateway(&["--log", "off"], "flood");
+    gateway.shake_hands();
+    gateway.send_call(1, "echo", &json!({ "text": "after the flood" }));
+    let mut expected = 0;
+    let answer = loop {
+        let message = gateway.receive();
+        if message.get("id").is_some() {
+            break message;
+        }
+        assert_eq!(message["params"]["data"], expected);
+        expected += 1;
+    };
+    assert_eq!(expected, 10_000);
+    assert_eq!(text_of(&answer), "after the flood");
+    assert!(gateway.resident_bytes() < 200 << 20);
+    assert_eq!(gateway.end().status, 0);
+}
+
+#[test]
+fn half_a_message_holds_nothing_else_up() {
+    let mut gateway = gateway(&[], "");
+    gateway.shake_hands();
+    gateway.send_call(1, "slow", &json!({ "text": "first", "millis": 200 }));
+    let second = call(2, "echo", &json!({ "text": "second" }));
+    let (half, rest) = second.split_at(second.len() / 2);
+    gateway.write_raw(half);
+    assert_eq!(text_of(&gateway.receive()), "first");
+    gateway.write_raw(&format!("{rest}\n"));
+    assert_eq!(text_of(&gateway.receive()), "second");
+    // One that is never finished is told apart from one that is.
+    gateway.write_raw("{\"jsonrpc\":\"2.0\",\"id\":3,\"meth");
+    let end = gateway.end();
+    assert_eq!(end.status, 0, "{}", end.stderr);
+}
+
+#[test]
+fn answers_that_nobody_asked_for_do_not_count() {
+    let mut gateway = gateway(&["--strict"], "twice");
+    gateway.shake_hands();
+    for id in 1..=20 {
+        let answer = gateway.call(id, "echo", &json!({ "text": id.to_string() }));
+        assert_eq!((&answer["id"], text_of(&answer)), (&json!(id), id.to_string().as_str()));
+    }
+    let end = gateway.end();
+    assert_eq!(end.status, 0);
+    let kept_off = end.stderr.matches("kept off the wire: [unpaired-response]").count();
+    assert_eq!(kept_off, 40, "{}", end.stderr);
+}
+
+#[test]
+fn garbage_from_the_client_is_answered_and_what_follows_is_served() {
+    let mut gateway = gateway(&[], "");
+    gateway.shake_hands();
+    for garbage in ["\u{0}\u{1}binary", "{\"jsonrpc\":", "[1,2", "\"text\"", "{]"] {
+        gateway.write_raw(&format!("{garbage}\n"));
+        let answer = gateway.receive();
+        assert!(answer.get("id").is_none(), "{answer}");
+        let code = answer["error"]["code"].as_i64().unwrap();
+        assert!([-32700, -32600].contains(&code), "{answer}");
+    }
+    let answer = gateway.call(9, "echo", &json!({ "text": "still here" }));
+    assert_eq!(text_of(&answer), "still here");
+}
+
+#[test]
+fn hundreds_of_sessions_that_come_and_go_leave_no_process_behind() {
+    let gateway = support::http::Gateway::scripted(&["--max-children", "4"]);
+    for _ in 0..200 {
+        // The server of a session that was ended may still be on its way out.
+        support::stdio::until("a place is free", || children_of(gateway.child.id()) < 2);
+        let session = gateway.session();
+        let headers = [("mcp-session-id", session.as_str())];
+        let answer = support::http::request(gateway.port, "DELETE", "/mcp", &headers, "");
+        assert_eq!(answer.status, 200);
+    }
+    support::stdio::until("the servers are gone", || children_of(gateway.child.id()) == 0);
+    // The cap holds for those that stay, and a place is free when one goes.
+    let sessions: Vec<String> = (0..4).map(|_| gateway.session()).collect();
+    let refused = gateway.post(&[], &support::http::initialize());
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    let headers = [("mcp-session-id", sessions[0].as_str())];
+    support::http::request(gateway.port, "DELETE", "/mcp", &headers, "");
+    support::stdio::until("a place is free", || {
+        gateway.post(&[], &support::http::initialize()).status == 200
+    });
+    gateway.end();
+}
+
+fn children_of(pid: u32) -> usize {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let children =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
+    children.map(|children| children.split_whitespace().count()).sum()
+}

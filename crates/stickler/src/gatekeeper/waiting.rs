@@ -1,0 +1,103 @@
+//! Calls that wait until the server's tools are known, and the asking for them.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::own::{Progress, Reply};
+use super::{Event, Gatekeeper, Outbox, Try};
+use crate::headers::VERSION_KEY;
+use crate::protocol::Revision;
+use crate::tape::TapeBuffer;
+
+impl Gatekeeper {
+    /// Whether a message is a call that should wait until the tools are known.
+    pub(super) fn must_wait(&self, message: &[u8], now: Duration) -> bool {
+        let mentions = |text: &[u8]| memchr::memmem::find(message, text).is_some();
+        if !self.held.is_empty() {
+            // What refers to a call that waits must not overtake it.
+            return mentions(b"tools/call") || mentions(b"notifications/cancelled");
+        }
+        let freshness = self.validator.cache().freshness(&self.server);
+        let known = freshness.is_some_and(|freshness| !freshness.is_stale(now));
+        !known && mentions(b"tools/call") && self.can_ask(now)
+    }
+
+    /// Whether asking the server for its tools can come to something, now or after the handshake.
+    pub(super) fn can_ask(&self, now: Duration) -> bool {
+        self.settings.learns
+            && self.middleware.server_has_tools() != Some(false)
+            && self.own.may_ask(now, self.settings.pause_after_failure)
+    }
+
+    pub(super) fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Outbox<'_>) {
+        self.held.push(message, now.saturating_add(self.settings.longest_wait));
+        self.ask(out);
+    }
+
+    /// Asks for the tools, unless the server is still about to say whether it has any.
+    pub(super) fn ask(&mut self, out: &mut Outbox<'_>) {
+        let revision = self.own_revision();
+        if self.middleware.server_has_tools() == Some(true)
+            && let Some(request) = self.own.ask(revision, None)
+        {
+            out.to_server.push(Cow::Owned(request));
+        }
+    }
+
+    /// The revision that our own questions are written in. The first request to speak for itself
+    /// may be the one that waits for their answers.
+    pub(super) fn own_revision(&self) -> Option<Revision> {
+        let waiting = self.held.first().filter(|_| !self.middleware.is_revision_settled());
+        waiting.and_then(declared_revision).or_else(|| self.middleware.revision())
+    }
+
+    /// A list of a few seconds ago is as good as a new one.
+    pub(super) fn list_is_old(&self, now: Duration) -> bool {
+        let freshness = self.validator.cache().freshness(&self.server);
+        let age = freshness.map(|freshness| now.saturating_sub(freshness.learnt_at));
+        age.is_some_and(|age| age > self.settings.fresh_enough) && self.can_ask(now)
+    }
+
+    /// An answer to a question of our own.
+    pub(super) fn learn(&mut self, reply: &Reply, now: Duration, out: &mut Outbox<'_>) {
+        let known = (self.validator.cache(), &self.validator.config().limits);
+        match self.own.learn(reply, known, &self.server, now) {
+            Progress::NextPage(cursor) => {
+                let request = self.own.ask(self.own_revision(), Some(&cursor));
+                out.to_server.extend(request.map(Cow::Owned));
+                return;
+            }
+            Progress::Learnt(discovery) => {
+                self.register_service();
+                self.answers.forget();
+                out.events.push(Event::Learnt { discovery });
+            }
+            Progress::Failed(reason) => {
+                self.own.give_up(now);
+                self.degrade(&reason, out);
+            }
+        }
+        self.release(now, out);
+    }
+
+    /// What is known can no longer be confirmed, so it refuses nothing.
+    pub(super) fn degrade(&mut self, reason: &str, out: &mut Outbox<'_>) {
+        self.validator.cache().mark_changed(&self.server);
+        out.events.push(Event::Degraded { reason: reason.to_owned() });
+    }
+
+    /// Whatever waits is judged by what is known now.
+    pub(super) fn release(&mut self, now: Duration, out: &mut Outbox<'_>) {
+        for message in self.held.take() {
+            self.admit(Cow::Owned(message), now, Try::Last, out);
+        }
+    }
+}
+
+/// The revision that a request says it is written in.
+fn declared_revision(message: &[u8]) -> Option<Revision> {
+    let mut buffer = TapeBuffer::new();
+    let tape = buffer.read(message, 1 << 10).ok()?;
+    let version = tape.root().get("params")?.get("_meta")?.get(VERSION_KEY)?;
+    Revision::parse(&version.as_str()?)
+}
