@@ -1,6 +1,7 @@
 //! One module a command.
 
 pub(crate) mod audit;
+pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
