@@ -51,6 +51,14 @@ fn ten() -> u8 {
     10
 }
 
+impl Notes {
+    /// Whether there is a note.
+    #[allow(dead_code, reason = "only some examples ask")]
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
+    }
+}
+
 #[tool_router]
 impl Notes {
     #[tool(description = "Writes a note")]

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Audit(AuditOptions),
     /// Stand in front of a server: bad calls are answered with help, the server's faults are seen
     Run(Box<RunOptions>),
+    /// Make one call of a server's tool, checked before it is made
+    Call(CallOptions),
     /// Tell what a code or rule means, why it matters and how to mend it
     Explain(ExplainOptions),
     /// Print the protocol's own schema: a whole revision, or one definition of it
@@ -191,6 +193,46 @@ pub(crate) enum Answer {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = CALL_EXAMPLES)]
+pub(crate) struct CallOptions {
+    /// The tool
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+
+    /// Arguments, each of the type that the tool's schema gives it: text stays text, numbers,
+    /// booleans, arrays and objects are read as JSON
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) pairs: Vec<String>,
+
+    /// The arguments as JSON; those given one by one are added to them
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+
+    /// The server's URL
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub(crate) url: Option<String>,
+
+    /// The environment variable with the token that the server at the URL wants to see
+    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    pub(crate) bearer_token_env: Option<String>,
+
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+
+    /// Seconds that the server may take for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) checks: CheckOptions,
+
+    /// The server's command
+    #[arg(last = true, value_name = "CMD", required_unless_present = "url")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExplainOptions {
     /// A code such as `STK-107` or a rule such as `unknown_field`; without it all are listed
     #[arg(value_name = "CODE")]
@@ -233,6 +275,18 @@ Examples:
   stickler validate --tools tools.json write_file --args '{\"pth\":\"a.txt\",\"content\":\"hi\"}'
   stickler validate --tools tools.json --calls calls.ndjson --format json
   producer | stickler validate --tools tools.json --calls -";
+
+const CALL_EXAMPLES: &str = "\
+Examples:
+  stickler call read_file path=notes.txt -- npx -y @modelcontextprotocol/server-filesystem .
+  stickler call search query=rust limit=5 --url https://example.com/mcp
+  stickler call edit --args '{\"path\":\"a\"}' --format json -- ./my-server
+
+Exit codes:
+  0  the tool gave its result, which is printed
+  1  the call was refused and not made, the tool failed, or its result breaks its outputSchema
+  2  the command line is wrong
+  3  the server cannot be started or reached, or went away, or did not answer";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Check(options) => commands::check::run(&options),
         Command::Audit(options) => commands::audit::run(&options),
         Command::Run(options) => commands::run::run(&options),
+        Command::Call(options) => commands::call::run(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),

@@ -1,6 +1,7 @@
 //! One module a command.
 
 pub(crate) mod audit;
+pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
 mod counts;

@@ -8,9 +8,11 @@
     reason = "tests are blunt, and say why they were skipped"
 )]
 
+mod before_and_after;
 mod checked;
 mod client;
 mod deep_checks;
+mod examples;
 mod forwarding;
 mod http;
 mod internals;

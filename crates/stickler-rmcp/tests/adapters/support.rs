@@ -3,14 +3,16 @@
 
 use rmcp::ServiceExt as _;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, Command};
 
 /// A client of one server, on a pipe.
 pub(crate) struct Wire {
-    lines: tokio::io::Lines<BufReader<tokio::io::ReadHalf<DuplexStream>>>,
-    writer: tokio::io::WriteHalf<DuplexStream>,
+    lines: tokio::io::Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
+    writer: Box<dyn AsyncWrite + Send + Unpin>,
     next_id: i64,
     modern: bool,
+    _child: Option<Child>,
 }
 
 /// What a modern request carries.
@@ -40,7 +42,36 @@ impl Wire {
             }
         });
         let (reader, writer) = tokio::io::split(ours);
-        Self { lines: BufReader::new(reader).lines(), writer, next_id: 1, modern }
+        Self::on(Box::new(reader), Box::new(writer), modern, None)
+    }
+
+    fn on(
+        reader: Box<dyn AsyncRead + Send + Unpin>,
+        writer: Box<dyn AsyncWrite + Send + Unpin>,
+        modern: bool,
+        child: Option<Child>,
+    ) -> Self {
+        Self { lines: BufReader::new(reader).lines(), writer, next_id: 1, modern, _child: child }
+    }
+
+    /// A client of a process, in either era.
+    pub(crate) async fn process(program: &str, arguments: &[&str], modern: bool) -> Self {
+        let mut command = Command::new(program);
+        command.args(arguments).kill_on_drop(true);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (reader, writer) = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        let mut wire = Self::on(Box::new(reader), Box::new(writer), modern, Some(child));
+        if !modern {
+            wire.greet().await;
+        }
+        wire
+    }
+
+    async fn greet(&mut self) -> Value {
+        let answer = self.ask("initialize", initialize()).await;
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        answer["result"].clone()
     }
 
     /// A client of 2026-07-28.
@@ -51,9 +82,8 @@ impl Wire {
     /// A client of 2025-11-25, and the server's answer to `initialize`.
     pub(crate) async fn legacy(server: impl rmcp::ServerHandler) -> (Self, Value) {
         let mut wire = Self::to(server, false);
-        let answer = wire.ask("initialize", initialize()).await;
-        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
-        (wire, answer["result"].clone())
+        let info = wire.greet().await;
+        (wire, info)
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {

@@ -3,7 +3,7 @@
 pub(super) mod call;
 pub(super) mod diagnostic;
 mod layout;
-mod record;
+pub(super) mod record;
 pub(super) mod tools;
 
 use std::fs::File;

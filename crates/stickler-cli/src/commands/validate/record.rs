@@ -8,7 +8,7 @@ use super::SERVER;
 use super::call::Judged;
 
 #[derive(Serialize)]
-pub(super) struct Record<'r> {
+pub(in crate::commands) struct Record<'r> {
     line: usize,
     tool: Option<&'r str>,
     valid: bool,
@@ -44,7 +44,11 @@ struct EditRecord<'r> {
 }
 
 impl<'r> Record<'r> {
-    pub(super) fn new(validator: &McpValidator, line: usize, judged: &'r Judged) -> Self {
+    pub(in crate::commands) fn new(
+        validator: &McpValidator,
+        line: usize,
+        judged: &'r Judged,
+    ) -> Self {
         match judged {
             Judged::Call { tool, result, .. } => {
                 let masked = validator.config().mask_values;

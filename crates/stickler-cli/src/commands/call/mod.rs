@@ -1,0 +1,103 @@
+//! `stickler call`: one call from the shell, checked before it is made.
+
+mod output;
+mod pairs;
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use stickler_rmcp::{Code, Error, McpClient, McpConfig, ToolCallResult, ValidationConfig};
+
+use self::output::Report;
+use super::validate::SERVER;
+use crate::cli::CallOptions;
+use crate::exit::{Exit, Failure, Outcome};
+
+pub(crate) fn run(options: &CallOptions) -> Outcome {
+    let given = given_arguments(options.args.as_deref())?;
+    let pairs = pairs::read(&options.pairs).map_err(Failure::Usage)?;
+    if !pairs.is_empty() && !given.as_ref().is_none_or(Value::is_object) {
+        let message = "`--args` must be an object where fields are given beside it";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut client = McpClient::new(server(options)?).map_err(|error| usage(&error))?;
+        client.enable_validation(ValidationConfig::from(&options.checks));
+        client.connect().await.map_err(|error| Failure::Unreachable(error.to_string()))?;
+        let arguments = arguments(&client, &options.tool, given, &pairs);
+        let outcome = client.call_tool(&options.tool, arguments.clone()).await;
+        client.close().await;
+        let report = Report { client: &client, tool: &options.tool, arguments: &arguments };
+        report.print(options.format, &outcome)?;
+        Ok(exit(&outcome))
+    })
+}
+
+/// Where the server is.
+fn server(options: &CallOptions) -> Result<McpConfig, Failure> {
+    let config = match (&options.url, options.command.split_first()) {
+        (Some(url), _) => McpConfig::url(SERVER, url),
+        (None, Some((program, arguments))) => McpConfig::new(SERVER, program).args(arguments),
+        (None, None) => {
+            let message = "no server: put its command after `--`, or give `--url`";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+    };
+    let config = match &options.bearer_token_env {
+        Some(variable) => {
+            let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
+            let message = format!("the variable `{variable}` holds no token");
+            let token = token.ok_or(Failure::Usage(message))?;
+            config.header("authorization", format!("Bearer {token}"))
+        }
+        None => config,
+    };
+    Ok(config.timeout(Duration::from_secs(options.timeout)))
+}
+
+fn given_arguments(args: Option<&str>) -> Result<Option<Value>, Failure> {
+    let read = |text| {
+        serde_json::from_str(text)
+            .map_err(|error| Failure::Usage(format!("`--args` is not JSON: {error}")))
+    };
+    args.map(read).transpose()
+}
+
+/// The arguments that were given as JSON, and those that were given one by one.
+fn arguments(
+    client: &McpClient,
+    tool: &str,
+    given: Option<Value>,
+    pairs: &[(String, String)],
+) -> Value {
+    let mut arguments = given.unwrap_or_else(|| Value::Object(Map::new()));
+    let schema = client.validator().and_then(|validator| validator.cache().get(SERVER, tool));
+    let schema = schema.map(|schema| schema.raw.clone()).unwrap_or_default();
+    if let Value::Object(arguments) = &mut arguments {
+        for (name, text) in pairs {
+            arguments.insert(name.clone(), pairs::typed(&schema, name, text));
+        }
+    }
+    arguments
+}
+
+/// Refusals and failures of the tool are findings; what kept the call from being made or answered is
+/// not.
+fn exit(outcome: &Result<ToolCallResult, Error>) -> Exit {
+    match outcome.as_ref().map_err(Error::code) {
+        Ok(_) => Exit::Fine,
+        Err(
+            Code::NotConnected
+            | Code::CannotStart
+            | Code::Protocol
+            | Code::Timeout
+            | Code::ServerGone,
+        ) => Exit::Unreachable,
+        Err(_) => Exit::Findings,
+    }
+}
+
+fn usage(error: &Error) -> Failure {
+    Failure::Usage(error.to_string())
+}

@@ -1,0 +1,86 @@
+//! `stickler call`, run as a process against a real server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
+
+mod support;
+
+use serde_json::Value;
+use support::{Run, stickler};
+
+/// The server that Cargo builds together with the tests.
+fn server() -> String {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples");
+    let program = folder.join(format!("scripted_server{}", std::env::consts::EXE_SUFFIX));
+    program.to_str().unwrap().to_owned()
+}
+
+fn call(arguments: &[&str]) -> Run {
+    let server = server();
+    stickler(&[&["call"], arguments, &["--", &server]].concat())
+}
+
+#[test]
+fn a_valid_call_prints_what_the_tool_gave() {
+    let run = call(&["echo", "text=hello world"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "hello world\n"), "{}", run.stderr);
+    let run = call(&["echo", "--args", r#"{"text":"from JSON"}"#]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "from JSON\n"), "{}", run.stderr);
+}
+
+#[test]
+fn values_have_the_types_of_the_schema() {
+    let run = call(&["slow", "text=5", "millis=1"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "5\n"), "{}", run.stderr);
+}
+
+#[test]
+fn a_refused_call_is_explained_and_exits_with_1() {
+    let run = call(&["echo", "txt=hello"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("[STK-107]"), "{}", run.stdout);
+    assert!(run.stdout.contains("did you mean `text`"), "{}", run.stdout);
+    let run = call(&["ecko", "text=hello"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("echo"), "{}", run.stdout);
+}
+
+#[test]
+fn json_is_one_documented_object() {
+    let run = call(&["echo", "text=hello", "--format", "json"]);
+    let line: Value = serde_json::from_str(&run.stdout).unwrap();
+    let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["tool", "ok", "error", "content", "structured_content", "validation"]);
+    assert_eq!(line["content"][0]["text"], "hello");
+    let run = call(&["echo", "--format", "json"]);
+    assert_eq!(run.status, 1);
+    let line: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(line["error"]["code"], "STK-107");
+    assert_eq!(line["validation"]["errors"][0]["kind"], "missing_required");
+}
+
+#[test]
+fn wrong_command_lines_exit_with_2() {
+    assert_eq!(stickler(&["call", "echo"]).status, 2);
+    assert_eq!(call(&["echo", "text"]).status, 2);
+    assert_eq!(call(&["echo", "--args", "{"]).status, 2);
+    assert_eq!(call(&["echo", "text=a", "--args", "[]"]).status, 2);
+    assert_eq!(stickler(&["call", "echo", "--url", "nonsense"]).status, 2);
+}
+
+#[test]
+fn servers_that_cannot_be_reached_or_go_away_exit_with_3() {
+    let run = stickler(&["call", "echo", "--", "no-such-program"]);
+    assert_eq!(run.status, 3);
+    assert!(run.stderr.contains("[STK-101]"), "{}", run.stderr);
+    assert_eq!(stickler(&["call", "echo", "--url", "http://127.0.0.1:1/mcp"]).status, 3);
+    let run = call(&["die", "text=x"]);
+    assert_eq!(run.status, 3, "{}", run.stdout);
+    assert!(run.stderr.contains("[STK-105]"), "{}", run.stderr);
+}

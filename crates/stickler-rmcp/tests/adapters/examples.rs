@@ -1,0 +1,78 @@
+//! The examples do what they say.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+use stickler_rmcp::{Code, McpClient, McpConfig, ValidationConfig};
+
+use crate::client::example;
+
+fn printed(name: &str, arguments: &[&str]) -> String {
+    let output = Command::new(example(name)).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A server that says on standard error where it listens.
+struct Listening {
+    child: Child,
+    url: String,
+}
+
+impl Listening {
+    fn start(name: &str, arguments: &[&str]) -> Self {
+        let mut command = Command::new(example(name));
+        let mut child = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = child.stderr.take().unwrap();
+        let mut lines = BufReader::new(stderr).lines().map(Result::unwrap);
+        let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned));
+        Self { child, url: url.expect("it says where it listens") }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn validating_client_refuses_calls_and_asks_the_server() {
+    let server = example("wrap_a_server");
+    let text = printed("validating_client", &[&server]);
+    assert!(text.starts_with("4 tools, revision 2026-07-28\n[STK-107]"), "{text}");
+    assert!(text.contains("did you mean `path`?"), "{text}");
+    assert!(text.contains("\nwrote 2 characters to a\n"), "{text}");
+    assert!(text.contains("valid: false, says the server: "), "{text}");
+    let text = printed("validating_client", &[&server, "--plain"]);
+    assert!(text.contains("valid: false, says the schema alone: "), "{text}");
+}
+
+#[test]
+fn deep_checks_say_what_no_schema_can() {
+    let text = printed("deep_checks", &["--show"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].contains("valid false") && lines[0].contains("string"), "{text}");
+    assert!(lines[1].ends_with(r#"valid false, ["there is no note at `lost`"]"#), "{text}");
+    assert!(lines[2].ends_with(r#"valid false, ["`private/diary` is private"]"#), "{text}");
+    assert!(lines[3].ends_with("valid true, []"), "{text}");
+}
+
+#[tokio::test]
+async fn servers_listen_with_and_without_the_raw_layer() {
+    for (name, arguments) in [
+        ("http_with_the_raw_layer", &[][..]),
+        ("wrap_a_server", &["--listen", "127.0.0.1:0"]),
+        ("wrap_a_server", &["--listen", "127.0.0.1:0", "--raw"]),
+    ] {
+        let server = Listening::start(name, arguments);
+        let mut client = McpClient::new(McpConfig::url("notes", &server.url)).unwrap();
+        client.enable_validation(ValidationConfig::default());
+        client.connect().await.unwrap();
+        let refused = client.call_tool("read_note", json!({})).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArguments);
+        client.close().await;
+    }
+}
