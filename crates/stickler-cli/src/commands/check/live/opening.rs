@@ -129,7 +129,7 @@ fn describe(method: &str, reply: &Reply) -> String {
         ),
         Outcome::Status(status) => format!("`{method}` was answered with HTTP status {status}"),
         Outcome::Silence => format!(
-            "[STK-104] `{method}` was not answered within {} s (`--timeout` allows more)",
+            "[STK-104] `{method}` was not answered within {} s (`--start-timeout` allows more)",
             reply.millis / 1000
         ),
         Outcome::Gone(reason) => format!("{reason} before it answered `{method}`"),

@@ -252,7 +252,8 @@ impl Prober<'_> {
                 "[STK-105] the server ended {MOST_RESTARTS} times, last after `{name}`"
             )));
         }
-        let talk = opening::open(self.setup)?;
+        let mut talk = opening::open(self.setup)?;
+        talk.timeout = self.setup.timeout;
         let earlier = std::mem::replace(&mut self.talk, talk);
         self.talk.inherit(earlier);
         Ok(())

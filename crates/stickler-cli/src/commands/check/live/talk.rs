@@ -23,7 +23,8 @@ pub(super) struct Talk {
     connection: Connection,
     middleware: ValidationMiddleware,
     started: Instant,
-    timeout: Duration,
+    /// How long an answer is waited for.
+    pub(super) timeout: Duration,
     next_id: u64,
     pub(super) is_modern: bool,
     pub(super) server_name: Option<String>,
@@ -71,7 +72,7 @@ impl Talk {
             connection,
             middleware,
             started: Instant::now(),
-            timeout: setup.timeout,
+            timeout: setup.start_timeout,
             next_id: 1,
             is_modern: false,
             server_name: None,
