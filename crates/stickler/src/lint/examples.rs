@@ -92,7 +92,7 @@ impl Checker<'_> {
             if answer == Answer::Invalid {
                 let what = if rule.id == tools::BAD_DEFAULT.id { "default" } else { "example" };
                 let message = format!(
-                    "the {what} {} is refused by its own schema, which takes {}",
+                    "the {what} {} is refused by its own schema, expected {}",
                     literal(value),
                     self.expected(within),
                 );
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(found(bad.clone()), one("bad-default", "warning", path));
         assert_eq!(
             findings(&json!([bad]))[0].message,
-            "the default 0 is refused by its own schema, which takes integer with `minimum` 1"
+            "the default 0 is refused by its own schema, expected integer with `minimum` 1"
         );
         assert_eq!(
             found(with_parameter(json!({ "type": "string", "default": null }))),

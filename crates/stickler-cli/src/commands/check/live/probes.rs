@@ -77,7 +77,7 @@ impl Prober<'_> {
     }
 
     fn unknown_method(&mut self) -> Result<(), Failure> {
-        let reply = self.talk.ask(NO_SUCH_METHOD, json!({}));
+        let reply = self.talk.ask_wrongly(NO_SUCH_METHOD, json!({}));
         let code = i64::from(json_rpc::METHOD_NOT_FOUND);
         let grade = grade::of(&reply, &[NO_SUCH_METHOD.to_owned()], Some(code));
         self.judge_code("unknown method", &reply, code);
@@ -86,10 +86,10 @@ impl Prober<'_> {
 
     fn bad_parameters(&mut self) -> Result<(), Failure> {
         let code = i64::from(json_rpc::INVALID_PARAMS);
-        let reply = self.talk.ask("tools/list", json!({ "cursor": 42 }));
+        let reply = self.talk.ask_wrongly("tools/list", json!({ "cursor": 42 }));
         let grade = grade::of(&reply, &["cursor".to_owned()], None);
         self.judge(BAD_PARAMETERS, None, grade, &reply, "`tools/list` with the cursor 42")?;
-        let reply = self.talk.ask("tools/call", json!({ "arguments": {} }));
+        let reply = self.talk.ask_wrongly("tools/call", json!({ "arguments": {} }));
         let grade = grade::of(&reply, &["name".to_owned()], None);
         self.judge_code("call without a name", &reply, code);
         self.judge("call without a name", None, grade, &reply, "a call that names no tool")
@@ -97,7 +97,7 @@ impl Prober<'_> {
 
     fn unknown_tool(&mut self) -> Result<(), Failure> {
         let params = json!({ "name": NO_SUCH_TOOL, "arguments": {} });
-        let reply = self.talk.ask("tools/call", params);
+        let reply = self.talk.ask_wrongly("tools/call", params);
         let grade = grade::of(&reply, &[NO_SUCH_TOOL.to_owned()], None);
         self.judge_code("unknown tool", &reply, i64::from(json_rpc::INVALID_PARAMS));
         self.judge("unknown tool", None, grade, &reply, "a call of a tool that does not exist")
@@ -131,7 +131,7 @@ impl Prober<'_> {
 
     fn wrong_call(&mut self, tool: &str, call: &WrongCall) -> Result<(), Failure> {
         let params = json!({ "name": tool, "arguments": call.arguments });
-        let reply = self.talk.ask("tools/call", params);
+        let reply = self.talk.ask_wrongly("tools/call", params);
         let grade = grade::of(&reply, &call.fields, None);
         let arguments = crate::style::printable(&call.arguments.to_string(), 160);
         let mut what = format!("a call with the arguments {arguments}");

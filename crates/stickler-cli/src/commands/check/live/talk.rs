@@ -15,6 +15,13 @@ use super::connection::Connection;
 use super::{SERVER, Setup};
 use crate::commands::check::report::Found;
 use crate::gateway::Heard;
+use crate::style::printable;
+
+/// Findings of one rule about messages that are kept; a server may be very noisy.
+const MOST_ALIKE: usize = 20;
+
+/// How much of a line is repeated.
+const LONGEST_QUOTE: usize = 80;
 
 const PARSE_ERROR: i64 = json_rpc::PARSE_ERROR as i64;
 
@@ -60,6 +67,8 @@ pub(super) enum Outcome {
 /// Whose answer is waited for.
 enum Awaited {
     Id(u64),
+    /// The same; a refusal that does not say whose answer it is counts too.
+    Refusal(u64),
     /// An error that cannot say whose answer it is.
     Nobody,
 }
@@ -97,12 +106,21 @@ impl Talk {
 
     /// Asks, and waits for the answer.
     pub(super) fn ask(&mut self, method: &str, params: Value) -> Reply {
+        self.exchange(method, params, Awaited::Id)
+    }
+
+    /// Asks what should be refused, and waits for the answer.
+    pub(super) fn ask_wrongly(&mut self, method: &str, params: Value) -> Reply {
+        self.exchange(method, params, Awaited::Refusal)
+    }
+
+    fn exchange(&mut self, method: &str, params: Value, awaited: fn(u64) -> Awaited) -> Reply {
         let id = self.next_id;
         self.next_id += 1;
         let params = if self.is_modern { with_meta(params) } else { params };
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(message.to_string().as_bytes());
-        let reply = self.wait(&Awaited::Id(id), self.timeout);
+        let reply = self.wait(&awaited(id), self.timeout);
         // Over HTTP a modern request is cancelled by closing its stream, which ending does.
         let can_cancel = method != "initialize" && (self.is_stdio() || !self.is_modern);
         if can_cancel && matches!(reply.outcome, Outcome::Silence) {
@@ -183,12 +201,12 @@ impl Talk {
             Heard::Status(status) => Some(Outcome::Status(*status)),
             Heard::TooLong(glimpse) => {
                 let verdict = self.middleware.handle_overlong(Side::Server, glimpse.clone());
-                self.keep(awaited, verdict);
+                self.keep(awaited, verdict, &[]);
                 None
             }
             Heard::Message(message) => {
                 let verdict = self.middleware.handle(Side::Server, message, now);
-                self.keep(awaited, verdict);
+                self.keep(awaited, verdict, message);
                 let value: Value = serde_json::from_slice(message).ok()?;
                 self.answer_request(&value);
                 outcome(awaited, value)
@@ -210,7 +228,7 @@ impl Talk {
         self.send(&answer);
     }
 
-    fn keep(&mut self, awaited: &Awaited, verdict: Verdict) {
+    fn keep(&mut self, awaited: &Awaited, verdict: Verdict, bytes: &[u8]) {
         let method = verdict.subject.method.unwrap_or_default();
         for finding in verdict.findings {
             // JSON-RPC asks for a `null` id where none could be read; the newer schemas have none.
@@ -219,25 +237,25 @@ impl Talk {
             // What is wrong with a single tool is told by its definition's own rules.
             let is_of_tool = finding.path.starts_with("/result/tools/");
             if !is_expected && !is_of_tool && finding.rule != MessageRule::UnusableSchema {
-                self.keep_finding(&method, finding);
+                self.keep_finding(&method, finding, bytes);
             }
         }
     }
 
-    fn keep_finding(&mut self, method: &str, finding: Finding) {
+    fn keep_finding(&mut self, method: &str, finding: Finding, bytes: &[u8]) {
         let Some(rule) = finding.rule.rule() else { return };
         let about = if method.is_empty() { String::new() } else { format!("{method}: ") };
-        let received = match finding.received.as_str() {
-            "" => String::new(),
-            received if finding.rule == MessageRule::StdoutNoise => format!(": {received}"),
-            _ => String::new(),
+        let quote = if finding.rule == MessageRule::StdoutNoise {
+            format!(": `{}`", printable(&String::from_utf8_lossy(bytes), LONGEST_QUOTE))
+        } else {
+            String::new()
         };
         let found = Found {
             rule,
             severity: finding.severity,
             tool: None,
             path: finding.path,
-            message: format!("{about}{}{received}", finding.message),
+            message: format!("{about}{}{quote}", finding.message),
             fix: rule.mend.to_owned(),
             place: None,
         };
@@ -246,7 +264,8 @@ impl Talk {
                 && known.path == found.path
                 && known.message == found.message
         });
-        if is_news {
+        let alike = self.findings.iter().filter(|known| known.rule.id == found.rule.id).count();
+        if is_news && alike < MOST_ALIKE {
             self.findings.push(found);
         }
     }
@@ -254,15 +273,17 @@ impl Talk {
 
 fn outcome(awaited: &Awaited, mut message: Value) -> Option<Outcome> {
     let id = message.get("id").filter(|id| !id.is_null());
+    let has_id = |wanted: &u64| id.is_some_and(|id| id.as_u64() == Some(*wanted));
+    let refuses = id.is_none() && message.get("error").is_some();
     let is_answer = match awaited {
-        Awaited::Id(wanted) => id.is_some_and(|id| id.as_u64() == Some(*wanted)),
-        Awaited::Nobody => id.is_none() && message.get("error").is_some(),
+        Awaited::Id(wanted) => has_id(wanted),
+        // Not a late answer to what was no question at all.
+        Awaited::Refusal(wanted) => {
+            has_id(wanted) || (refuses && message["error"]["code"].as_i64() != Some(PARSE_ERROR))
+        }
+        Awaited::Nobody => refuses,
     };
-    // A refusal without an id is still the answer to the only question there is, unless it is a
-    // late answer to what was no question at all.
-    let code = message["error"]["code"].as_i64();
-    let is_stray = id.is_none() && code.is_some_and(|code| code != PARSE_ERROR);
-    if !is_answer && !is_stray {
+    if !is_answer {
         return None;
     }
     if let Some(error) = message.get("error") {
