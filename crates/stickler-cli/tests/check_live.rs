@@ -13,6 +13,7 @@ mod http;
 mod support;
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use http::{Gateway, scripted_server};
@@ -223,12 +224,35 @@ fn is_running(text: &str) -> Option<bool> {
 fn a_server_that_stays_is_made_to_end() {
     let (checked, _) = check_logged("stays", "stays.ndjson", &["--no-probe", "--timeout", "1"]);
     assert_eq!(checked.of_rule("keeps-running"), ["warning"]);
+    eventually("it is still there", || is_running("stays.ndjson") != Some(true));
+    assert_eq!(check_mode("", &["--no-probe"]).of_rule("keeps-running"), [""; 0]);
+}
+
+/// Waits for something to become so.
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
-    while is_running("stays.ndjson") == Some(true) {
-        assert!(Instant::now() < deadline, "it is still there");
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(check_mode("", &["--no-probe"]).of_rule("keeps-running"), [""; 0]);
+}
+
+#[test]
+fn an_interrupted_check_leaves_nothing_behind() {
+    let log = Scratch::new("interrupted.ndjson", b"");
+    let mut check = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["check", "--timeout", "60", "--"])
+        .arg(scripted_server())
+        .args(["--log", log.path(), "--mode", "mute"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let is_waiting = || std::fs::read_to_string(log.path()).unwrap().contains("tools/call");
+    eventually("the server was not called", is_waiting);
+    let pid = check.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(check.wait().unwrap().code(), Some(130));
+    eventually("the server is still there", || is_running("interrupted.ndjson") != Some(true));
 }
 
 #[test]

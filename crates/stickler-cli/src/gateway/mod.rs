@@ -15,5 +15,5 @@ pub(crate) use child::{Ending, Server as Process, ServerCommand};
 pub(crate) use http::{Asker, Heard, HttpSettings, Server, relay_to_url, serve};
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
-pub(crate) use signals::pass_signals_on;
+pub(crate) use signals::{end_on_signals, pass_signals_on};
 pub(crate) use stdio::relay;

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `connection` | a command or a URL, with messages in both directions |
-//! | `talk` | questions and answers, every message of the server's judged on the way |
+//! | `talk`, `reply` | questions and answers, every message of the server's judged on the way |
 //! | `opening` | the handshake of either era, and the list of tools |
 //! | `plan` | which wrong calls a tool can be given without harm |
 //! | `grade` | how clear an answer is |
@@ -14,6 +14,7 @@ mod grade;
 mod opening;
 mod plan;
 mod probes;
+mod reply;
 mod talk;
 
 use std::sync::Arc;

@@ -8,7 +8,8 @@ use stickler::tape::{Node, TapeBuffer};
 
 use super::Setup;
 use super::connection::Connection;
-use super::talk::{Outcome, Reply, Talk, client_info};
+use super::reply::{Outcome, Reply};
+use super::talk::{Talk, client_info};
 use crate::exit::Failure;
 
 /// The list of tools, all pages in one.

@@ -12,6 +12,7 @@ use stickler::{
 };
 
 use super::connection::Connection;
+use super::reply::{Awaited, Outcome, Reply};
 use super::{SERVER, Setup};
 use crate::commands::check::report::Found;
 use crate::gateway::Heard;
@@ -22,8 +23,6 @@ const MOST_ALIKE: usize = 20;
 
 /// How much of a line is repeated.
 const LONGEST_QUOTE: usize = 80;
-
-const PARSE_ERROR: i64 = json_rpc::PARSE_ERROR as i64;
 
 /// One conversation with a server.
 pub(super) struct Talk {
@@ -39,38 +38,6 @@ pub(super) struct Talk {
     findings: Vec<Found>,
     /// Why nothing more will come.
     gone: Option<String>,
-}
-
-/// What came of a question.
-#[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) outcome: Outcome,
-    pub(super) millis: u64,
-    /// The message as it came.
-    pub(super) raw: Vec<u8>,
-}
-
-#[derive(Debug)]
-pub(super) enum Outcome {
-    Result(Value),
-    Error {
-        code: i64,
-        message: String,
-        data: Value,
-    },
-    /// An HTTP status without a message.
-    Status(u16),
-    Silence,
-    Gone(String),
-}
-
-/// Whose answer is waited for.
-enum Awaited {
-    Id(u64),
-    /// The same; a refusal that does not say whose answer it is counts too.
-    Refusal(u64),
-    /// An error that cannot say whose answer it is.
-    Nobody,
 }
 
 impl Talk {
@@ -209,7 +176,7 @@ impl Talk {
                 self.keep(awaited, verdict, message);
                 let value: Value = serde_json::from_slice(message).ok()?;
                 self.answer_request(&value);
-                outcome(awaited, value)
+                awaited.outcome(value)
             }
         }
     }
@@ -269,31 +236,6 @@ impl Talk {
             self.findings.push(found);
         }
     }
-}
-
-fn outcome(awaited: &Awaited, mut message: Value) -> Option<Outcome> {
-    let id = message.get("id").filter(|id| !id.is_null());
-    let has_id = |wanted: &u64| id.is_some_and(|id| id.as_u64() == Some(*wanted));
-    let refuses = id.is_none() && message.get("error").is_some();
-    let is_answer = match awaited {
-        Awaited::Id(wanted) => has_id(wanted),
-        // Not a late answer to what was no question at all.
-        Awaited::Refusal(wanted) => {
-            has_id(wanted) || (refuses && message["error"]["code"].as_i64() != Some(PARSE_ERROR))
-        }
-        Awaited::Nobody => refuses,
-    };
-    if !is_answer {
-        return None;
-    }
-    if let Some(error) = message.get("error") {
-        return Some(Outcome::Error {
-            code: error["code"].as_i64().unwrap_or_default(),
-            message: error["message"].as_str().unwrap_or_default().to_owned(),
-            data: error["data"].clone(),
-        });
-    }
-    message.get_mut("result").map(|result| Outcome::Result(result.take()))
 }
 
 /// What every modern request carries.
