@@ -66,7 +66,7 @@ fn the_demo_shows_a_refusal_the_help_and_the_corrected_call() {
 #[test]
 fn the_help_names_every_command_and_the_exit_codes() {
     let run = stickler(&["--help"]);
-    for part in ["validate", "explain", "schema", "completions", "demo", "Exit codes:"] {
+    for part in ["validate", "check", "explain", "schema", "completions", "demo", "Exit codes:"] {
         assert!(run.stdout.contains(part), "{part}");
     }
 }

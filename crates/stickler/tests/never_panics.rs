@@ -13,6 +13,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use stickler::lint::{LintOptions, lint};
 use stickler::tape::TapeBuffer;
 use stickler::{
     HelpDetail, McpValidator, ToolDefinition, ValidationConfig, ValidationErrorKind,
@@ -101,6 +102,25 @@ fn long_strings(value: &Value, found: &mut Vec<String>) {
 
 proptest! {
     #![proptest_config(times::times(1))]
+
+    #[test]
+    fn every_definition_is_examined_and_every_finding_has_a_place(
+        input in calls::schema(), output in calls::schema(),
+    ) {
+        let tool = json!({ "name": "t", "inputSchema": input, "outputSchema": output });
+        let list = json!([tool]).to_string();
+        let examine = || lint(list.as_bytes(), &LintOptions::default()).unwrap();
+        let report = examine();
+        prop_assert_eq!(report.tools.len(), 1);
+        for finding in &report.findings {
+            prop_assert!(!finding.message.is_empty() && !finding.fix.is_empty());
+            prop_assert!(stickler::rules::find(finding.rule.id).is_some());
+            // What is missing is told where it should be.
+            let outer = finding.path.rsplit_once('/').map_or("", |(outer, _)| outer);
+            prop_assert!(tool.pointer(outer).is_some(), "{}", finding.path);
+        }
+        prop_assert_eq!(format!("{report:?}"), format!("{:?}", examine()));
+    }
 
     #[test]
     fn every_call_gets_a_verdict_and_a_refusal_says_why(inputs in inputs()) {

@@ -14,6 +14,7 @@ pub(crate) fn run(options: &ExplainOptions) -> Outcome {
         None => rules::all().collect(),
         Some(id) => vec![find(id).ok_or_else(|| unknown(id))?],
     };
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     let mut out = std::io::stdout().lock();
     for rule in &rules {
         match options.format {
@@ -22,7 +23,7 @@ pub(crate) fn run(options: &ExplainOptions) -> Outcome {
                 writeln!(out, "{line}")?;
             }
             Format::Text if options.id.is_none() => {
-                writeln!(out, "{:<18} {}", rule.id, rule.summary)?;
+                writeln!(out, "{:<width$}  {}", rule.id, rule.summary)?;
             }
             Format::Text => write!(out, "{}", page(rule))?,
         }

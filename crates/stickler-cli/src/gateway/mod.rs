@@ -20,5 +20,5 @@ pub(crate) use http::{
 };
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
-pub(crate) use signals::Addressee;
+pub(crate) use signals::end_on_signals;
 pub(crate) use stdio::relay;

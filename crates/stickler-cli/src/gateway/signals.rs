@@ -3,12 +3,16 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::child::signal_group;
+
+/// How long a server has that is told to end with us.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// Whom signals are passed on to: the server's process group, which changes with the server.
 #[derive(Debug, Default)]
@@ -23,14 +27,11 @@ impl Addressee {
     /// comes home with its exit code.
     pub(crate) fn listen() -> io::Result<Arc<Self>> {
         let addressee = Arc::new(Self::default());
-        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
         let shared = Arc::clone(&addressee);
-        std::thread::spawn(move || {
-            for number in signals.forever() {
-                shared.signal.store(number, Ordering::SeqCst);
-                shared.pass_on();
-            }
-        });
+        on_signals(move |number| {
+            shared.signal.store(number, Ordering::SeqCst);
+            shared.pass_on();
+        })?;
         Ok(addressee)
     }
 
@@ -54,11 +55,30 @@ impl Addressee {
     }
 
     fn pass_on(&self) {
-        let signal = match self.signal.load(Ordering::SeqCst) {
-            SIGHUP => Signal::HUP,
-            SIGINT => Signal::INT,
-            _ => Signal::TERM,
-        };
-        signal_group(self.pid(), signal);
+        signal_group(self.pid(), named(self.signal.load(Ordering::SeqCst)));
+    }
+}
+
+/// Ends us on an ending signal, and the server with us.
+pub(crate) fn end_on_signals(server: u32) -> io::Result<()> {
+    on_signals(move |signal| {
+        signal_group(server, named(signal));
+        std::thread::sleep(LAST_MOMENT);
+        signal_group(server, Signal::KILL);
+        std::process::exit(128 + signal);
+    })
+}
+
+fn on_signals(act: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    std::thread::spawn(move || signals.forever().for_each(act));
+    Ok(())
+}
+
+fn named(signal: i32) -> Signal {
+    match signal {
+        SIGHUP => Signal::HUP,
+        SIGINT => Signal::INT,
+        _ => Signal::TERM,
     }
 }

@@ -14,8 +14,8 @@ use crate::tape::escape_segment;
 
 const BASE: &str = "/inputSchema";
 
-/// Examples of one tool that are looked at.
-const MOST: usize = 1000;
+/// Places of one tool whose examples are looked at: each has to be compiled on its own.
+const MOST: usize = 200;
 
 pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings) -> ExampleState {
     let (Some(cached), Some(schema)) = (subject.cached(), subject.input()) else {
@@ -24,7 +24,8 @@ pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings)
     if let Ok(parts) = Parts::of_schema(schema) {
         let checker = Checker { parts, cached, limits };
         let places = places::of(schema, BASE);
-        for place in places.iter().filter(|place| place.is_asserted).take(MOST) {
+        let places = places.iter().filter(|place| place.is_asserted);
+        for place in places.filter(|place| place.has(&["default", "examples"])).take(MOST) {
             checker.check(place, findings);
         }
     }
@@ -91,7 +92,7 @@ impl Checker<'_> {
             if answer == Answer::Invalid {
                 let what = if rule.id == tools::BAD_DEFAULT.id { "default" } else { "example" };
                 let message = format!(
-                    "the {what} {} is refused by its own schema, which takes {}",
+                    "the {what} {} is refused by its own schema, expected {}",
                     literal(value),
                     self.expected(within),
                 );
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(found(bad.clone()), one("bad-default", "warning", path));
         assert_eq!(
             findings(&json!([bad]))[0].message,
-            "the default 0 is refused by its own schema, which takes integer with `minimum` 1"
+            "the default 0 is refused by its own schema, expected integer with `minimum` 1"
         );
         assert_eq!(
             found(with_parameter(json!({ "type": "string", "default": null }))),

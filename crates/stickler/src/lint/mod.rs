@@ -15,12 +15,12 @@
 //! something or where a tool cannot be used; everything else is advice.
 
 mod clients;
+mod contradictions;
 mod cost;
 mod definition;
 mod examples;
 mod headers;
 mod keywords;
-mod limits;
 mod names;
 mod parameters;
 mod patterns;
@@ -80,7 +80,7 @@ pub fn lint(list: &[u8], options: &LintOptions) -> Result<LintReport, ToolListEr
         for (base, schema) in subject.schemas() {
             let places = places::of(schema, base);
             keywords::check(&places, &mut findings);
-            limits::check(&places, &mut findings);
+            contradictions::check(&places, &mut findings);
             patterns::check(&places, &options.limits, &mut findings);
         }
         if let Some(schema) = subject.input() {

@@ -24,12 +24,11 @@ impl Known {
                 finding.severity(Severity::Error);
             }
         }
-        let next = self.0.len();
         if let Some(first) = self.0.get(name) {
             let message = format!("`{name}` is also the name of tool number {}", first + 1);
             findings.add(&tools::DUPLICATE_TOOL, "/name", message);
         } else {
-            self.0.insert(name.clone(), next);
+            self.0.insert(name.clone(), subject.index);
         }
     }
 }

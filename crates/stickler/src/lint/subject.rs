@@ -12,7 +12,8 @@ use crate::tape::Node;
 
 /// A tool with what is known about it before any rule is asked.
 pub(super) struct Subject {
-    index: usize,
+    /// Its place in the list.
+    pub(super) index: usize,
     pub(super) definition: ToolDefinition,
     /// `annotations`, where there are any of a sane size.
     pub(super) annotations: Value,

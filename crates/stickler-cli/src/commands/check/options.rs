@@ -49,6 +49,10 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
 
+    /// Seconds that the server has to start and to list its tools; some are installed first
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) start_timeout: u64,
+
     /// The revision of MCP to speak; by default the newest that the server agrees to
     #[arg(long, value_name = "REVISION")]
     pub(crate) revision: Option<Revision>,

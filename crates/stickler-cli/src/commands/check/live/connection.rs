@@ -163,7 +163,7 @@ fn start(command: &ServerCommand, heard: SyncSender<Heard>, limit: usize) -> Res
         Failure::Unreachable(format!("[STK-101] cannot start `{}`: {error}", command.program))
     })?;
     let (process, stdin, stdout, stderr) = started;
-    gateway::Addressee::listen().map_err(Failure::Output)?.set(process.pid());
+    gateway::end_on_signals(process.pid()).map_err(Failure::Output)?;
     let complaints = Complaints::default();
     let (input, messages) = channel();
     std::thread::spawn(move || write_lines(stdin, &messages));

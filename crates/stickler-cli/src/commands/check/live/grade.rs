@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::talk::{Outcome, Reply};
+use super::reply::{Outcome, Reply};
 
 /// What an answer is worth to whoever has to correct something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn mentions(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Grade, mentions, of};
-    use crate::commands::check::live::talk::{Outcome, Reply};
+    use crate::commands::check::live::reply::{Outcome, Reply};
     use serde_json::{Value, json};
 
     fn grade(outcome: Outcome) -> Grade {

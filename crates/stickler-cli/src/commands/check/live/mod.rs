@@ -3,7 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `connection` | a command or a URL, with messages in both directions |
-//! | `talk` | questions and answers, every message of the server's judged on the way |
+//! | `talk`, `reply` | questions and answers, every message of the server's judged on the way |
 //! | `opening` | the handshake of either era, and the list of tools |
 //! | `plan` | which wrong calls a tool can be given without harm |
 //! | `grade` | how clear an answer is |
@@ -14,6 +14,7 @@ mod grade;
 mod opening;
 mod plan;
 mod probes;
+mod reply;
 mod talk;
 
 use std::sync::Arc;
@@ -33,15 +34,13 @@ pub(super) use grade::Grade;
 /// Where the server's tools are kept.
 const SERVER: &str = "server";
 
-/// A server that does not end by itself is not waited for any longer than this.
-const LONGEST_FAREWELL: Duration = Duration::from_secs(5);
-
 /// What all connections of one check have in common.
 pub(super) struct Setup {
     server: Server,
     token: Option<String>,
     validator: Arc<McpValidator>,
     timeout: Duration,
+    start_timeout: Duration,
     revision: Option<stickler::Revision>,
 }
 
@@ -67,6 +66,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
     let setup = Setup::new(options)?;
     let mut talk = opening::open(&setup)?;
     let listed = opening::list_tools(&mut talk)?;
+    talk.timeout = setup.timeout;
     let lint_options = LintOptions::default().with_revision(talk.revision());
     let examined = lint(&listed.text, &lint_options)
         .map_err(|error| Failure::Unreachable(format!("the server's list of tools: {error}")))?;
@@ -87,7 +87,7 @@ pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
     }
     let (findings, connection) = talk.close();
     report.findings.extend(findings);
-    if let Some(farewell) = connection.end(setup.timeout.min(LONGEST_FAREWELL)) {
+    if let Some(farewell) = connection.end(setup.timeout) {
         report.findings.extend(about_farewell(&farewell));
     }
     Ok(report)
@@ -119,6 +119,7 @@ impl Setup {
             token: token.transpose()?,
             validator: Arc::new(McpValidator::new(ValidationConfig::default())),
             timeout: Duration::from_secs(options.timeout),
+            start_timeout: Duration::from_secs(options.start_timeout),
             revision: options.revision,
         })
     }

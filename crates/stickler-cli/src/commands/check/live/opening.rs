@@ -8,7 +8,8 @@ use stickler::tape::{Node, TapeBuffer};
 
 use super::Setup;
 use super::connection::Connection;
-use super::talk::{Outcome, Reply, Talk, client_info};
+use super::reply::{Outcome, Reply};
+use super::talk::{Talk, client_info};
 use crate::exit::Failure;
 
 /// The list of tools, all pages in one.
@@ -129,7 +130,7 @@ fn describe(method: &str, reply: &Reply) -> String {
         ),
         Outcome::Status(status) => format!("`{method}` was answered with HTTP status {status}"),
         Outcome::Silence => format!(
-            "[STK-104] `{method}` was not answered within {} s (`--timeout` allows more)",
+            "[STK-104] `{method}` was not answered within {} s (`--start-timeout` allows more)",
             reply.millis / 1000
         ),
         Outcome::Gone(reason) => format!("{reason} before it answered `{method}`"),

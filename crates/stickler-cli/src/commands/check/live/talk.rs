@@ -12,18 +12,25 @@ use stickler::{
 };
 
 use super::connection::Connection;
+use super::reply::{Awaited, Outcome, Reply};
 use super::{SERVER, Setup};
 use crate::commands::check::report::Found;
 use crate::gateway::Heard;
+use crate::style::printable;
 
-const PARSE_ERROR: i64 = json_rpc::PARSE_ERROR as i64;
+/// Findings of one rule about messages that are kept; a server may be very noisy.
+const MOST_ALIKE: usize = 20;
+
+/// How much of a line is repeated.
+const LONGEST_QUOTE: usize = 80;
 
 /// One conversation with a server.
 pub(super) struct Talk {
     connection: Connection,
     middleware: ValidationMiddleware,
     started: Instant,
-    timeout: Duration,
+    /// How long an answer is waited for.
+    pub(super) timeout: Duration,
     next_id: u64,
     pub(super) is_modern: bool,
     pub(super) server_name: Option<String>,
@@ -31,36 +38,6 @@ pub(super) struct Talk {
     findings: Vec<Found>,
     /// Why nothing more will come.
     gone: Option<String>,
-}
-
-/// What came of a question.
-#[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) outcome: Outcome,
-    pub(super) millis: u64,
-    /// The message as it came.
-    pub(super) raw: Vec<u8>,
-}
-
-#[derive(Debug)]
-pub(super) enum Outcome {
-    Result(Value),
-    Error {
-        code: i64,
-        message: String,
-        data: Value,
-    },
-    /// An HTTP status without a message.
-    Status(u16),
-    Silence,
-    Gone(String),
-}
-
-/// Whose answer is waited for.
-enum Awaited {
-    Id(u64),
-    /// An error that cannot say whose answer it is.
-    Nobody,
 }
 
 impl Talk {
@@ -71,7 +48,7 @@ impl Talk {
             connection,
             middleware,
             started: Instant::now(),
-            timeout: setup.timeout,
+            timeout: setup.start_timeout,
             next_id: 1,
             is_modern: false,
             server_name: None,
@@ -96,12 +73,21 @@ impl Talk {
 
     /// Asks, and waits for the answer.
     pub(super) fn ask(&mut self, method: &str, params: Value) -> Reply {
+        self.exchange(method, params, Awaited::Id)
+    }
+
+    /// Asks what should be refused, and waits for the answer.
+    pub(super) fn ask_wrongly(&mut self, method: &str, params: Value) -> Reply {
+        self.exchange(method, params, Awaited::Refusal)
+    }
+
+    fn exchange(&mut self, method: &str, params: Value, awaited: fn(u64) -> Awaited) -> Reply {
         let id = self.next_id;
         self.next_id += 1;
         let params = if self.is_modern { with_meta(params) } else { params };
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(message.to_string().as_bytes());
-        let reply = self.wait(&Awaited::Id(id), self.timeout);
+        let reply = self.wait(&awaited(id), self.timeout);
         // Over HTTP a modern request is cancelled by closing its stream, which ending does.
         let can_cancel = method != "initialize" && (self.is_stdio() || !self.is_modern);
         if can_cancel && matches!(reply.outcome, Outcome::Silence) {
@@ -182,15 +168,15 @@ impl Talk {
             Heard::Status(status) => Some(Outcome::Status(*status)),
             Heard::TooLong(glimpse) => {
                 let verdict = self.middleware.handle_overlong(Side::Server, glimpse.clone());
-                self.keep(awaited, verdict);
+                self.keep(awaited, verdict, &[]);
                 None
             }
             Heard::Message(message) => {
                 let verdict = self.middleware.handle(Side::Server, message, now);
-                self.keep(awaited, verdict);
+                self.keep(awaited, verdict, message);
                 let value: Value = serde_json::from_slice(message).ok()?;
                 self.answer_request(&value);
-                outcome(awaited, value)
+                awaited.outcome(value)
             }
         }
     }
@@ -209,7 +195,7 @@ impl Talk {
         self.send(&answer);
     }
 
-    fn keep(&mut self, awaited: &Awaited, verdict: Verdict) {
+    fn keep(&mut self, awaited: &Awaited, verdict: Verdict, bytes: &[u8]) {
         let method = verdict.subject.method.unwrap_or_default();
         for finding in verdict.findings {
             // JSON-RPC asks for a `null` id where none could be read; the newer schemas have none.
@@ -218,25 +204,25 @@ impl Talk {
             // What is wrong with a single tool is told by its definition's own rules.
             let is_of_tool = finding.path.starts_with("/result/tools/");
             if !is_expected && !is_of_tool && finding.rule != MessageRule::UnusableSchema {
-                self.keep_finding(&method, finding);
+                self.keep_finding(&method, finding, bytes);
             }
         }
     }
 
-    fn keep_finding(&mut self, method: &str, finding: Finding) {
+    fn keep_finding(&mut self, method: &str, finding: Finding, bytes: &[u8]) {
         let Some(rule) = finding.rule.rule() else { return };
         let about = if method.is_empty() { String::new() } else { format!("{method}: ") };
-        let received = match finding.received.as_str() {
-            "" => String::new(),
-            received if finding.rule == MessageRule::StdoutNoise => format!(": {received}"),
-            _ => String::new(),
+        let quote = if finding.rule == MessageRule::StdoutNoise {
+            format!(": `{}`", printable(&String::from_utf8_lossy(bytes), LONGEST_QUOTE))
+        } else {
+            String::new()
         };
         let found = Found {
             rule,
             severity: finding.severity,
             tool: None,
             path: finding.path,
-            message: format!("{about}{}{received}", finding.message),
+            message: format!("{about}{}{quote}", finding.message),
             fix: rule.mend.to_owned(),
             place: None,
         };
@@ -245,33 +231,11 @@ impl Talk {
                 && known.path == found.path
                 && known.message == found.message
         });
-        if is_news {
+        let alike = self.findings.iter().filter(|known| known.rule.id == found.rule.id).count();
+        if is_news && alike < MOST_ALIKE {
             self.findings.push(found);
         }
     }
-}
-
-fn outcome(awaited: &Awaited, mut message: Value) -> Option<Outcome> {
-    let id = message.get("id").filter(|id| !id.is_null());
-    let is_answer = match awaited {
-        Awaited::Id(wanted) => id.is_some_and(|id| id.as_u64() == Some(*wanted)),
-        Awaited::Nobody => id.is_none() && message.get("error").is_some(),
-    };
-    // A refusal without an id is still the answer to the only question there is, unless it is a
-    // late answer to what was no question at all.
-    let code = message["error"]["code"].as_i64();
-    let is_stray = id.is_none() && code.is_some_and(|code| code != PARSE_ERROR);
-    if !is_answer && !is_stray {
-        return None;
-    }
-    if let Some(error) = message.get("error") {
-        return Some(Outcome::Error {
-            code: error["code"].as_i64().unwrap_or_default(),
-            message: error["message"].as_str().unwrap_or_default().to_owned(),
-            data: error["data"].clone(),
-        });
-    }
-    message.get_mut("result").map(|result| Outcome::Result(result.take()))
 }
 
 /// What every modern request carries.
