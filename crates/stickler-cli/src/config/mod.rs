@@ -25,15 +25,15 @@ mod table;
 
 use std::path::Path;
 
-pub(crate) use document::Format;
-pub(crate) use fault::Source;
+pub(crate) use client_file::HOLDERS;
+pub(crate) use fault::{Fault, Source, did_you_mean};
 pub(crate) use settings::{Restart, RestartWhen, RunSettings, ServerSettings};
 
 use crate::cli::RunOptions;
 use crate::exit::Failure;
 use crate::gateway::{Level, Server};
+use document::Format;
 use draft::Draft;
-use fault::Fault;
 
 /// A run, as all layers together describe it.
 #[derive(Debug)]
