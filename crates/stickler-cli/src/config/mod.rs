@@ -128,7 +128,11 @@ fn chosen(
     }
     let resolved = wanted.into_iter().map(|draft| draft.resolve(&source.folder()));
     let configured: Result<Vec<Configured>, Fault> = resolved.collect();
-    configured.map_err(|fault| source.failure(&[fault]))
+    let mut configured = configured.map_err(|fault| source.failure(&[fault]))?;
+    if let ([only], Some(name)) = (configured.as_mut_slice(), &given.name) {
+        only.name.clone_from(name);
+    }
+    Ok(configured)
 }
 
 /// Names for people.

@@ -113,5 +113,9 @@ fn told(finding: &Finding) -> String {
         return format!("[{rule}] {}", finding.message);
     }
     let place = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
-    format!("[{rule}] {place}expected {}, received {received}", finding.expected)
+    let told = format!("[{rule}] {place}expected {}, received {received}", finding.expected);
+    if finding.schema_path.is_empty() {
+        return told;
+    }
+    format!("{told} (by {} of the schema)", finding.schema_path)
 }
