@@ -29,8 +29,8 @@ enum Task {
     Corpus(corpus::Options),
     /// Measure speed as ratios within one run
     Bench(bench::Options),
-    /// Try the binary on real third-party servers
-    Interop,
+    /// Try the binary on real third-party servers and clients, and on the official suite
+    Interop(interop::Options),
     /// Check that every requirement is covered by files and tests that exist
     Requirements(requirements::Options),
     /// Measure the line coverage of the core; fails below 90 %
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Task::Ci => interop::run_ci(),
         Task::Corpus(options) => corpus::run(&options),
         Task::Bench(options) => bench::run(&options),
-        Task::Interop => interop::run(),
+        Task::Interop(options) => interop::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),
         Task::Rules => rules_page::write(),

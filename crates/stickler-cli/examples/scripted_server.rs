@@ -3,24 +3,58 @@
 //! Tools: `echo` gives its text back, `slow` does so after a while, `notify` sends progress and a
 //! log message first, `ask` asks the client for its roots, `die` ends the process. With
 //! `--log FILE` every message that comes is written to a file.
+//!
+//! `--mode A,B` makes it a better or a worse server: `strict` names the field that is wrong, `vague`
+//! does not, `mute` does not answer calls, `reading` says that its tools only read, `pages` lists
+//! one tool a page, `modern` knows no handshake, `noise` prints to standard output, `stays` does
+//! not end with its input, `orphan` leaves a process behind, `bare` has tools without descriptions,
+//! `broken` has a tool whose schema cannot be used, `toolless` has none.
 #![allow(clippy::unwrap_used, reason = "a test program may be blunt")]
 
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, Write as _};
+use std::process::Stdio;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+static MODE: OnceLock<String> = OnceLock::new();
+
+fn is(mode: &str) -> bool {
+    MODE.get().is_some_and(|modes| modes.split(',').any(|one| one == mode))
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let log = match (arguments.next().as_deref(), arguments.next()) {
-        (Some("--log"), Some(file)) => {
-            Some(std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap())
+    let mut log = None;
+    while let (Some(option), Some(value)) = (arguments.next(), arguments.next()) {
+        match option.as_str() {
+            "--log" => {
+                log = Some(OpenOptions::new().create(true).append(true).open(value).unwrap());
+            }
+            "--mode" => drop(MODE.set(value)),
+            _ => {}
         }
-        _ => None,
-    };
+    }
+    if is("noise") {
+        say_text("Server is ready!");
+    }
+    listen(log.as_ref());
+    if is("orphan") {
+        // Its output must not keep ours open.
+        let mut command = std::process::Command::new("sleep");
+        let _ = command.arg("60").stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+    }
+    while is("stays") {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+fn listen(log: Option<&File>) {
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { return };
-        if let Some(mut log) = log.as_ref() {
+        if let Some(mut log) = log {
             writeln!(log, "{line}").unwrap();
         }
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
@@ -40,10 +74,16 @@ fn answer(message: &Value) {
     let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) else { return };
     let params = &message["params"];
     let is_modern = params["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string();
+    if is("mute") && method == "tools/call" {
+        return;
+    }
+    if let Some(error) = refusal(method, params, is_modern) {
+        return say(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    }
     let mut result = match method {
         "initialize" => json!({
             "protocolVersion": params["protocolVersion"],
-            "capabilities": { "tools": {}, "logging": {} },
+            "capabilities": if is("toolless") { json!({}) } else { json!({ "tools": {}, "logging": {} }) },
             "serverInfo": { "name": "scripted", "version": "1" },
         }),
         "server/discover" => json!({
@@ -52,7 +92,7 @@ fn answer(message: &Value) {
             "ttlMs": 60_000, "cacheScope": "public",
         }),
         "ping" => json!({}),
-        "tools/list" => json!({ "tools": tools() }),
+        "tools/list" => page(params),
         "tools/call" => call(params),
         _ => {
             let error = json!({ "code": -32601, "message": "Method not found" });
@@ -86,7 +126,77 @@ fn call(params: &Value) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
+/// What this server has against a request, as well as it can tell it.
+fn refusal(method: &str, params: &Value, is_modern: bool) -> Option<Value> {
+    if is("modern") && !is_modern {
+        return Some(json!({ "code": -32022, "message": "Unsupported protocol version",
+            "data": { "supported": ["2026-07-28"], "requested": "2025-11-25" } }));
+    }
+    if !is("strict") && !is("vague") {
+        return None;
+    }
+    let problem = match method {
+        "tools/call" => wrong_call(params)?,
+        "tools/list" if !params["cursor"].is_null() && !params["cursor"].is_string() => {
+            "`cursor` must be a string".to_owned()
+        }
+        _ => return None,
+    };
+    let message = if is("vague") { "Something is wrong".to_owned() } else { problem };
+    Some(json!({ "code": -32602, "message": message }))
+}
+
+fn wrong_call(params: &Value) -> Option<String> {
+    let name = params["name"].as_str().unwrap_or_default();
+    let arguments = params["arguments"].as_object().cloned().unwrap_or_default();
+    let known = ["text", "millis"];
+    if params["name"].is_null() {
+        return Some("`name` is missing".to_owned());
+    }
+    if !tools().as_array().unwrap().iter().any(|tool| tool["name"] == name) {
+        return Some(format!("Unknown tool: {name}"));
+    }
+    if let Some(odd) = arguments.keys().find(|key| !known.contains(&key.as_str())) {
+        return Some(format!("`{odd}` is not known"));
+    }
+    let is_text = arguments.get("text").is_some_and(Value::is_string);
+    (!is_text).then(|| "`text` must be a string".to_owned())
+}
+
+fn page(params: &Value) -> Value {
+    let Value::Array(tools) = tools() else { return Value::Null };
+    if !is("pages") {
+        return json!({ "tools": tools });
+    }
+    let index: usize = params["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
+    let mut page = json!({ "tools": [tools[index]] });
+    if index + 1 < tools.len() {
+        page["nextCursor"] = (index + 1).to_string().into();
+    }
+    page
+}
+
 fn tools() -> Value {
+    let mut tools = all_tools();
+    for tool in tools.as_array_mut().unwrap() {
+        if is("reading") {
+            tool["annotations"] = json!({ "readOnlyHint": true });
+        }
+        if is("bare") {
+            tool.as_object_mut().unwrap().remove("description");
+        }
+    }
+    if is("broken") {
+        tools[0]["inputSchema"]["properties"]["text"]["$ref"] = "#/$defs/nowhere".into();
+    }
+    if is("strict") || is("vague") || is("mute") {
+        // The others are there to be odd.
+        tools.as_array_mut().unwrap().truncate(1);
+    }
+    tools
+}
+
+fn all_tools() -> Value {
     let tool = |name: &str| {
         json!({
             "name": name,
@@ -108,7 +218,11 @@ fn notify(method: &str, params: &Value) {
 }
 
 fn say(message: &Value) {
+    say_text(&message.to_string());
+}
+
+fn say_text(line: &str) {
     let mut out = std::io::stdout().lock();
     // Nobody there to hear it is no reason to make noise.
-    let _ = writeln!(out, "{message}").and_then(|()| out.flush());
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

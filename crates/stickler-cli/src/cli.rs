@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use stickler::Revision;
 
 pub(crate) use self::run::{HttpOptions, RunOptions};
+use crate::commands::check::CheckOptions as ServerCheckOptions;
 use crate::exit::Exit;
 use crate::protocol_schema::ProtocolOptions;
 
@@ -23,6 +24,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Check tool calls against tool definitions, and say how to correct them
     Validate(ValidateOptions),
+    /// Check a server: its tool definitions, and how it answers calls and messages that are wrong
+    Check(ServerCheckOptions),
     /// Check recorded sessions, message by message
     Audit(AuditOptions),
     /// Stand in front of a server: bad calls are answered with help, the server's faults are seen

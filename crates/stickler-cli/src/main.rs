@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Command::Validate(options) => commands::validate::run(&options),
+        Command::Check(options) => commands::check::run(&options),
         Command::Audit(options) => commands::audit::run(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Wrap(options) => commands::wrap::wrap(&options),

@@ -12,115 +12,16 @@ mod support {
     pub(crate) mod folder;
     pub(crate) mod http;
     pub(crate) mod stdio;
+    pub(crate) mod upstream;
 }
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::http::{Gateway, call, initialize};
-
-/// A server that gives each POST the answer that a script makes for its body, byte by byte.
-struct Upstream {
-    port: u16,
-    /// The heads and bodies that came.
-    seen: Arc<Mutex<Vec<(String, String)>>>,
-}
-
-impl Upstream {
-    fn start(script: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let seen: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
-        let (script, log) = (Arc::new(script), Arc::clone(&seen));
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (script, log) = (Arc::clone(&script), Arc::clone(&log));
-                std::thread::spawn(move || {
-                    let mut reader = BufReader::new(stream.try_clone().unwrap());
-                    while let Some((head, body)) = read_request(&mut reader) {
-                        let message = serde_json::from_str(&body).unwrap_or(Value::Null);
-                        log.lock().unwrap().push((head, body));
-                        let answer = script(&message);
-                        if (&stream).write_all(&answer).is_err() || answer.is_empty() {
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        Self { port, seen }
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/mcp?x=1", self.port)
-    }
-
-    fn heads(&self, method: &str) -> Vec<String> {
-        let seen = self.seen.lock().unwrap();
-        let wanted = format!("\"method\":\"{method}\"");
-        let found = seen.iter().filter(|(_, body)| body.contains(&wanted));
-        found.map(|(head, _)| head.to_ascii_lowercase()).collect()
-    }
-}
-
-fn read_request(reader: &mut impl std::io::BufRead) -> Option<(String, String)> {
-    let mut head = String::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        if line.trim_end().is_empty() {
-            break;
-        }
-        head.push_str(&line);
-    }
-    let length = head.lines().find_map(|line| {
-        line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
-    });
-    let mut body = vec![0; length.and_then(|one| one.trim().parse().ok()).unwrap_or(0)];
-    reader.read_exact(&mut body).ok()?;
-    Some((head, String::from_utf8(body).ok()?))
-}
-
-fn http(kind: &str, body: &str) -> Vec<u8> {
-    format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nx-own: kept\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
-}
-
-fn json_answer(body: &Value) -> Vec<u8> {
-    http("application/json", &body.to_string())
-}
-
-fn accepted() -> Vec<u8> {
-    b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_vec()
-}
-
-/// Answers what every client asks; the rest is for the script.
-fn usual(message: &Value) -> Option<Vec<u8>> {
-    let id = message.get("id").cloned();
-    let result = match message["method"].as_str() {
-        Some("initialize") => json!({
-            "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
-            "serverInfo": { "name": "upstream", "version": "1" },
-        }),
-        Some("tools/list") => json!({ "tools": [{
-            "name": "echo",
-            "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } },
-                             "required": ["text"] },
-        }] }),
-        _ if id.is_none() => return Some(accepted()),
-        _ => return None,
-    };
-    Some(json_answer(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))
-}
+use support::upstream::{Upstream, accepted, http, json_answer, usual};
 
 const ODD: &str = r#"{"jsonrpc":"2.0",  "id":3,"result":{"zUnknown":1.0,"content":[],"big":12345678901234567890123}}"#;
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::envelope::Envelope;
-use crate::protocol::Revision;
+use crate::protocol::{Era, Revision};
 use crate::render::Reply;
 use crate::rules::json_rpc;
 use crate::tape::{Kind, Node, TapeBuffer};
@@ -27,6 +27,9 @@ pub const PARAM: &str = "mcp-param-";
 
 /// The member of `_meta` by which a request says its revision.
 pub const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The member of `_meta` by which a request says what its sender can do.
+pub(crate) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Deeper schemas have no parameters that are mirrored.
 const DEEPEST: usize = 64;
@@ -98,6 +101,14 @@ impl Fault {
         Self { code: json_rpc::HEADER_MISMATCH, message, data: json!({}) }
     }
 
+    fn no_member(key: &str) -> Self {
+        Self {
+            code: json_rpc::INVALID_PARAMS,
+            message: format!("Invalid params: `_meta` must have `{key}`"),
+            data: json!({ "path": "/params/_meta" }),
+        }
+    }
+
     fn refusal(self, id: Option<&str>) -> HeaderRefusal {
         let reply = Reply { id, revision: Some(Revision::LATEST) };
         let answer = reply.error(self.code, &self.message, &self.data);
@@ -110,7 +121,9 @@ fn check_version(envelope: &Envelope<'_>, header: Option<&str>) -> Result<(), Fa
         return Err(Fault::mismatch("the header `MCP-Protocol-Version` is missing".to_owned()));
     };
     if Revision::parse(header).is_none() {
-        let supported = Revision::ALL.map(Revision::as_str);
+        // Those in which a request speaks for itself; the others begin with a handshake.
+        let modern = Revision::ALL.into_iter().filter(|one| one.era() == Era::Modern);
+        let supported: Vec<&str> = modern.map(Revision::as_str).collect();
         return Err(Fault {
             code: json_rpc::UNSUPPORTED_VERSION,
             message: "Unsupported protocol version".to_owned(),
@@ -121,15 +134,19 @@ fn check_version(envelope: &Envelope<'_>, header: Option<&str>) -> Result<(), Fa
         return Ok(());
     }
     match declared(envelope.params) {
-        Some(version) if version == header => Ok(()),
+        Some(version) if version == header => check_capabilities(envelope.params),
         Some(version) => Err(Fault::mismatch(format!(
             "the header `MCP-Protocol-Version` says `{header}`, the body `{version}`"
         ))),
-        None => Err(Fault {
-            code: json_rpc::INVALID_PARAMS,
-            message: format!("Invalid params: `_meta` must have `{VERSION_KEY}`"),
-            data: json!({ "path": "/params/_meta" }),
-        }),
+        None => Err(Fault::no_member(VERSION_KEY)),
+    }
+}
+
+fn check_capabilities(params: Option<Node<'_>>) -> Result<(), Fault> {
+    let declared = params.and_then(|params| params.get("_meta")?.get(CAPABILITIES_KEY));
+    match declared.map(Node::kind) {
+        Some(Kind::Object) => Ok(()),
+        _ => Err(Fault::no_member(CAPABILITIES_KEY)),
     }
 }
 
@@ -210,7 +227,8 @@ mod tests {
 
     const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{
         "name":"sql","arguments":{"region":"zürich","limit":5},
-        "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
     fn schema(tool: &str) -> Option<Value> {
         (tool == "sql").then(|| {
@@ -259,5 +277,8 @@ mod tests {
         let bare = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         assert_eq!(code(bare, &for_body(bare.as_bytes(), schema)), Some(-32602));
         assert_eq!(code("no json", &[]), None);
+        let headers = for_body(BODY.as_bytes(), schema);
+        assert_eq!(code(&BODY.replace("clientCapabilities\":{}", "x\":1"), &headers), Some(-32602));
+        assert_eq!(code(&BODY.replace(":{}}", ":1}"), &headers), Some(-32602));
     }
 }

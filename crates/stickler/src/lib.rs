@@ -55,6 +55,7 @@ mod example;
 pub mod frame;
 mod gatekeeper;
 pub mod headers;
+pub mod lint;
 mod middleware;
 mod policy;
 mod protocol;
@@ -66,6 +67,7 @@ mod session;
 mod side;
 mod suggest;
 pub mod tape;
+pub mod tool_validation;
 mod verdict;
 
 pub use arguments::{
@@ -85,9 +87,14 @@ pub use protocol::{
     Era, Method, MethodKind, MethodLookup, ProtocolSchemaError, ProtocolSchemas, Revision,
     SchemaValidator, UnknownRevision,
 };
-pub use render::{HelpPrompt, ObservedError, RetryObservation, error_reply, estimate_tokens};
+pub use render::{
+    CallAnswer, CallRefusal, HelpPrompt, ObservedError, RetryObservation, error_reply,
+    estimate_tokens,
+};
 pub use repair::{Edit, EditKind};
 pub use rules::{Code, MessageRule, Rule, Severity};
+pub use session::Repeats;
 pub use side::Side;
 pub use suggest::{edit_distance, nearest_names};
+pub use tool_validation::ToolValidationCapability;
 pub use verdict::{Decision, Finding, Subject, Verdict};

@@ -1,5 +1,6 @@
 //! What is to happen to a message, and why: plain data that renderers and observers read.
 
+use crate::arguments::ValidationError;
 use crate::envelope::RequestId;
 use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
@@ -92,6 +93,28 @@ impl Finding {
         self.expected = expected.into();
         self.received = received.into();
         self
+    }
+
+    /// What a schema has against a part of a message, which begins at that place.
+    pub(crate) fn from_schema(rule: MessageRule, place: &str, error: ValidationError) -> Self {
+        let mut finding = Self::new(rule, error.message).at(format!("{place}{}", error.path));
+        finding.schema_path = error.schema_path;
+        finding.with(error.expected, error.received)
+    }
+
+    /// The finding in one line without the values that came, which its sentence may quote: for logs.
+    pub fn masked(&self) -> String {
+        let rule = self.rule.as_str();
+        if self.expected.is_empty() {
+            return format!("[{rule}] {}", self.message);
+        }
+        let received = self.received.split(' ').next().unwrap_or_default();
+        let place = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
+        let told = format!("[{rule}] {place}expected {}, received {received}", self.expected);
+        if self.schema_path.is_empty() {
+            return told;
+        }
+        format!("{told} (by {} of the schema)", self.schema_path)
     }
 
     /// The keyword of the schema that refused, where one did.

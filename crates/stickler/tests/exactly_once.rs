@@ -33,6 +33,31 @@ fn a_response_beyond_a_limit_is_replaced_so_that_its_request_is_answered() {
 }
 
 #[test]
+fn a_batch_that_is_too_deep_answers_all_the_same() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for policy in [Policy::default(), Policy::strict()] {
+        let mut middleware = middleware().with_policy(policy);
+        for id in [1, 2] {
+            let ping = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            handle(&mut middleware, Side::Client, &ping);
+        }
+        let batch = format!(
+            r#"[{{"jsonrpc":"2.0","id":1,"result":{{"a":{deep}}}}},{{"jsonrpc":"2.0","id":2,"result":{{}}}}]"#
+        );
+        let verdict = handle(&mut middleware, Side::Server, &batch);
+        assert_eq!(rules(&verdict), ["too-deep"]);
+        let told = match &verdict.decision {
+            Decision::Forward => batch.as_bytes(),
+            Decision::Rewrite(bytes) => bytes,
+            other => panic!("{other:?}"),
+        };
+        let told = String::from_utf8_lossy(told);
+        assert_eq!((told.matches("\"id\":1").count(), told.matches("\"id\":2").count()), (1, 1));
+        assert_eq!(middleware.in_flight(Side::Client), 0);
+    }
+}
+
+#[test]
 fn whoever_waits_is_told_when_the_server_goes() {
     let mut middleware = middleware();
     for id in ["1", "\"a\\u0062\"", "2.0"] {

@@ -1,40 +1,17 @@
 //! Which servers, and which calls of theirs.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::install::Installed;
 use crate::paths;
 
 /// A server under test.
 pub(super) struct Subject {
     pub(super) package: &'static str,
-    pub(super) program: &'static str,
-    pub(super) host: Host,
-    pub(super) arguments: Vec<String>,
+    pub(super) command: Vec<String>,
     pub(super) cases: Vec<Case>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Host {
-    Node,
-    Python,
-}
-
-impl Host {
-    pub(super) fn program(self) -> &'static str {
-        match self {
-            Self::Node => "npm",
-            Self::Python => "python3",
-        }
-    }
-
-    pub(super) fn is_there(self) -> bool {
-        let mut command = Command::new(self.program());
-        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    }
 }
 
 /// One call.
@@ -67,17 +44,19 @@ impl Case {
 }
 
 /// The servers, with folders of their own to work in.
-pub(super) fn all(folder: &Path) -> Vec<Subject> {
-    let data = folder.join("data");
+pub(super) fn all(installed: &Installed) -> Vec<Subject> {
+    let data = installed.folder.join("data");
     let _ = std::fs::remove_dir_all(&data);
     let _ = std::fs::create_dir_all(&data);
     let _ = std::fs::write(data.join("notes.txt"), "one\ntwo\n");
     let _ = Command::new("git").args(["init", "--quiet"]).arg(&data).status();
     let place = data.to_string_lossy().into_owned();
-    vec![files(&place), everything(), git(&place)]
+    vec![files(installed, &place), everything(installed), git(installed, &place)]
 }
 
-fn files(place: &str) -> Subject {
+fn files(installed: &Installed, place: &str) -> Subject {
+    let mut command = installed.npm_program("mcp-server-filesystem");
+    command.push(place.to_owned());
     let notes = format!("{place}/notes.txt");
     let mut dry_run = Case::bad(
         "a misspelt dryRun",
@@ -94,9 +73,7 @@ fn files(place: &str) -> Subject {
     });
     Subject {
         package: "@modelcontextprotocol/server-filesystem",
-        program: "mcp-server-filesystem",
-        host: Host::Node,
-        arguments: vec![place.to_owned()],
+        command,
         cases: vec![
             Case::good("read_text_file", json!({ "path": notes })),
             dry_run,
@@ -128,12 +105,12 @@ fn files(place: &str) -> Subject {
     }
 }
 
-fn everything() -> Subject {
+fn everything(installed: &Installed) -> Subject {
+    let mut command = installed.npm_program("mcp-server-everything");
+    command.push("stdio".to_owned());
     Subject {
         package: "@modelcontextprotocol/server-everything",
-        program: "mcp-server-everything",
-        host: Host::Node,
-        arguments: vec!["stdio".to_owned()],
+        command,
         cases: vec![
             Case::good("echo", json!({ "message": "hello" })),
             Case::bad(
@@ -158,12 +135,10 @@ fn everything() -> Subject {
     }
 }
 
-fn git(place: &str) -> Subject {
+fn git(installed: &Installed, place: &str) -> Subject {
     Subject {
         package: "mcp-server-git",
-        program: "mcp-server-git",
-        host: Host::Python,
-        arguments: Vec::new(),
+        command: vec![installed.python("python1", "mcp-server-git")],
         cases: vec![
             Case::good("git_status", json!({ "repo_path": place })),
             Case::bad(

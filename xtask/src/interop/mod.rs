@@ -1,61 +1,107 @@
-//! Stickler beside real third-party servers.
+//! Stickler beside real third-party servers and clients.
 //!
-//! Each server is installed by its package name, asked for its tools, and sent calls that Stickler
-//! refuses and corrects: the correction is only as good as what the real server says to it.
+//! | file | holds |
+//! | --- | --- |
+//! | `install` | what has to be there, in which versions |
+//! | `cases`, `server` | servers, and calls that are refused and corrected: a correction is only as good as what the real server says to it |
+//! | `clients`, `drivers`, `rmcp_client`, `partners` | real clients through the gateway to real servers |
+//! | `conformance`, `standing` | the official suite, directly and through the gateway |
+//! | `process`, `report` | processes that listen; jobs and their outcome |
 
 mod cases;
+mod clients;
+mod conformance;
+mod drivers;
+mod install;
+mod partners;
+mod process;
+mod report;
+mod rmcp_client;
 mod server;
+mod standing;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::paths;
-use cases::{Case, Host, Subject};
+use cases::{Case, Subject};
+use install::Installed;
+use report::{Job, Report};
 use server::Server;
+
+/// What is run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only one part
+    #[arg(long)]
+    only: Option<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Calls that are refused and corrected
+    Servers,
+    /// Real clients through the gateway
+    Clients,
+    /// The official suite through the gateway
+    Conformance,
+}
+
+/// Jobs at a time. They wait more than they work, but a busy machine makes the suite's own timeouts
+/// strike.
+const AT_ONCE: usize = 3;
 
 /// The same steps as `.ci/run`.
 pub(crate) fn run_ci() -> Outcome {
     call(Command::new("bash").arg(paths::root().join(".ci/run")))
 }
 
-#[allow(clippy::print_stdout)]
-pub(crate) fn run() -> Outcome {
+pub(crate) fn run(options: &Options) -> Outcome {
     let folder = paths::root().join("target/interop");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    call(Command::new("cargo").args([
-        "build",
-        "--quiet",
-        "--release",
-        "--package",
-        "stickler-cli",
-    ]))?;
-    let mut checked = 0;
-    for subject in cases::all(&folder) {
-        if !subject.host.is_there() {
-            println!("skipped: {} needs `{}`", subject.package, subject.host.program());
-            continue;
-        }
-        let calls =
-            check(&subject, &folder).map_err(|error| format!("{}: {error}", subject.package))?;
-        println!("{}: {calls} calls as they should be", subject.package);
-        checked += calls;
+    let installing = std::thread::spawn({
+        let folder = folder.clone();
+        move || Installed::prepare(&folder)
+    });
+    let build = ["build", "--quiet", "--release", "--package", "stickler-cli"];
+    let built = call(Command::new("cargo").args(build));
+    let installed = installing.join().map_err(|_| "cannot install".to_owned())??;
+    built?;
+    let report = Report::default();
+    let is_wanted = |part: Part| options.only.is_none_or(|only| only == part);
+    let mut jobs = Vec::new();
+    if is_wanted(Part::Conformance) {
+        // First, because they take longest.
+        jobs.extend(conformance::jobs(&installed));
     }
-    println!("{checked} passed, 0 failed");
-    Ok(())
+    if is_wanted(Part::Clients) {
+        jobs.extend(clients::jobs(&installed)?);
+    }
+    if is_wanted(Part::Servers) {
+        let (installed, folder) = (&installed, folder.as_path());
+        jobs.extend(
+            cases::all(installed)
+                .into_iter()
+                .map(|subject| Job::new(subject.package, move || check(&subject, folder))),
+        );
+    }
+    report.do_all(jobs, AT_ONCE);
+    report.finish()
 }
 
-fn check(subject: &Subject, folder: &Path) -> Result<usize, String> {
-    let mut server = Server::start(&install(subject, folder)?)?;
+fn check(subject: &Subject, folder: &Path) -> Result<String, String> {
+    let mut server = Server::start(&subject.command)?;
     let tools = server.request("tools/list", &json!({}))?;
     let file = folder.join(format!("{}.tools.json", subject.package.replace('/', "_")));
     std::fs::write(&file, tools.to_string()).map_err(|error| error.to_string())?;
     for case in &subject.cases {
         check_case(case, &file, &mut server).map_err(|error| format!("{}: {error}", case.what))?;
     }
-    Ok(subject.cases.len())
+    Ok(format!("{} calls as they should be", subject.cases.len()))
 }
 
 /// Refused with the expected finding, and the corrected call works on the real server.
@@ -90,36 +136,13 @@ fn accepted(server: &mut Server, tool: &str, arguments: &Value) -> Outcome {
 }
 
 fn validate(tools: &Path, tool: &str, arguments: &Value) -> Result<Value, String> {
-    let binary = paths::root().join("target/release/stickler");
-    let output = Command::new(binary)
+    let output = Command::new(process::stickler())
         .args(["validate", "--format", "json", "--tools"])
         .arg(tools)
         .args([tool, "--args", &arguments.to_string()])
         .output()
         .map_err(|error| error.to_string())?;
     serde_json::from_slice(&output.stdout).map_err(|error| format!("unreadable verdict: {error}"))
-}
-
-/// Installs a server by its package name; the command that starts it.
-fn install(subject: &Subject, folder: &Path) -> Result<Vec<String>, String> {
-    let text = |path: PathBuf| path.to_string_lossy().into_owned();
-    let mut command = match subject.host {
-        Host::Node => {
-            let prefix = text(folder.join("node"));
-            let options = ["install", "--silent", "--no-fund", "--no-audit", "--prefix"];
-            call(Command::new("npm").args(options).args([&prefix, subject.package]))?;
-            vec![text(folder.join("node/node_modules/.bin").join(subject.program))]
-        }
-        Host::Python => {
-            let environment = folder.join("python");
-            call(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-            let pip = environment.join("bin/pip");
-            call(Command::new(pip).args(["install", "--quiet", subject.package]))?;
-            vec![text(environment.join("bin").join(subject.program))]
-        }
-    };
-    command.extend(subject.arguments.iter().cloned());
-    Ok(command)
 }
 
 pub(crate) fn call(command: &mut Command) -> Outcome {

@@ -1,7 +1,9 @@
 //! One module a command.
 
 pub(crate) mod audit;
+pub(crate) mod check;
 pub(crate) mod completions;
+mod counts;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod run;

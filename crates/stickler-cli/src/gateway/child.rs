@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -25,6 +25,15 @@ pub(crate) struct Server {
     child: Child,
 }
 
+/// How a server came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    ByItself,
+    /// By a signal that asked it to.
+    Told,
+    Killed,
+}
+
 /// Looked at again after this long while waiting for an end.
 const PATIENCE: Duration = Duration::from_millis(10);
 
@@ -44,6 +53,19 @@ impl ServerCommand {
 
     /// Starts the server in a process group of its own, so that whatever it starts ends with it.
     pub(crate) fn start(&self) -> io::Result<(Server, ChildStdin, ChildStdout)> {
+        self.spawn(Stdio::inherit())
+    }
+
+    /// The same with its standard error in our hands.
+    pub(crate) fn start_with_stderr(
+        &self,
+    ) -> io::Result<(Server, ChildStdin, ChildStdout, ChildStderr)> {
+        let (mut server, stdin, stdout) = self.spawn(Stdio::piped())?;
+        let stderr = server.child.stderr.take().ok_or_else(no_pipes)?;
+        Ok((server, stdin, stdout, stderr))
+    }
+
+    fn spawn(&self, stderr: Stdio) -> io::Result<(Server, ChildStdin, ChildStdout)> {
         let mut command = Command::new(&self.program);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -53,10 +75,10 @@ impl ServerCommand {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(stderr)
             .process_group(0)
             .spawn()?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
-        let (stdin, stdout) = pipes.ok_or_else(|| io::Error::other("the pipes are missing"))?;
+        let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).ok_or_else(no_pipes)?;
         Ok((Server { child }, stdin, stdout))
     }
 }
@@ -68,26 +90,50 @@ impl Server {
 
     /// Waits for the server to end by itself for a while, then asks it to, then makes it.
     pub(crate) fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
-        for signal in [None, Some(Signal::TERM)] {
-            if let Some(signal) = signal {
-                signal_group(self.pid(), signal);
+        let (status, ending) = self.see_off(grace)?;
+        if ending != Ending::Killed {
+            self.clean_up();
+        }
+        Ok(status)
+    }
+
+    /// The same, with how it came to its end, and with what it started left as it is.
+    pub(crate) fn see_off(&mut self, grace: Duration) -> io::Result<(ExitStatus, Ending)> {
+        for ending in [Ending::ByItself, Ending::Told] {
+            if ending == Ending::Told {
+                signal_group(self.pid(), Signal::TERM);
             }
             let deadline = Instant::now() + grace;
             while Instant::now() < deadline {
                 if let Some(status) = self.child.try_wait()? {
-                    self.clean_up();
-                    return Ok(status);
+                    return Ok((status, ending));
                 }
                 std::thread::sleep(PATIENCE);
             }
         }
         signal_group(self.pid(), Signal::KILL);
-        self.child.wait()
+        Ok((self.child.wait()?, Ending::Killed))
     }
 
-    /// What the server started and left behind.
-    fn clean_up(&self) {
+    /// What the server started and left behind is told to end.
+    pub(crate) fn clean_up(&self) {
         signal_group(self.pid(), Signal::TERM);
+    }
+
+    /// How many other processes of the server's group there are, where the system tells.
+    pub(crate) fn companions(&self) -> usize {
+        let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
+        let group = self.pid().to_string();
+        let is_companion = |entry: &std::fs::DirEntry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            // The name, in brackets, may have anything in it; then come state, parent and group.
+            let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+            let (state, of_group) = (fields.next(), fields.nth(1));
+            of_group == Some(&group)
+                && !matches!(state, Some("Z" | "X"))
+                && entry.file_name().to_str() != Some(&group)
+        };
+        processes.flatten().filter(is_companion).count()
     }
 }
 
@@ -107,6 +153,10 @@ pub(crate) fn signal_group(pid: u32, signal: Signal) {
 /// The exit code as shells give it: 128 and the signal for a process that one has ended.
 pub(crate) fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
+}
+
+fn no_pipes() -> io::Error {
+    io::Error::other("the pipes are missing")
 }
 
 fn base_name(path: &str) -> &str {

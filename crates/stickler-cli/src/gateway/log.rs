@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::ValueEnum;
-use stickler::{Decision, Edit, Event, Finding, Severity, Side, Verdict};
+use stickler::{Decision, Edit, Event, Severity, Side, Verdict};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -67,7 +67,7 @@ impl Log {
                 Severity::Note => Level::Info,
                 Severity::Warning | Severity::Error => Level::Warn,
             };
-            self.say(level, &format!("{what} from the {sender} {fate}: {}", told(finding)));
+            self.say(level, &format!("{what} from the {sender} {fate}: {}", finding.masked()));
         }
     }
 
@@ -103,19 +103,4 @@ fn done(edit: &Edit) -> String {
         (false, false) if from != to => format!("{kind} at {place}: {from} to {to}"),
         _ => format!("{kind} at {place}"),
     }
-}
-
-/// A finding without the values that came: its sentence may quote them.
-fn told(finding: &Finding) -> String {
-    let rule = finding.rule.as_str();
-    let received = finding.received.split(' ').next().unwrap_or_default();
-    if finding.expected.is_empty() {
-        return format!("[{rule}] {}", finding.message);
-    }
-    let place = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
-    let told = format!("[{rule}] {place}expected {}, received {received}", finding.expected);
-    if finding.schema_path.is_empty() {
-        return told;
-    }
-    format!("{told} (by {} of the schema)", finding.schema_path)
 }

@@ -14,8 +14,11 @@ mod stdio;
 mod way;
 mod wire;
 
-pub(crate) use child::ServerCommand;
-pub(crate) use http::{Endpoint, HttpSettings, Keeping, Server, fetch, relay_to_url, serve};
+pub(crate) use child::{Ending, Server as Process, ServerCommand};
+pub(crate) use http::{
+    Asker, Endpoint, Heard, HttpSettings, Keeping, Server, fetch, relay_to_url, serve,
+};
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
+pub(crate) use signals::Addressee;
 pub(crate) use stdio::relay;

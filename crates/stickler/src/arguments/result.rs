@@ -2,8 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use super::error::ValidationError;
+use super::error::{ValidationError, ValidationErrorKind};
 use crate::repair::Edit;
+use crate::rules::MessageRule;
+use crate::verdict::Finding;
+
+/// Where the arguments stand in a `tools/call`.
+pub(crate) const ARGUMENTS: &str = "/params/arguments";
 
 /// Whether a call is valid, and if not, everything there is to know about it.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +41,8 @@ pub struct CorrectedCall {
 }
 
 impl ValidationResult {
-    pub(crate) fn valid() -> Self {
+    /// Nothing is wrong with the call, or nothing is known that could be.
+    pub fn valid() -> Self {
         Self { is_valid: true, ..Self::default() }
     }
 
@@ -46,6 +52,17 @@ impl ValidationResult {
 
     pub(crate) fn refused(errors: Vec<ValidationError>, truncated: bool) -> Self {
         Self { errors, truncated, ..Self::default() }
+    }
+
+    /// What is wrong with the call, as findings about the `tools/call` that it came in.
+    pub fn findings(&self) -> Vec<Finding> {
+        let findings = self.errors.iter().cloned().map(|error| match error.kind {
+            ValidationErrorKind::UnknownTool { .. } => {
+                Finding::from_schema(MessageRule::UnknownTool, "", error).at("/params/name")
+            }
+            _ => Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS, error),
+        });
+        findings.collect()
     }
 
     /// The arguments to pass on in place of those that came; `None` when those are to be passed on

@@ -11,8 +11,12 @@ use crate::config::{Repair, ValidationConfig};
 use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSchemaCache};
 use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
 use crate::repair;
+use crate::schema::Answer;
 use crate::suggest;
 use crate::tape::{Node, SyntaxError, TapeBuffer};
+
+/// Where the structured content of a result stands in its message.
+const STRUCTURED: &str = "/result/structuredContent";
 
 /// Checks calls against the schemas of the tools.
 #[derive(Debug, Default)]
@@ -89,6 +93,50 @@ impl McpValidator {
             Lookup::Unchecked => ValidationResult::valid(),
             Lookup::Quarantined(error) => ValidationResult::unchecked(error.to_string()),
             Lookup::Unknown(tools) => self.unknown_tool(&tools, tool, arguments),
+        }
+    }
+
+    /// What a tool's `outputSchema` has against the structured content of its result. A tool without
+    /// one has nothing against anything.
+    pub fn validate_output(
+        &self,
+        server: &str,
+        tool: &str,
+        structured: Option<&Value>,
+    ) -> Vec<ValidationError> {
+        let Some(structured) = structured else {
+            return self.validate_output_node(server, tool, None);
+        };
+        let text = structured.to_string();
+        let mut buffer = TapeBuffer::new();
+        match buffer.read(text.as_bytes(), self.config.limits.message_depth) {
+            Ok(tape) => self.validate_output_node(server, tool, Some(tape.root())),
+            Err(error) => vec![ValidationError::whole(error.to_string())],
+        }
+    }
+
+    pub(crate) fn validate_output_node(
+        &self,
+        server: &str,
+        tool: &str,
+        structured: Option<Node<'_>>,
+    ) -> Vec<ValidationError> {
+        let Some(tools) = self.cache.server(server) else { return Vec::new() };
+        let limits = &self.config.limits;
+        let Some(schema) = tools.output(tool).and_then(|one| one.compiled(limits)) else {
+            return Vec::new();
+        };
+        let Some(structured) = structured else {
+            let message =
+                format!("`{tool}` has an `outputSchema`, but its result no `structuredContent`");
+            let mut error = ValidationError::whole(message);
+            "structured content".clone_into(&mut error.expected);
+            "nothing".clone_into(&mut error.received);
+            return vec![error];
+        };
+        match schema.check(structured, limits.verdict_steps) {
+            Answer::Invalid => explain::explain_part(schema, structured, STRUCTURED, &self.config),
+            _ => Vec::new(),
         }
     }
 

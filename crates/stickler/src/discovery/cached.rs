@@ -29,7 +29,7 @@ pub struct CachedSchema {
 }
 
 impl CachedSchema {
-    pub(super) fn new(tool: &ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
+    pub(crate) fn new(tool: &ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
         let graph = &compiled.graph;
         let mut required = Vec::new();
         let mut properties = Vec::new();

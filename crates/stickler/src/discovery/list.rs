@@ -42,7 +42,7 @@ impl std::error::Error for ToolListError {}
 
 /// A list may nest deeper than a message that is forwarded: the schema that does is quarantined
 /// alone.
-const LIST_DEPTH: usize = 1 << 20;
+pub(crate) const LIST_DEPTH: usize = 1 << 20;
 
 impl ToolList {
     /// Reads a `tools/list` result, a JSON-RPC response with one, or an array of tools.
@@ -65,7 +65,8 @@ impl ToolList {
         list
     }
 
-    fn entries(root: Node<'_>) -> Option<Node<'_>> {
+    /// The array of tools in a text.
+    pub(crate) fn entries(root: Node<'_>) -> Option<Node<'_>> {
         let tools = || root.pointer("/result/tools").or_else(|| root.get("tools"));
         let entries = if root.kind() == Kind::Array { Some(root) } else { tools() };
         entries.filter(|node| node.kind() == Kind::Array)

@@ -14,6 +14,8 @@ pub use cache::{CacheStats, Discovery, ToolSchemaCache};
 pub(crate) use cache::{Lookup, ServerTools};
 pub use cached::CachedSchema;
 pub use freshness::Freshness;
+pub(crate) use list::LIST_DEPTH;
 pub use list::{ToolList, ToolListError};
 pub(crate) use output::OutputSchema;
+pub(crate) use tool::EXAMPLE_KEY;
 pub use tool::ToolDefinition;

@@ -77,12 +77,14 @@ impl ToolDefinition {
 
     /// One entry of a tool list; `None` when it has no name. Whatever else is odd about it stays
     /// its own trouble.
-    pub(super) fn read(entry: Node<'_>, limits: &Limits) -> Option<Self> {
+    pub(crate) fn read(entry: Node<'_>, limits: &Limits) -> Option<Self> {
         let text = |key: &str| Some(entry.get(key)?.as_str()?.into_owned());
         let mut tool = Self::new(text("name")?);
         tool.description = text("description");
         if let Some(meta) = entry.get("_meta") {
             tool.documentation = documentation(meta);
+            let example = meta.get(EXAMPLE_KEY).filter(|node| readable(*node, limits).is_ok());
+            tool.example = example.map(Node::to_value);
         }
         if let Some(schema) = entry.get("inputSchema").filter(|node| node.kind() != Kind::Null) {
             match readable(schema, limits) {
@@ -95,7 +97,7 @@ impl ToolDefinition {
         Some(tool)
     }
 
-    pub(super) fn unreadable(&self) -> Option<&SchemaRefusal> {
+    pub(crate) fn unreadable(&self) -> Option<&SchemaRefusal> {
         self.unreadable.as_ref()
     }
 }
@@ -108,6 +110,9 @@ fn readable(schema: Node<'_>, limits: &Limits) -> Result<(), SchemaRefusal> {
     }
     Ok(())
 }
+
+/// The name under which a server puts a valid call's arguments into a tool's `_meta`.
+pub(crate) const EXAMPLE_KEY: &str = "dev.stickler/example";
 
 /// The names under which servers put a link to a tool's documentation into its `_meta`.
 const DOCUMENTATION_KEYS: [&str; 5] = [

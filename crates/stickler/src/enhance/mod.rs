@@ -63,7 +63,9 @@ impl<'a> ErrorEnhancer<'a> {
         }
     }
 
-    fn addition(&self, server: &str, tool: &str, text: &str) -> Option<String> {
+    /// What can be added to the server's words about a call; `None` when they are not about its
+    /// arguments.
+    pub fn addition(&self, server: &str, tool: &str, text: &str) -> Option<String> {
         if !self.config.enhance_errors {
             return None;
         }

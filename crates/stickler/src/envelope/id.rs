@@ -6,8 +6,10 @@ use crate::tape::{Kind, Node, TapeBuffer};
 /// `1` and `"1"` are not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RequestId {
-    /// A whole number, in its shortest form.
-    Number(Box<str>),
+    /// A whole number.
+    Integer(i64),
+    /// A whole number beyond that, as it is written.
+    Large(Box<str>),
     /// A string, its escapes decoded.
     String(Box<str>),
 }
@@ -17,10 +19,30 @@ impl RequestId {
     pub fn of(node: Node<'_>) -> Option<Self> {
         match node.kind() {
             Kind::String => Some(Self::String(node.as_str()?.into())),
-            Kind::Number if node.type_name() == "integer" => {
-                Some(Self::Number(shortest(node.raw())))
-            }
+            Kind::Number if node.type_name() == "integer" => Some(Self::of_number(node.raw())),
             _ => None,
+        }
+    }
+
+    /// Whether a value is an id.
+    pub fn is_one(node: Node<'_>) -> bool {
+        match node.kind() {
+            Kind::String => true,
+            Kind::Number => node.type_name() == "integer",
+            _ => false,
+        }
+    }
+
+    /// One form for each number that doubles tell apart; past that, the spelling is the id.
+    fn of_number(text: &str) -> Self {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if let Ok(number) = text.parse::<i64>() {
+            return Self::Integer(number);
+        }
+        match text.parse::<f64>() {
+            #[allow(clippy::cast_possible_truncation, reason = "within the range that is exact")]
+            Ok(number) if number.abs() <= EXACT => Self::Integer(number as i64),
+            _ => Self::Large(text.into()),
         }
     }
 
@@ -33,22 +55,10 @@ impl RequestId {
     /// The id as JSON.
     pub fn to_json(&self) -> String {
         match self {
-            Self::Number(digits) => digits.as_ref().to_owned(),
+            Self::Integer(number) => number.to_string(),
+            Self::Large(digits) => digits.as_ref().to_owned(),
             Self::String(text) => crate::tape::quote(text),
         }
-    }
-}
-
-/// One spelling for each number that doubles tell apart; past that, the spelling is the id.
-fn shortest(text: &str) -> Box<str> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if let Ok(number) = text.parse::<i64>() {
-        return number.to_string().into();
-    }
-    match text.parse::<f64>() {
-        #[allow(clippy::cast_possible_truncation, reason = "within the range that is exact")]
-        Ok(number) if number.abs() <= EXACT => (number as i64).to_string().into(),
-        _ => text.into(),
     }
 }
 

@@ -94,9 +94,9 @@ impl<'t> Envelope<'t> {
     /// The id as it is written, where it is one that can be answered: a string or a whole number,
     /// given once.
     pub fn answerable_id(&self) -> Option<&'t str> {
-        let id = self.id?;
+        let id = self.id.filter(|id| RequestId::is_one(*id))?;
         let is_doubtful = self.faults.iter().any(|fault| fault.path == "/id");
-        RequestId::of(id).filter(|_| !is_doubtful).map(|_| id.raw())
+        (!is_doubtful).then(|| id.raw())
     }
 
     /// Whether it has neither a method nor an outcome.
@@ -217,7 +217,7 @@ impl<'t> Parts<'t> {
                 ));
             }
             Some(id) if id.kind() == Kind::Null && shape == Shape::Error => {}
-            Some(id) if RequestId::of(id).is_none() => {
+            Some(id) if !RequestId::is_one(id) => {
                 let message = match id.kind() {
                     Kind::Null => "`id` must not be null: a request has an id, a notification none",
                     Kind::Number => "`id` must be a whole number or a string",

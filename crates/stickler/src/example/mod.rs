@@ -75,6 +75,11 @@ pub(crate) fn generate(schema: &Value, accepts: &dyn Fn(&Value) -> bool) -> Opti
     search.run()
 }
 
+/// An ECMA-262 pattern in the dialect of `regex-syntax`, without its lookaround.
+pub(crate) fn to_regex_syntax(pattern: &str) -> String {
+    ecma::translate(pattern).pattern
+}
+
 struct Search<'a> {
     schema: &'a Value,
     accepts: &'a dyn Fn(&Value) -> bool,

@@ -150,8 +150,8 @@ impl SseEvent {
         for line in raw.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let span = start..start + line.len();
             start = span.end;
-            if line == b"\n" && lines.end == span.start && lines.end > 0 {
-                // The second half of a line break.
+            let is_second_half = raw.get(..span.start).is_some_and(|one| one.ends_with(b"\r"));
+            if line == b"\n" && is_second_half && lines.end == span.start {
                 lines.end = span.end;
             }
             let text = line.trim_ascii_end_of_line();
@@ -264,6 +264,16 @@ mod tests {
         let event = all[0].as_ref().unwrap();
         assert_eq!(event.with_data(b"new"), b"data: new\nid: 1\r\n\r\n");
         assert_eq!(sse_event(b"{}"), b"event: message\ndata: {}\n\n");
+        for (old, new) in [
+            ("event: message\nid: 2\ndata: a\n\n", "event: message\nid: 2\ndata: new\n\n"),
+            ("data: a\r\n\r\n", "data: new\n\r\n"),
+            ("data: a\r\r", "data: new\n\r"),
+            ("data: a\r\n\n", "data: new\n\n"),
+        ] {
+            let all = events(old.as_bytes(), 100, 100);
+            let changed = all[0].as_ref().unwrap().with_data(b"new");
+            assert_eq!(String::from_utf8(changed).unwrap(), new, "the end of the event stays");
+        }
     }
 
     #[test]

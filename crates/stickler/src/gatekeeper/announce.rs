@@ -1,14 +1,10 @@
 //! The two places where the gateway adds something to a server's answer, by splicing.
 
-use serde_json::{Value, json};
-
 use super::Gatekeeper;
 use super::service::TOOL;
 use crate::protocol::{Era, Revision};
 use crate::tape::{Kind, Node, TapeBuffer};
-
-/// Calls that one request may ask about.
-pub(super) const MOST_CALLS: usize = 100;
+use crate::tool_validation::{EXTENSION, ToolValidationCapability};
 
 impl Gatekeeper {
     /// The server's answer with what the gateway has to add; `None` when that is nothing.
@@ -75,10 +71,10 @@ fn nested(outer: Node<'_>, name: &str, member: &str) -> Insertion {
 }
 
 fn capability(capabilities: Node<'_>, revision: Option<Revision>) -> Vec<Insertion> {
-    let capability = capability_value();
+    let capability = ToolValidationCapability::new(TOOL).to_value();
     let is_modern = revision.is_none_or(|revision| revision.era() == Era::Modern);
     let experimental = format!("\"toolValidation\":{capability}");
-    let extension = format!("\"dev.stickler/tool-validation\":{capability}");
+    let extension = format!("\"{EXTENSION}\":{capability}");
     let missing = |name: &str| capabilities.get(name).is_none();
     if is_modern && missing("experimental") && missing("extensions") {
         // Two new members of one object are one insertion.
@@ -90,26 +86,6 @@ fn capability(capabilities: Node<'_>, revision: Option<Revision>) -> Vec<Inserti
         insertions.push(nested(capabilities, "extensions", &extension));
     }
     insertions
-}
-
-fn capability_value() -> Value {
-    json!({
-        "supported": true,
-        "version": "1.0",
-        "method": TOOL,
-        "async": false,
-        "streaming": false,
-        "contextAware": false,
-        "cacheable": true,
-        "levels": { "syntax": true, "semantic": false, "runtime": false, "security": false },
-        "batchValidation": true,
-        "maxBatchSize": MOST_CALLS,
-        "caching": {
-            "enabled": true,
-            "ttl": 300,
-            "invalidateOn": ["tool_update", "resource_change"],
-        },
-    })
 }
 
 /// The added tool, at the end of the last page.

@@ -1,23 +1,18 @@
 //! The tool that validates calls without making them.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Gatekeeper;
-use super::announce::MOST_CALLS;
-use crate::arguments::{ValidationError, ValidationResult};
-use crate::discovery::ToolDefinition;
 use crate::protocol::{Era, Revision};
-use crate::tape::{Kind, Node, TapeBuffer};
+use crate::tape::TapeBuffer;
+use crate::tool_validation::{VALIDATION_TOOL_DESCRIPTION, ValidationRequest, validation_tool};
 use crate::verdict::{Decision, Verdict};
 
 /// The name under which the tool is announced: it must not be one that the server may have.
 pub(super) const TOOL: &str = "stickler_validate";
 
 /// The name that clients know from servers that validate themselves.
-const ALIAS: &str = "validate";
-
-const DESCRIPTION: &str = "Checks the arguments of a tool call without making the call. Takes one \
-    call as `tool` and `arguments`, or several as `calls`.";
+const ALIAS: &str = crate::tool_validation::DEFAULT_METHOD;
 
 impl Gatekeeper {
     /// Whether a call that may go on is one that the gateway itself answers.
@@ -37,7 +32,7 @@ impl Gatekeeper {
         }
         for name in [TOOL, ALIAS] {
             if !self.validator.cache().tool_names(&self.server).iter().any(|known| known == name) {
-                let _ = self.validator.cache().register(&self.server, &definition(name));
+                let _ = self.validator.cache().register(&self.server, &validation_tool(name));
             }
         }
     }
@@ -45,7 +40,7 @@ impl Gatekeeper {
     /// Whether the server itself has a tool of that name.
     fn server_has(&self, tool: &str) -> bool {
         let known = self.validator.cache().get(&self.server, tool);
-        known.is_some_and(|known| known.description.as_deref() != Some(DESCRIPTION))
+        known.is_some_and(|known| known.description.as_deref() != Some(VALIDATION_TOOL_DESCRIPTION))
     }
 
     /// The answer to a call of our tool.
@@ -54,112 +49,19 @@ impl Gatekeeper {
         let tape = buffer.read(message, 1 << 16).ok()?;
         let root = tape.root();
         let id = root.get("id")?.raw();
-        let arguments = root.pointer("/params/arguments");
-        let structured = self.answer(arguments);
-        let mut result = json!({
-            "content": [{ "type": "text", "text": structured.to_string() }],
-            "structuredContent": structured,
-        });
-        if let Some(error) = structured.get("error") {
-            result["content"][0]["text"] = error.clone();
-            result["isError"] = true.into();
-            result.as_object_mut()?.remove("structuredContent");
-        }
+        let arguments = root.pointer("/params/arguments").map(|node| node.raw().as_bytes());
+        let mut result = match ValidationRequest::read(arguments) {
+            Ok(request) => request.answer(&request.judge(&self.validator, &self.server)),
+            Err(refusal) => refusal.answer(),
+        };
         if self.middleware.revision().is_none_or(|one: Revision| one.era() == Era::Modern) {
             result["resultType"] = "complete".into();
         }
         Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes())
     }
-
-    fn answer(&self, arguments: Option<Node<'_>>) -> Value {
-        let calls = arguments.and_then(|arguments| arguments.get("calls"));
-        let single = arguments.filter(|arguments| arguments.get("tool").is_some());
-        match (calls.filter(|calls| calls.kind() == Kind::Array), single) {
-            (Some(calls), None) if calls.len() <= MOST_CALLS => {
-                json!({ "results": calls.elements().map(|call| self.judge(call)).collect::<Vec<_>>() })
-            }
-            (Some(calls), None) => {
-                json!({ "error": format!("{} calls at once; {MOST_CALLS} are allowed", calls.len()) })
-            }
-            (None, Some(call)) => self.judge(call),
-            _ => json!({ "error": "give either `tool` and `arguments`, or `calls`" }),
-        }
-    }
-
-    fn judge(&self, call: Node<'_>) -> Value {
-        let name = call.get("tool").and_then(Node::as_str).unwrap_or_default();
-        let name = name.strip_prefix(&format!("{}:", self.server)).unwrap_or(&name);
-        let result = match call.get("arguments") {
-            Some(arguments) => self.validator.validate_node(&self.server, name, arguments),
-            None => self
-                .validator
-                .validate_text(&self.server, name, None)
-                .unwrap_or_else(|_| ValidationResult::default()),
-        };
-        self.report(&result)
-    }
-
-    fn report(&self, result: &ValidationResult) -> Value {
-        let known = self.validator.cache().freshness(&self.server).is_some();
-        let unchecked = result.unchecked.clone().or_else(|| {
-            (!known).then(|| "the server's tools are not known yet; nothing was checked".to_owned())
-        });
-        let corrected = result.corrected.as_ref().filter(|_| !self.validator.config().mask_values);
-        let corrected = corrected.map(|call| {
-            let arguments: Value = serde_json::from_str(call.arguments.get()).unwrap_or_default();
-            json!({ "name": call.name, "arguments": arguments })
-        });
-        let suggestions: Vec<&String> =
-            result.errors.iter().flat_map(ValidationError::suggestions).collect();
-        let details: Vec<Value> = result
-            .errors
-            .iter()
-            .map(|error| {
-                json!({
-                    "path": error.path,
-                    "kind": error.kind.name(),
-                    "message": error.message,
-                    "expected": error.expected,
-                    "received": error.received,
-                })
-            })
-            .collect();
-        json!({
-            "valid": result.is_valid,
-            "errors": result.errors.iter().map(|error| &error.message).collect::<Vec<_>>(),
-            "warnings": unchecked.into_iter().collect::<Vec<_>>(),
-            "suggestions": suggestions,
-            "details": { "level": "syntax", "errors": details, "corrected": corrected },
-        })
-    }
 }
 
 /// The entry of our tool in a list.
 pub(super) fn entry() -> Value {
-    definition(TOOL).into()
-}
-
-/// Plain optional properties: some model APIs refuse a choice at the root.
-fn definition(name: &str) -> ToolDefinition {
-    let tool = json!({ "type": "string", "description": "The name of the tool" });
-    let arguments = json!({ "description": "The arguments that the call would have" });
-    ToolDefinition::new(name).with_description(DESCRIPTION).with_input_schema(json!({
-        "type": "object",
-        "properties": {
-            "tool": tool,
-            "arguments": arguments,
-            "calls": {
-                "type": "array",
-                "maxItems": MOST_CALLS,
-                "description": "Several calls at once, in place of `tool` and `arguments`",
-                "items": {
-                    "type": "object",
-                    "properties": { "tool": tool, "arguments": arguments },
-                    "required": ["tool"],
-                    "additionalProperties": false,
-                },
-            },
-        },
-        "additionalProperties": false,
-    }))
+    validation_tool(TOOL).into()
 }

@@ -43,7 +43,8 @@ fn text(bytes: &[u8]) -> String {
 
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
-    if text.len() - digits.len() > 2 || digits.len() % 4 == 1 {
+    // With its padding, or two texts would mean the same.
+    if text.len() % 4 != 0 || text.len() - digits.len() > 2 {
         return None;
     }
     let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
@@ -73,5 +74,7 @@ mod tests {
         assert_eq!(encode_if_needed("plain"), "plain");
         assert_eq!(decode("=?base64?!!!?="), None);
         assert_eq!(decode("=?base64?SGk=?=").as_deref(), Some("Hi"));
+        assert_eq!(decode("=?base64?SGk?="), None, "the padding is missing");
+        assert_eq!(decode("=?base64?SGk==?="), None, "too much of it");
     }
 }

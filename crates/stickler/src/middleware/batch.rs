@@ -50,6 +50,18 @@ impl ValidationMiddleware {
         case.decide(parts.decision())
     }
 
+    /// A batch that nests too deep: whoever waits for one of its messages is told.
+    pub(super) fn too_deep_batch(&mut self, side: Side, node: Node<'_>) -> Verdict {
+        if node.len() > self.limits().requests_in_flight {
+            return self.too_deep(side, b"");
+        }
+        let mut parts = Parts::default();
+        for element in node.elements() {
+            parts.add(element, self.too_deep(side, element.raw().as_bytes()).decision);
+        }
+        self.case_of_depth(side).decide(parts.decision())
+    }
+
     /// Whether the peers have agreed on a revision, or somebody else has.
     fn is_settled(&self) -> bool {
         self.session.is_fixed() || self.session.has_agreed()

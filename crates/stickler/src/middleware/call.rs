@@ -1,12 +1,12 @@
 //! The arguments stage: do the arguments of a `tools/call` satisfy the tool's schema?
 
-use super::case::{Case, from_schema};
+use super::case::Case;
 use super::shape::quoted;
 use super::{Incoming, ValidationMiddleware};
-use crate::arguments::{ValidationErrorKind, ValidationResult};
+use crate::arguments::{ARGUMENTS, ValidationResult};
 use crate::envelope::Envelope;
 use crate::policy::AnswerForm;
-use crate::render::{CallRefusal, Repetition, Reply};
+use crate::render::{CallRefusal, Reply};
 use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
 use crate::tape::Node;
@@ -20,8 +20,6 @@ pub(super) struct Withheld {
     /// They have keys given twice.
     pub(super) repeated: Vec<Finding>,
 }
-
-const ARGUMENTS: &str = "/params/arguments";
 
 /// The member of `_meta` by which an agent numbers its turns.
 const TURN_KEY: &str = "dev.stickler/turn_index";
@@ -54,24 +52,17 @@ impl ValidationMiddleware {
             case.tell_each(withheld.repeated);
             return None;
         }
-        tell_refusal(case, &result);
+        case.tell_each(result.findings());
         if !case.is_refused() {
             return None;
         }
         let arguments = params.get("arguments").map_or("", Node::raw);
-        let repeats = Repetition {
-            count: self.session.repeats.count(&name, arguments),
-            limit: case.policy().repeat_limit,
-        };
-        let refusal = CallRefusal {
-            validator: &self.validator,
-            server: &self.server,
-            tool: &name,
-            result: &result,
-            findings: case.findings(),
-            repeats,
-            turn: turn_of(params).unwrap_or_else(|| self.session.next_turn()),
-        };
+        let count = self.session.repeats.count(&name, arguments);
+        let turn = turn_of(params).unwrap_or_else(|| self.session.next_turn());
+        let refusal = CallRefusal::new(&self.validator, &self.server, &name, &result)
+            .with_findings(case.findings())
+            .repeated(count, case.policy().repeat_limit)
+            .in_turn(turn);
         // A task has no result yet that could carry the help.
         let form = match params.get("task") {
             Some(_) => AnswerForm::JsonRpcError,
@@ -100,24 +91,13 @@ impl ValidationMiddleware {
     }
 }
 
-fn tell_refusal(case: &mut Case, result: &ValidationResult) {
-    for error in &result.errors {
-        let finding = match error.kind {
-            ValidationErrorKind::UnknownTool { .. } => {
-                from_schema(MessageRule::UnknownTool, "", error.clone()).at("/params/name")
-            }
-            _ => from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone()),
-        };
-        case.tell(finding);
-    }
-}
-
 /// What was wrong is told, but nothing is wrong any more.
 fn tell_repair(case: &mut Case, result: &ValidationResult) {
     case.edits.clone_from(&result.edits);
     case.edits.iter_mut().for_each(Edit::mask);
     for error in &result.errors {
-        let mut finding = from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone());
+        let mut finding =
+            Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone());
         finding.severity = Severity::Note;
         finding.message = format!("repaired: {}", finding.message);
         case.remark(finding);

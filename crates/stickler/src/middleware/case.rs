@@ -72,7 +72,7 @@ impl Case {
         place: &str,
         errors: impl IntoIterator<Item = ValidationError>,
     ) {
-        self.tell_each(errors.into_iter().map(|error| from_schema(rule, place, error)));
+        self.tell_each(errors.into_iter().map(|error| Finding::from_schema(rule, place, error)));
     }
 
     pub(super) fn side(&self) -> Side {
@@ -127,10 +127,4 @@ impl Case {
         let decision = if self.is_refused() { Decision::Drop } else { Decision::Forward };
         self.decide(decision)
     }
-}
-
-pub(super) fn from_schema(rule: MessageRule, place: &str, error: ValidationError) -> Finding {
-    let mut finding = Finding::new(rule, error.message).at(format!("{place}{}", error.path));
-    finding.schema_path = error.schema_path;
-    finding.with(error.expected, error.received)
 }

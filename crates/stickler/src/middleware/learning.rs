@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
-use crate::arguments::explain_part;
 use crate::discovery::{Freshness, ToolDefinition, ToolList};
 use crate::protocol::Revision;
 use crate::rules::MessageRule;
-use crate::schema::Answer;
 use crate::session::{Capabilities, Flight, Page};
 use crate::side::Side;
 use crate::tape::{Kind, Node};
@@ -114,24 +112,9 @@ impl ValidationMiddleware {
         if self.validator.cache().is_stale(&self.server, now) {
             return;
         }
-        let Some(tools) = self.validator.cache().server(&self.server) else { return };
-        let config = self.validator.config();
-        let Some(schema) = tools.output(tool).and_then(|one| one.compiled(&config.limits)) else {
-            return;
-        };
-        let Some(structured) = result.get("structuredContent") else {
-            let message =
-                format!("`{tool}` has an `outputSchema`, but its result no `structuredContent`");
-            let finding = Finding::new(MessageRule::InvalidResult, message);
-            case.tell(
-                finding.at("/result/structuredContent").with("structured content", "nothing"),
-            );
-            return;
-        };
-        if schema.check(structured, config.limits.verdict_steps) == Answer::Invalid {
-            let errors = explain_part(schema, structured, STRUCTURED, config);
-            case.tell_all(MessageRule::InvalidResult, STRUCTURED, errors);
-        }
+        let structured = result.get("structuredContent");
+        let errors = self.validator.validate_output_node(&self.server, tool, structured);
+        case.tell_all(MessageRule::InvalidResult, STRUCTURED, errors);
     }
 }
 

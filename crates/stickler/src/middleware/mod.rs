@@ -39,7 +39,7 @@ use crate::render::Reply;
 use crate::rules::Code;
 use crate::session::Session;
 use crate::side::Side;
-use crate::tape::{Node, SyntaxErrorKind, TapeBuffer};
+use crate::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 use crate::verdict::Verdict;
 use case::Case;
 
@@ -216,6 +216,9 @@ impl ValidationMiddleware {
             Err(_) => match buffer.read(bytes, DEEPEST) {
                 Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
                     self.unreadable(side, bytes, &error)
+                }
+                Ok(tape) if tape.root().kind() == Kind::Array => {
+                    self.too_deep_batch(side, tape.root())
                 }
                 _ => self.too_deep(side, bytes),
             },

@@ -76,12 +76,17 @@ impl ValidationMiddleware {
     }
 
     pub(super) fn too_deep(&mut self, side: Side, bytes: &[u8]) -> Verdict {
+        let case = self.case_of_depth(side);
+        self.unread(case, Glimpse::of(bytes))
+    }
+
+    pub(super) fn case_of_depth(&self, side: Side) -> Case {
         let mut case = self.case(side);
         let limit = self.limits().message_depth;
         let message = format!("the message nests deeper than the {limit} levels that are allowed");
         let finding = Finding::new(MessageRule::TooDeep, message);
         case.tell(finding.with(format!("at most {limit} levels"), "more"));
-        self.unread(case, Glimpse::of(bytes))
+        case
     }
 
     /// Whoever waits for this message's answer, or for this message as an answer, is told.
@@ -99,8 +104,7 @@ impl ValidationMiddleware {
 
     /// Whether an id can be answered without answering another request that has it.
     pub(super) fn may_answer(&mut self, requester: Side, id: &str) -> bool {
-        let id = parse_id(id);
-        id.is_some_and(|id| !self.session.flights(requester).is_open(&id))
+        parse_id(id).is_some_and(|id| !self.session.flights(requester).is_open(&id))
     }
 }
 

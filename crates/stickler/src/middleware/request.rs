@@ -5,6 +5,7 @@ use super::case::Case;
 use super::odd::{repeated_key, repeated_keys};
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, RequestId};
+use crate::headers::CAPABILITIES_KEY;
 use crate::protocol::{MethodKind, Revision};
 use crate::render::Reply;
 use crate::rules::MessageRule;
@@ -47,7 +48,9 @@ impl ValidationMiddleware {
         }
         let method = envelope.method.as_deref().unwrap_or_default();
         let revision = self.session.revision_of_request(method, envelope.params);
-        let answerable = envelope.answerable_id().filter(|id| self.may_answer(side, id));
+        // An id that another request has in flight is not answered on behalf of this one.
+        let is_free = |id: &RequestId| !self.session.flights(side).is_open(id);
+        let answerable = envelope.answerable_id().filter(|_| id.as_ref().is_some_and(is_free));
         let reply = Reply { id: answerable, revision };
         if case.is_refused() {
             return case.answer_or_forward(reply);
@@ -230,9 +233,6 @@ impl ValidationMiddleware {
         }
     }
 }
-
-/// The member of `_meta` by which a modern request says what its sender can do.
-const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 impl Case {
     pub(super) fn tell_faults(&mut self, envelope: &Envelope<'_>) {

@@ -1,6 +1,6 @@
 //! Responses, from either side: paired with their requests, so that results are really checked.
 
-use super::case::{Case, from_schema};
+use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, Shape};
 use crate::protocol::{Era, MethodLookup, Revision};
@@ -19,10 +19,6 @@ impl ValidationMiddleware {
             case.tell(super::odd::repeated_key(path));
         }
         let flight = self.land(&mut case, incoming.side, envelope);
-        if let Some(flight) = &flight {
-            case.subject.method = Some(flight.method.to_string());
-            case.subject.tool = flight.tool.as_deref().map(str::to_owned);
-        }
         match (&flight, envelope.shape, envelope.outcome) {
             (Some(flight), Shape::Result, Some(result)) => {
                 self.check_result(&mut case, incoming, flight, result);
@@ -41,7 +37,12 @@ impl ValidationMiddleware {
             }
             _ => {}
         }
-        replace_or_forward(case, flight.as_deref())
+        let mut verdict = replace_or_forward(case, flight.as_deref());
+        if let Some(flight) = flight {
+            verdict.subject.method = Some(flight.method.into());
+            verdict.subject.tool = flight.tool.map(Into::into);
+        }
+        verdict
     }
 
     /// A response of which no more than the id could be seen.
@@ -63,7 +64,7 @@ impl ValidationMiddleware {
         envelope: &Envelope<'_>,
     ) -> Option<Box<Flight>> {
         let id = envelope.request_id()?;
-        let raw = envelope.id.map(Node::raw).map(super::shape::quoted).unwrap_or_default();
+        let raw = || envelope.id.map(Node::raw).map(super::shape::quoted).unwrap_or_default();
         let message = match self.session.flights(side.other()).land(&id) {
             Landing::Answered(flight) => {
                 case.subject.id = Some(id);
@@ -72,15 +73,17 @@ impl ValidationMiddleware {
             // Both were under way at the same time: that is nobody's fault.
             Landing::Cancelled => return None,
             Landing::GivenUp => {
-                let message = format!("the request with the id {raw} was given up");
+                let message = format!("the request with the id {} was given up", raw());
                 case.refuse(Finding::new(MessageRule::UnpairedResponse, message).at("/id"));
                 return None;
             }
-            Landing::Repeated => format!("the request with the id {raw} has been answered already"),
-            Landing::Unasked => format!("no request with the id {raw} is in flight"),
+            Landing::Repeated => {
+                format!("the request with the id {} has been answered already", raw())
+            }
+            Landing::Unasked => format!("no request with the id {} is in flight", raw()),
         };
         let finding = Finding::new(MessageRule::UnpairedResponse, message).at("/id");
-        case.tell(finding.with("the id of a request in flight", raw));
+        case.tell(finding.with("the id of a request in flight", raw()));
         case.subject.id = Some(id);
         None
     }
@@ -140,9 +143,9 @@ impl ValidationMiddleware {
                 // on the id is left out instead.
                 "/id" if has_null_id && revision < Revision::V2025_11_25 => {}
                 "/id" if has_null_id || envelope.id.is_none() => {
-                    case.tell(from_schema(MessageRule::BadEnvelope, "", error));
+                    case.tell(Finding::from_schema(MessageRule::BadEnvelope, "", error));
                 }
-                _ if in_error => case.tell(from_schema(MessageRule::BadError, "", error)),
+                _ if in_error => case.tell(Finding::from_schema(MessageRule::BadError, "", error)),
                 _ => {}
             }
         }

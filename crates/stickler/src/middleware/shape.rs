@@ -1,6 +1,6 @@
 //! Does a message have the shape that its revision gives it?
 
-use super::case::{Case, from_schema};
+use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
 use crate::arguments::ValidationError;
 use crate::protocol::{Method, MethodLookup, Revision};
@@ -92,7 +92,7 @@ impl ValidationMiddleware {
         let of_envelope =
             |error: &ValidationError| matches!(error.path.as_str(), "/jsonrpc" | "/id" | "/method");
         let errors = errors.into_iter().filter(|error| !of_envelope(error));
-        errors.map(|error| from_schema(MessageRule::BadParams, "", error)).collect()
+        errors.map(|error| Finding::from_schema(MessageRule::BadParams, "", error)).collect()
     }
 }
 

@@ -1,17 +1,13 @@
-//! Answers on the wire: JSON-RPC errors, and tool results that carry help.
+//! Answers on the wire: JSON-RPC errors, and the results of calls that were refused.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult};
+use super::refusal::{CallAnswer, CallRefusal};
 use crate::policy::AnswerForm;
 use crate::protocol::{Era, Revision};
 use crate::rules::{Code, MessageRule, json_rpc};
 use crate::verdict::Finding;
-
-/// The member of a result's `_meta` that holds the findings.
-const VALIDATION_KEY: &str = "dev.stickler/validation";
 
 /// Whom an answer is for.
 #[derive(Debug, Clone, Copy)]
@@ -22,47 +18,14 @@ pub(crate) struct Reply<'r> {
     pub(crate) revision: Option<Revision>,
 }
 
-/// A call that was refused.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CallRefusal<'r> {
-    pub(crate) validator: &'r McpValidator,
-    pub(crate) server: &'r str,
-    pub(crate) tool: &'r str,
-    pub(crate) result: &'r ValidationResult,
-    pub(crate) findings: &'r [Finding],
-    pub(crate) repeats: Repetition,
-    pub(crate) turn: u64,
-}
-
-/// How often the very same call has been refused, this time included.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Repetition {
-    pub(crate) count: u32,
-    /// From here on the answer is short; 0 for never.
-    pub(crate) limit: u32,
-}
-
 /// A finding as its cause gets to see it: nothing of how it was found.
 #[derive(Debug, Serialize)]
-struct Told<'f> {
+pub(super) struct Told<'f> {
     rule: &'static str,
     path: &'f str,
     message: &'f str,
     expected: &'f str,
     received: &'f str,
-}
-
-#[derive(Debug, Serialize)]
-struct Validation<'f> {
-    findings: Vec<Told<'f>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    corrected: Option<Corrected<'f>>,
-}
-
-#[derive(Debug, Serialize)]
-struct Corrected<'c> {
-    name: &'c str,
-    arguments: &'c RawValue,
 }
 
 /// A JSON-RPC error for whoever cannot be answered by a gatekeeper. The id is JSON, as it was
@@ -108,46 +71,15 @@ impl Reply<'_> {
 
     /// The answer to a call that was not made.
     pub(crate) fn call_refusal(self, refusal: &CallRefusal<'_>, form: AnswerForm) -> Vec<u8> {
-        if let Some(suggestions) = refusal.unknown_tool() {
-            let data = json!({
-                "suggestions": suggestions,
-                "available": refusal.validator.cache().tool_names(refusal.server),
-                "help": refusal.help(),
-            });
-            let message = format!("Unknown tool: {}", shortened(refusal.tool));
-            return self.error(json_rpc::INVALID_PARAMS, &message, &data);
-        }
-        match form {
-            AnswerForm::JsonRpcError => {
-                let message = format!(
-                    "[{}] parameter validation failed for `{}`",
-                    Code::InvalidArguments,
-                    shortened(refusal.tool)
-                );
-                let mut data = json!(refusal.validation());
-                data["help"] = refusal.help().into();
-                self.error(json_rpc::INVALID_PARAMS, &message, &data)
-            }
-            AnswerForm::ToolResult => self.tool_result(&refusal.help(), &refusal.validation()),
-            AnswerForm::Observation => {
-                let CallRefusal { validator, server, tool, result, turn, .. } = *refusal;
-                let mut observation = validator.build_retry_observation(server, tool, result, turn);
-                observation.set_stdout(refusal.help());
-                self.tool_result(&observation.to_json(), &refusal.validation())
+        match refusal.answer(form) {
+            CallAnswer::Error { code, message, data } => self.error(code, &message, &data),
+            CallAnswer::Result(mut result) => {
+                if self.revision.is_some_and(|revision| revision.era() == Era::Modern) {
+                    result["resultType"] = "complete".into();
+                }
+                self.write("result", &result)
             }
         }
-    }
-
-    fn tool_result(self, text: &str, validation: &Validation<'_>) -> Vec<u8> {
-        let mut result = json!({
-            "content": [{ "type": "text", "text": text }],
-            "isError": true,
-            "_meta": { VALIDATION_KEY: validation },
-        });
-        if self.revision.is_some_and(|revision| revision.era() == Era::Modern) {
-            result["resultType"] = "complete".into();
-        }
-        self.write("result", &result)
     }
 
     pub(crate) fn error(self, code: i32, message: &str, data: &Value) -> Vec<u8> {
@@ -168,45 +100,7 @@ impl Reply<'_> {
     }
 }
 
-impl<'r> CallRefusal<'r> {
-    /// The help, more explicit when the same call comes again, and short when it will not stop.
-    fn help(&self) -> String {
-        let Self { validator, server, tool, result, .. } = *self;
-        let Repetition { count, limit } = self.repeats;
-        if count <= 1 {
-            return validator.build_help_prompt(server, tool, result).into();
-        }
-        if limit > 0 && count >= limit {
-            let problem = result.errors.first().map_or("", |error| error.message.as_str());
-            return format!(
-                "Refused again: `{tool}` has been called {count} times with the same arguments. \
-                 {problem} Change the arguments, or do something else."
-            );
-        }
-        let help = validator.build_full_help_prompt(server, tool, result);
-        format!(
-            "This exact call has been refused {count} times. Sending it again unchanged will not \
-             help: change what is listed under Problems.\n\n{help}"
-        )
-    }
-
-    fn unknown_tool(&self) -> Option<&'r [String]> {
-        self.result.errors.iter().find_map(|error| match &error.kind {
-            ValidationErrorKind::UnknownTool { suggestions, .. } => Some(suggestions.as_slice()),
-            _ => None,
-        })
-    }
-
-    fn validation(&self) -> Validation<'r> {
-        let masked = self.validator.config().mask_values;
-        let corrected = self.result.corrected.as_ref().filter(|_| !masked);
-        let corrected =
-            corrected.map(|call| Corrected { name: &call.name, arguments: &call.arguments });
-        Validation { findings: told(self.findings), corrected }
-    }
-}
-
-fn told(findings: &[Finding]) -> Vec<Told<'_>> {
+pub(super) fn told(findings: &[Finding]) -> Vec<Told<'_>> {
     let told = findings.iter().map(|finding| Told {
         rule: finding.rule.as_str(),
         path: &finding.path,
@@ -215,11 +109,6 @@ fn told(findings: &[Finding]) -> Vec<Told<'_>> {
         received: &finding.received,
     });
     told.collect()
-}
-
-/// A name of the peer's own, cut to a length that can be shown.
-fn shortened(name: &str) -> String {
-    crate::arguments::cut(name, 120)
 }
 
 /// The code that a broken rule is answered with.

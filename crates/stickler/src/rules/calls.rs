@@ -2,6 +2,20 @@
 
 use super::{Rule, Severity, json_rpc};
 
+/// What `check` says of a schema too.
+pub(crate) static UNUSABLE_SCHEMA: Rule = UNUSABLE;
+
+const UNUSABLE: Rule = Rule {
+    id: "STK-108",
+    severity: Severity::Warning,
+    summary: "the tool's schema cannot be used",
+    why: "The schema is not valid in its dialect, too large, or refers to something outside \
+          itself. Calls of this tool cannot be checked; the server's other tools can.",
+    mend: "Correct the tool's `inputSchema` as the reason says. References must stay within \
+           the schema; dialects from draft-04 to 2020-12 are known.",
+    json_rpc: Some(json_rpc::INVALID_PARAMS),
+};
+
 pub(super) static CALLS: &[Rule] = &[
     Rule {
         id: "STK-100",
@@ -72,16 +86,7 @@ pub(super) static CALLS: &[Rule] = &[
                shown.",
         json_rpc: Some(json_rpc::INVALID_PARAMS),
     },
-    Rule {
-        id: "STK-108",
-        severity: Severity::Warning,
-        summary: "the tool's schema cannot be used",
-        why: "The schema is not valid in its dialect, too large, or refers to something outside \
-              itself. Calls of this tool cannot be checked; the server's other tools can.",
-        mend: "Correct the tool's `inputSchema` as the reason says. References must stay within \
-               the schema; dialects from draft-04 to 2020-12 are known.",
-        json_rpc: Some(json_rpc::INVALID_PARAMS),
-    },
+    UNUSABLE,
     Rule {
         id: "STK-109",
         severity: Severity::Warning,

@@ -3,9 +3,12 @@
 
 mod calls;
 mod messages;
+pub mod probes;
+pub mod tools;
 
 use std::fmt;
 
+pub(crate) use calls::UNUSABLE_SCHEMA;
 pub use messages::MessageRule;
 
 /// The codes that errors carry.
@@ -71,7 +74,7 @@ pub enum Severity {
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::Note => "note",
             Self::Warning => "warning",
             Self::Error => "error",
@@ -125,10 +128,31 @@ pub fn find(id: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.id.replace('-', "_").eq_ignore_ascii_case(&id))
 }
 
-/// All rules: codes first, then what is said about arguments, then what is said about messages.
+/// All rules: codes first, then what is said about arguments, about messages, about tool
+/// definitions, and about servers that are tried.
 pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
-    calls::CALLS.iter().chain(messages::MESSAGES)
+    let defined = tools::TOOLS.iter().chain(probes::PROBES).copied();
+    calls::CALLS.iter().chain(messages::MESSAGES).chain(defined)
 }
+
+/// Each rule by a name of its own, and the list of them all.
+macro_rules! rules {
+    ($list:ident: $($name:ident = $id:literal, $severity:ident, $summary:literal, $why:literal, $mend:literal;)*) => {
+        $(
+            #[doc = $summary]
+            pub static $name: Rule = Rule {
+                id: $id,
+                severity: Severity::$severity,
+                summary: $summary,
+                why: $why,
+                mend: $mend,
+                json_rpc: None,
+            };
+        )*
+        pub(super) static $list: &[&Rule] = &[$(&$name),*];
+    };
+}
+use rules;
 
 #[cfg(test)]
 mod tests {

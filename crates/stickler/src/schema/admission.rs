@@ -18,7 +18,7 @@ pub(super) fn measure(schema: &Value, limits: &Limits) -> Result<(), SchemaRefus
 
 pub(crate) fn check_size(bytes: usize, limit: usize) -> Result<(), SchemaRefusal> {
     if bytes > limit {
-        return Err(SchemaRefusal::new(format!(
+        return Err(SchemaRefusal::over_limit(format!(
             "it has {bytes} bytes, more than the limit of {limit}"
         )));
     }
@@ -26,7 +26,7 @@ pub(crate) fn check_size(bytes: usize, limit: usize) -> Result<(), SchemaRefusal
 }
 
 pub(crate) fn too_deep(limit: usize) -> SchemaRefusal {
-    SchemaRefusal::new(format!("it is nested more than {limit} levels deep"))
+    SchemaRefusal::over_limit(format!("it is nested more than {limit} levels deep"))
 }
 
 fn deeper_than(value: &Value, levels: usize) -> bool {
@@ -47,7 +47,7 @@ pub(super) fn count(graph: &SchemaGraph, limits: &Limits) -> Result<(), SchemaRe
     let mut counter = Counter { graph, counted: vec![Count::Unseen; graph.len()], limits };
     let total = counter.visit(SchemaGraph::ROOT, 0)?;
     if total > limits.schema_nodes {
-        return Err(SchemaRefusal::new(format!(
+        return Err(SchemaRefusal::over_limit(format!(
             "it has more than {} subschemas once its references are followed",
             limits.schema_nodes
         )));
@@ -80,7 +80,7 @@ impl Counter<'_> {
             Some(Count::Open) | None => return Ok(1),
         }
         if depth > self.limits.schema_depth.saturating_mul(LEVELS_WITH_REFERENCES) {
-            return Err(SchemaRefusal::new("its references form too long a chain"));
+            return Err(SchemaRefusal::over_limit("its references form too long a chain"));
         }
         self.set(node, Count::Open);
         let mut total = 1_u64;

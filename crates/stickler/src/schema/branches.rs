@@ -6,11 +6,10 @@
 use std::collections::HashMap;
 
 use jsonschema::{Draft, Validator};
-use referencing::Registry;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::mapping::BASE;
-use super::{Formats, NodeId, SchemaGraph, SchemaRefusal, engine};
+use super::parts::Parts;
+use super::{NodeId, SchemaGraph, SchemaRefusal};
 use crate::config::Limits;
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
@@ -28,24 +27,10 @@ impl Branches {
         if wanted.is_empty() {
             return Ok(Self(HashMap::new()));
         }
-        let resource = dialect.create_resource_ref(schema);
-        let base = resource.id().unwrap_or(BASE).trim_end_matches('#').to_owned();
-        let registry = Registry::new()
-            .draft(dialect)
-            .add(&base, resource)
-            .and_then(referencing::RegistryBuilder::prepare)
-            .map_err(|error| SchemaRefusal::from_reference(&error))?;
+        let parts = Parts::of(schema, dialect)?;
         wanted
             .into_iter()
-            .map(|id| {
-                let pointer = percent_encode(&graph.node(id).pointer);
-                let part = json!({ "$ref": format!("{base}#{pointer}") });
-                let branch =
-                    engine::build_with(&part, dialect, Formats::Assert, limits, |options| {
-                        options.with_registry(&registry).with_base_uri("json-schema:///branch")
-                    })?;
-                Ok((id, branch))
-            })
+            .map(|id| Ok((id, parts.compile(&graph.node(id).pointer, limits)?)))
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -70,21 +55,4 @@ fn wanted(graph: &SchemaGraph) -> Vec<NodeId> {
     wanted.sort_unstable();
     wanted.dedup();
     wanted
-}
-
-/// A JSON Pointer as the fragment of an address.
-fn percent_encode(pointer: &str) -> String {
-    let mut encoded = String::with_capacity(pointer.len());
-    for byte in pointer.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b'$' => {
-                encoded.push(char::from(byte));
-            }
-            _ => {
-                use std::fmt::Write as _;
-                let _ = write!(encoded, "%{byte:02X}");
-            }
-        }
-    }
-    encoded
 }

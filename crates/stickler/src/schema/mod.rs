@@ -14,6 +14,7 @@ mod differential;
 mod engine;
 mod graph;
 mod mapping;
+mod parts;
 #[cfg(test)]
 mod random_schemas;
 mod refusal;
@@ -28,6 +29,7 @@ use branches::Branches;
 pub(crate) use checker::{Answer, Checker};
 pub(crate) use engine::Formats;
 pub(crate) use graph::{Choice, Members, NodeId, SchemaGraph, SchemaNode};
+pub(crate) use parts::Parts;
 pub(crate) use refusal::SchemaRefusal;
 
 use crate::config::Limits;

@@ -4,11 +4,23 @@ use std::fmt;
 
 /// One sentence, without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SchemaRefusal(String);
+pub(crate) struct SchemaRefusal {
+    reason: String,
+    is_over_limit: bool,
+}
 
 impl SchemaRefusal {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self(reason.into())
+        Self { reason: reason.into(), is_over_limit: false }
+    }
+
+    /// Nothing is wrong with the schema but that it is too much for us.
+    pub(crate) fn over_limit(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_over_limit: true }
+    }
+
+    pub(crate) fn is_over_limit(&self) -> bool {
+        self.is_over_limit
     }
 
     /// What the engine says when it cannot compile a schema.
@@ -39,7 +51,7 @@ impl SchemaRefusal {
 
 impl fmt::Display for SchemaRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.reason)
     }
 }
 

@@ -214,7 +214,7 @@ mod tests {
     use crate::envelope::RequestId;
 
     fn id(number: usize) -> RequestId {
-        RequestId::Number(number.to_string().into())
+        RequestId::Integer(i64::try_from(number).unwrap())
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod revision;
 pub(crate) use capabilities::{Capabilities, needed_by};
 pub(crate) use flight::{Flight, Landing};
 pub(crate) use pages::Page;
+pub use repeats::Repeats;
 
 use crate::config::Limits;
 use crate::protocol::Revision;
@@ -21,7 +22,6 @@ use crate::side::Side;
 use flight::Flights;
 use lifecycle::Handshake;
 use pages::Pages;
-use repeats::Repeats;
 use revision::Spoken;
 pub(crate) use revision::handshake_revision;
 

@@ -8,14 +8,14 @@ const REMEMBERED: usize = 1024;
 
 /// How often each call was refused, by tool and arguments.
 #[derive(Debug, Default)]
-pub(crate) struct Repeats {
+pub struct Repeats {
     counts: HashMap<u64, u32>,
     last: Option<u64>,
 }
 
 impl Repeats {
     /// Counts a refusal: the first time gives 1.
-    pub(crate) fn count(&mut self, tool: &str, arguments: &str) -> u32 {
+    pub fn count(&mut self, tool: &str, arguments: &str) -> u32 {
         let mut hasher = DefaultHasher::new();
         (tool, arguments).hash(&mut hasher);
         if self.counts.len() >= REMEMBERED {

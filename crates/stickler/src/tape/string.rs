@@ -137,7 +137,7 @@ fn code_unit(bytes: &[u8], position: usize) -> Option<u32> {
 /// read. Cold, so that it stays out of the loops over members.
 #[cold]
 pub(super) fn decode(raw: &str) -> Cow<'_, str> {
-    let Some(first) = raw.find('\\') else {
+    let Some(first) = memchr::memchr(b'\\', raw.as_bytes()) else {
         return Cow::Borrowed(raw);
     };
     let mut decoded = String::with_capacity(raw.len());
@@ -148,10 +148,20 @@ pub(super) fn decode(raw: &str) -> Cow<'_, str> {
         decoded.push_str(plain);
         let length = push_escape(&mut decoded, escape);
         rest = escape.get(length..).unwrap_or_default();
-        next = rest.find('\\');
+        next = next_escape(rest.as_bytes());
     }
     decoded.push_str(rest);
     Cow::Owned(decoded)
+}
+
+/// Where the next backslash is. JSON within JSON has one every few bytes, so the first few are
+/// looked at one by one.
+fn next_escape(bytes: &[u8]) -> Option<usize> {
+    const NEAR: usize = 16;
+    let near = bytes.get(..NEAR).unwrap_or(bytes);
+    near.iter()
+        .position(|&byte| byte == b'\\')
+        .or_else(|| memchr::memchr(b'\\', bytes.get(NEAR..)?).map(|position| position + NEAR))
 }
 
 /// Appends the character of the escape sequence at the beginning of `escape`; its length.

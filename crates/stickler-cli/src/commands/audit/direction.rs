@@ -141,16 +141,26 @@ impl<'m> Sketch<'m> {
     fn of(text: &'m [u8]) -> Option<Self> {
         let mut outline = Outline::of_object(text)?;
         let mut sketch = Self::default();
-        while let Some((key, value)) = outline.next_member() {
+        while let Some(key) = outline.next_key() {
+            sketch.is_response |= matches!(key, b"result" | b"error");
+            // What is large comes last in most messages, and need not be gone through.
+            if sketch.is_enough() {
+                break;
+            }
+            let value = outline.value();
             match key {
                 b"id" => sketch.id = Some(value),
                 b"method" => sketch.method = plain_string(value),
                 b"params" => sketch.params = Some(value),
-                b"result" | b"error" => sketch.is_response = true,
                 _ => {}
             }
         }
         Some(sketch)
+    }
+
+    /// Whether it is known by now what the message is, and which.
+    fn is_enough(&self) -> bool {
+        self.id.is_some() && (self.method.is_some() || self.is_response)
     }
 
     fn param(&self, name: &[u8]) -> Option<&'m [u8]> {

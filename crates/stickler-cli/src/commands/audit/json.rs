@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::judging::Found;
-use super::tally::Counts;
+use crate::commands::counts::Counts;
 
 #[derive(Serialize)]
 struct Record<'f> {

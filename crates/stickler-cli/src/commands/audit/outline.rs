@@ -39,14 +39,18 @@ impl<'t> Outline<'t> {
         self.is_whole
     }
 
-    /// The next member: the key without its quotes, and the value. Of a text that breaks off, the
-    /// last value is what there is of it.
+    /// The next member: the key without its quotes, and the value.
     pub(super) fn next_member(&mut self) -> Option<(&'t [u8], &'t [u8])> {
+        let key = self.next_key()?;
+        Some((key, self.value()))
+    }
+
+    /// The key of the next member. What follows must be its [`value`](Self::value).
+    pub(super) fn next_key(&mut self) -> Option<&'t [u8]> {
         self.skip(b',')?;
         let key = self.value().strip_prefix(b"\"")?;
-        let key = key.strip_suffix(b"\"").unwrap_or(key);
         self.skip(b':')?;
-        Some((key, self.value()))
+        Some(key.strip_suffix(b"\"").unwrap_or(key))
     }
 
     /// The next element of an array.
@@ -69,7 +73,8 @@ impl<'t> Outline<'t> {
         }
     }
 
-    fn value(&mut self) -> &'t [u8] {
+    /// The value that comes next. Of a text that breaks off, what there is of it.
+    pub(super) fn value(&mut self) -> &'t [u8] {
         let rest = self.text.get(self.position..).unwrap_or_default();
         let length = value_length(rest).unwrap_or(rest.len());
         self.position += length;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use stickler::MessageRule;
 
-use super::tally::{Counts, Tally};
+use super::tally::Tally;
+use crate::commands::counts::{Counts, count, words};
 use crate::style::printable;
 
 /// Longest file name in the table.
@@ -113,16 +114,4 @@ impl Summary {
         };
         let _ = writeln!(text, "{files}, {messages}{skipped}: {found}");
     }
-}
-
-/// Only what there is: `2 errors, 1 note`.
-fn words(counts: Counts) -> String {
-    let Counts { errors, warnings, notes } = counts;
-    let parts = [(errors, "error"), (warnings, "warning"), (notes, "note")];
-    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
-    parts.map(|(number, what)| count(number, what)).collect::<Vec<_>>().join(", ")
-}
-
-fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -4,7 +4,7 @@ pub(super) mod call;
 pub(super) mod diagnostic;
 mod layout;
 mod record;
-mod tools;
+pub(super) mod tools;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -11,17 +11,25 @@ use crate::style::complain;
 /// Larger than any list anyone has, and what a tape can address.
 const LARGEST_FILE: u64 = 1 << 28;
 
+/// A file of tool definitions, as it is.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let metadata = std::fs::metadata(path).map_err(|error| unusable(path, error))?;
+    if metadata.len() >= LARGEST_FILE {
+        return Err(unusable(path, format!("{} bytes are too many", metadata.len())));
+    }
+    std::fs::read(path).map_err(|error| unusable(path, error))
+}
+
+pub(crate) fn unusable(path: &Path, reason: impl std::fmt::Display) -> Failure {
+    Failure::Usage(format!("cannot use the tools in `{}`: {reason}", path.display()))
+}
+
 /// Learns the tools of a file. What is odd about single tools is said and does not stop anything.
 pub(super) fn learn(validator: &McpValidator, path: &Path) -> Result<(), Failure> {
     let name = path.display();
-    let usage = |what: String| Failure::Usage(format!("cannot use the tools in `{name}`: {what}"));
-    let metadata = std::fs::metadata(path).map_err(|error| usage(error.to_string()))?;
-    if metadata.len() >= LARGEST_FILE {
-        return Err(usage(format!("{} bytes are too many", metadata.len())));
-    }
-    let bytes = std::fs::read(path).map_err(|error| usage(error.to_string()))?;
+    let bytes = read(path)?;
     let list = ToolList::read(&bytes, &validator.config().limits)
-        .map_err(|error| usage(error.to_string()))?;
+        .map_err(|error| unusable(path, error))?;
     if list.nameless > 0 {
         complain("warning", &format!("{} entries of `{name}` have no name", list.nameless));
     }

@@ -178,17 +178,29 @@ impl Front {
 
 /// The era that a request belongs to: its session says, or its header, or its body.
 pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
-    let opens = || Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize");
-    if headers.contains_key(SESSION) || opens() {
+    if headers.contains_key(SESSION) {
         return Era::Legacy;
     }
     let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+    let says_so = || memchr::memmem::find(body, VERSION_KEY.as_bytes()).is_some();
     match version {
-        // Versions are dates: one that we do not know is newer or nonsense.
-        Some(version) => Revision::parse(version).map_or(Era::Modern, Revision::era),
-        None if memchr::memmem::find(body, VERSION_KEY.as_bytes()).is_some() => Era::Modern,
+        // The handshake is legacy whatever version it asks for, unless both header and body say
+        // that it is none.
+        _ if is_initialize(body) && !(version.is_some_and(is_modern) && says_so()) => Era::Legacy,
+        Some(version) if is_modern(version) => Era::Modern,
+        Some(_) => Era::Legacy,
+        None if says_so() => Era::Modern,
         None => Era::Legacy,
     }
+}
+
+/// Versions are dates: one that we do not know is newer or nonsense.
+fn is_modern(version: &str) -> bool {
+    Revision::parse(version).is_none_or(|one| one.era() == Era::Modern)
+}
+
+pub(super) fn is_initialize(body: &[u8]) -> bool {
+    Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize")
 }
 
 fn is_loopback(host: &str) -> bool {

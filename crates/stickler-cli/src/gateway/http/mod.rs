@@ -9,10 +9,12 @@
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream` | a server that is reached by HTTP itself |
 //! | `fetching` | a document from a URL |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
+//! | `asking` | a client of our own, for `stickler check` |
 //! | `modern` | what 2026-07-28 asks of HTTP |
 //! | `switchboard`, `numbering` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
 
+mod asking;
 mod body;
 mod conversation;
 mod deadline;
@@ -52,6 +54,7 @@ use super::child::ServerCommand;
 use super::log::Log;
 use super::recipe::Recipe;
 use crate::config::Restart;
+pub(crate) use asking::{Asker, Heard};
 pub(crate) use fetching::fetch;
 pub(crate) use from_stdio::relay_to_url;
 use routing::Router;

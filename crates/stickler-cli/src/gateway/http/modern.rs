@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
-use stickler::headers;
+use stickler::Revision;
+use stickler::headers::{self, HeaderRefusal};
 use stickler::rules::json_rpc;
 use stickler::tape::{Node, TapeBuffer};
 
@@ -11,20 +12,29 @@ use super::reply::{self, Answer};
 use crate::gateway::log::{Level, Log};
 use crate::gateway::recipe::Recipe;
 
-/// The refusal of a request whose headers are not those of its body.
+/// What is wrong with a request whose headers are not those of its body.
 pub(super) fn check(
     recipe: &Recipe,
     server: &str,
     headers: &HeaderMap,
     body: &[u8],
-    log: &Log,
-) -> Option<Answer> {
+) -> Option<HeaderRefusal> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let schema =
         |tool: &str| recipe.validator.cache().get(server, tool).map(|tool| tool.raw.clone());
-    let refusal = headers::check(body, header, schema).err()?;
+    headers::check(body, header, schema).err()
+}
+
+/// The answer to such a request.
+pub(super) fn refuse(refusal: HeaderRefusal, log: &Log) -> Answer {
     log.say(Level::Warn, &format!("message from the client refused: {}", refusal.message));
-    Some(reply::json(status(refusal.code, true), refusal.answer))
+    reply::json(status(refusal.code, true), refusal.answer)
+}
+
+/// The answer to a request of a method that has been given up.
+pub(super) fn no_method(request: &[u8], method: &str) -> Answer {
+    let reason = format!("Method not found: `{method}` is not a method of {}", Revision::LATEST);
+    reply::error(StatusCode::NOT_FOUND, request, json_rpc::METHOD_NOT_FOUND, &reason)
 }
 
 /// The answer to a request, with the status that its error asks for.

@@ -74,9 +74,14 @@ pub(super) fn refusal(code: StatusCode, reason: &str) -> Answer {
 
 /// A failure of ours or of the server's, told to the request that came.
 pub(super) fn failure(code: StatusCode, request: &[u8], reason: &str) -> Answer {
+    error(code, request, json_rpc::INTERNAL_ERROR, reason)
+}
+
+/// An error for the request that came.
+pub(super) fn error(status: StatusCode, request: &[u8], code: i32, reason: &str) -> Answer {
     let id = Address::of(request).id.and_then(|span| request.get(span));
     let id = id.and_then(|id| std::str::from_utf8(id).ok());
-    json(code, error_reply(id, json_rpc::INTERNAL_ERROR, reason))
+    json(status, error_reply(id, code, reason))
 }
 
 /// The methods of HTTP that there are.

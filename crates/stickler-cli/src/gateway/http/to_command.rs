@@ -6,13 +6,13 @@ use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
-use stickler::envelope::Address;
 use stickler::headers::VERSION;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::body::{KEEP_ALIVE, OnDrop, Source};
 use super::conversation::{Conversation, Posted, Waits};
+use super::front::is_initialize;
 use super::mail::Parcel;
 use super::modern;
 use super::reply::{self, Answer, SESSION};
@@ -37,8 +37,7 @@ pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, body: By
 }
 
 async fn open(sessions: &Arc<Sessions>, body: Bytes, streams: bool) -> Answer {
-    let method = Address::of(&body).method.and_then(|span| body.get(span));
-    if method != Some(b"initialize") {
+    if !is_initialize(&body) {
         let reason = "the header `Mcp-Session-Id` is missing: a session begins with `initialize`";
         return reply::failure(StatusCode::BAD_REQUEST, &body, reason);
     }
@@ -64,8 +63,12 @@ pub(super) async fn post_modern(
     body: Bytes,
 ) -> Answer {
     let recipe = &sessions.recipe;
-    if let Some(refused) = modern::check(recipe, &recipe.name, headers, &body, &sessions.log) {
-        return refused;
+    if let Some(refusal) = modern::check(recipe, &recipe.name, headers, &body) {
+        return modern::refuse(refusal, &sessions.log);
+    }
+    if is_initialize(&body) {
+        // A server that many share is not to be shaken hands with.
+        return modern::no_method(&body, "initialize");
     }
     let line = match switchboard.line().await {
         Ok(line) => line,

@@ -10,14 +10,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
-use stickler::envelope::Address;
 use stickler::headers::VERSION;
+use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::conversation::Conversation;
-use super::front::era;
+use super::front::{era, is_initialize};
+use super::modern;
 use super::own::ToUrl;
 use super::relay::{Exchange, Phase};
 use super::reply::{self, Answer, SESSION};
@@ -80,8 +81,7 @@ impl Proxy {
         }
         let context = self.context(&headers);
         let conversation = self.conversation(&headers, &body, context);
-        let opens =
-            Address::of(&body).method.and_then(|span| body.get(span)) == Some(b"initialize");
+        let opens = !is_modern && is_initialize(&body);
         strip_request(&mut headers);
         let exchange = Exchange { proxy: self, conversation: &conversation, is_modern };
         let answer = exchange.post(headers, body).await;
@@ -152,7 +152,10 @@ impl Proxy {
 
     fn check_headers(&self, headers: &HeaderMap, body: &[u8]) -> Option<Answer> {
         let server = self.server_name(self.context(headers));
-        super::modern::check(&self.recipe, &server, headers, body, &self.log)
+        let refusal = modern::check(&self.recipe, &server, headers, body)?;
+        // Which versions there are, the server knows.
+        let is_ours = refusal.code != json_rpc::UNSUPPORTED_VERSION;
+        is_ours.then(|| modern::refuse(refusal, &self.log))
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<(String, u64), Known>> {
@@ -174,7 +177,7 @@ impl Proxy {
             return Arc::clone(&known.conversation);
         }
         let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
-        let opens = Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize");
+        let opens = is_initialize(body) && era(headers, body) == Era::Legacy;
         let revision = match version {
             _ if opens => None,
             Some(version) => Revision::parse(version),

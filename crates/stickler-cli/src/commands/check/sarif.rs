@@ -1,0 +1,102 @@
+//! A report as SARIF 2.1.0, for code scanning.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use stickler::{Rule, Severity};
+
+use super::report::{Found, Report};
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+pub(super) fn print(report: &Report) -> String {
+    let mut rules: Vec<&Rule> = report.findings.iter().map(|found| found.rule).collect();
+    rules.sort_by_key(|rule| rule.id);
+    rules.dedup_by_key(|rule| rule.id);
+    let results: Vec<Value> =
+        report.findings.iter().map(|found| result(report, &rules, found)).collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "stickler",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+            } },
+            "results": results,
+            "columnKind": "unicodeCodePoints",
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id,
+        "shortDescription": { "text": rule.summary },
+        "fullDescription": { "text": rule.why },
+        "help": { "text": rule.mend },
+        "defaultConfiguration": { "level": level(rule.severity) },
+    })
+}
+
+fn result(report: &Report, rules: &[&Rule], found: &Found) -> Value {
+    let tool = found.tool.as_deref();
+    let about = tool.map_or_else(String::new, |tool| format!("`{tool}`: "));
+    let mut location = json!({});
+    if let Some(file) = &report.file {
+        let (line, column) = found.place.unwrap_or((1, 1));
+        location["physicalLocation"] = json!({
+            "artifactLocation": { "uri": uri(file) },
+            "region": { "startLine": line, "startColumn": column },
+        });
+    }
+    location["logicalLocations"] = json!([{
+        "name": tool.unwrap_or(&report.name),
+        "fullyQualifiedName": format!("{}{}", tool.unwrap_or_default(), found.path),
+        "kind": "function",
+    }]);
+    json!({
+        "ruleId": found.rule.id,
+        "ruleIndex": rules.iter().position(|rule| rule.id == found.rule.id),
+        "level": level(found.severity),
+        "message": { "text": format!("{about}{}. {}", found.message, found.fix) },
+        "locations": [location],
+        "partialFingerprints": {
+            "sticklerFinding/v1": format!("{}:{}:{}", found.rule.id, tool.unwrap_or_default(), found.path),
+        },
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+/// A path as a relative or absolute reference: what a URI does not allow is encoded.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/+@".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_become_references() {
+        assert_eq!(uri("a b/c#1.json"), "a%20b/c%231.json");
+    }
+}

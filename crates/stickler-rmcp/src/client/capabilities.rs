@@ -1,0 +1,38 @@
+//! What the server has announced.
+
+use serde_json::Value;
+use stickler::ToolValidationCapability;
+use stickler::tool_validation::{EXPERIMENTAL, EXTENSION};
+
+use super::McpClient;
+
+impl McpClient {
+    /// What the server has announced, as JSON; `null` where there is no connection.
+    pub fn capabilities(&self) -> Value {
+        let info = self.connection.as_ref().and_then(super::Connection::info);
+        let capabilities = info.map(|info| serde_json::to_value(&info.capabilities));
+        capabilities.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Whether the server has announced a capability, named by a path with dots such as
+    /// `experimental.toolValidation` or `tools.listChanged`. `false` counts as not announced.
+    pub fn has_capability(&self, path: &str) -> bool {
+        let capabilities = self.capabilities();
+        let found = path.split('.').try_fold(&capabilities, |place, name| place.get(name));
+        found.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
+    }
+
+    /// Whether the server itself says that it validates calls.
+    pub fn supports_validation(&self) -> bool {
+        self.validation_capability().is_some()
+    }
+
+    /// How the server validates calls; `None` where it does not.
+    pub fn validation_capability(&self) -> Option<ToolValidationCapability> {
+        let capabilities = self.capabilities();
+        let announced = |group: &str, name: &str| {
+            ToolValidationCapability::read(capabilities.get(group)?.get(name)?)
+        };
+        announced("experimental", EXPERIMENTAL).or_else(|| announced("extensions", EXTENSION))
+    }
+}

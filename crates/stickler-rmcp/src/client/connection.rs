@@ -1,0 +1,182 @@
+//! A connection: started, watched and ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use rmcp::model::{ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter};
+use rmcp::service::{ClientInitializeError, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
+use stickler::Era;
+use stickler::rules::Code;
+use tokio::task::JoinHandle;
+
+use super::config::{McpConfig, Place};
+use super::http::HttpClient;
+use super::lines::LineTransport;
+use super::listener::Listener;
+use crate::Error;
+
+/// How long a child process gets to end by itself.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+type Running = RunningService<RoleClient, Listener>;
+
+pub(super) struct Connection {
+    pub(super) running: Running,
+    pub(super) timeout: Duration,
+    changed: Arc<AtomicBool>,
+    child: Option<tokio::process::Child>,
+    /// Reads the subscription by which modern servers tell of changes.
+    subscription: Option<JoinHandle<()>>,
+}
+
+impl Connection {
+    pub(super) async fn open(config: &McpConfig) -> Result<Self, Error> {
+        let first = match config.era {
+            Some(Era::Legacy) => ClientLifecycleMode::Initialize,
+            Some(Era::Modern) => ClientLifecycleMode::Discover { preferred_versions: modern() },
+            None => ClientLifecycleMode::Auto {
+                preferred_versions: modern(),
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            },
+        };
+        match Self::attempt(config, first).await {
+            // Some servers exit when they are asked something that they do not know.
+            Err(error) if config.era.is_none() && error.code() != Code::Timeout => {
+                tracing::info!(server = config.name, %error, "greeted again in the old way");
+                let again = Self::attempt(config, ClientLifecycleMode::Initialize).await;
+                again.map_err(|second| if second == error { error } else { second })
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn attempt(config: &McpConfig, mode: ClientLifecycleMode) -> Result<Self, Error> {
+        let listener = Listener::new(&mode);
+        let changed = Arc::clone(&listener.changed);
+        let unreachable = |reason: String| {
+            let message = format!("cannot start or reach `{}`: {reason}", config.name);
+            Error::new(Code::CannotStart, message)
+        };
+        let (starting, child): (_, Option<tokio::process::Child>) = match &config.place {
+            Place::Command { .. } => {
+                let (transport, child) =
+                    LineTransport::start(config).map_err(|error| unreachable(error.to_string()))?;
+                let starting = listener.serve_with_lifecycle(transport, mode);
+                (futures_util::future::Either::Left(starting), Some(child))
+            }
+            Place::Url { url, headers } => {
+                let transport = http_transport(url, headers).map_err(unreachable)?;
+                let starting = listener.serve_with_lifecycle(transport, mode);
+                (futures_util::future::Either::Right(starting), None)
+            }
+        };
+        let running = match tokio::time::timeout(config.timeout, starting).await {
+            Ok(Ok(running)) => running,
+            Ok(Err(error)) => return Err(unreachable(reason(&error))),
+            Err(_) => {
+                let message = format!("`{}` did not answer the greeting in time", config.name);
+                return Err(Error::new(Code::Timeout, message));
+            }
+        };
+        Ok(Self { running, timeout: config.timeout, changed, child, subscription: None })
+    }
+
+    pub(super) fn info(&self) -> Option<Arc<ServerPeerInfo>> {
+        self.running.peer_info()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.running.is_closed() && !self.running.is_transport_closed()
+    }
+
+    /// Modern servers tell of changes only to those who subscribe.
+    pub(super) async fn watch_for_changes(&mut self) {
+        let Some(info) = self.info() else { return };
+        let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
+        if tells != Some(true) || info.protocol_version.has_initialize() {
+            return;
+        }
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let listening = tokio::time::timeout(self.timeout, self.running.listen(filter));
+        let mut subscription = match listening.await {
+            Ok(Ok(subscription)) => subscription,
+            outcome => {
+                let reason = outcome.map(|error| error.err().map(|error| error.to_string()));
+                tracing::debug!(?reason, "the server does not tell of changes");
+                return;
+            }
+        };
+        let changed = Arc::clone(&self.changed);
+        self.subscription = Some(tokio::spawn(async move {
+            while let Ok(Some(notification)) = subscription.next().await {
+                if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
+                    changed.store(true, Ordering::Release);
+                }
+            }
+        }));
+    }
+
+    pub(super) fn tools_may_have_changed(&self) {
+        self.changed.store(true, Ordering::Release);
+    }
+
+    /// Whether the tools have changed since this was last asked.
+    pub(super) fn take_change(&self) -> bool {
+        self.changed.swap(false, Ordering::AcqRel)
+    }
+
+    pub(super) async fn close(mut self) {
+        if let Some(subscription) = self.subscription.take() {
+            subscription.abort();
+        }
+        // Closes the child's standard input, which tells it to end.
+        let _ = tokio::time::timeout(PATIENCE, self.running.cancel()).await;
+        if let Some(mut child) = self.child.take()
+            && tokio::time::timeout(PATIENCE, child.wait()).await.is_err()
+        {
+            let _ = child.kill().await;
+        }
+    }
+}
+
+fn modern() -> Vec<ProtocolVersion> {
+    vec![ProtocolVersion::V_2026_07_28]
+}
+
+fn http_transport(
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<StreamableHttpClientTransport<HttpClient>, String> {
+    let odd = |name: &str| format!("the header `{name}` cannot be sent");
+    let mut all = std::collections::HashMap::new();
+    for (name, value) in headers {
+        let header = HeaderName::try_from(name).map_err(|_| odd(name))?;
+        all.insert(header, HeaderValue::try_from(value).map_err(|_| odd(name))?);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(all);
+    Ok(StreamableHttpClientTransport::with_client(HttpClient::new(), config))
+}
+
+/// What is worth telling of an error of rmcp's.
+fn reason(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => {
+            "the server ended before it answered the greeting".to_owned()
+        }
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("the server refused the greeting: {}", error.message)
+        }
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => reason(fallback),
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_) => {
+            "the server answered the greeting with something else".to_owned()
+        }
+        other => other.to_string(),
+    }
+}

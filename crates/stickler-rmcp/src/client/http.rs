@@ -1,0 +1,265 @@
+//! Requests for rmcp's HTTP transport, on what the gateway uses too.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Error as SseError, Sse, SseStream};
+
+use super::sieve::sieve;
+
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+const SESSION: &str = "mcp-session-id";
+
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+type Outcome<T> = Result<T, StreamableHttpError<HttpError>>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+/// Connections that are kept and used again.
+#[derive(Clone)]
+pub(super) struct HttpClient {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+}
+
+/// A request that did not come to anything.
+#[derive(Debug)]
+pub(super) struct HttpError(String);
+
+impl HttpClient {
+    pub(super) fn new() -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.set_nodelay(true);
+        tcp.enforce_http(false);
+        let connector =
+            HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1();
+        let connector = connector.wrap_connector(tcp);
+        Self { client: Client::builder(TokioExecutor::new()).build(connector) }
+    }
+
+    async fn send(&self, question: Question<'_>) -> Outcome<Response<Incoming>> {
+        let request = question.request()?;
+        let response = self.client.request(request).await;
+        let response = response.map_err(|error| failed(with_causes(&error)))?;
+        let challenge = response.headers().get(WWW_AUTHENTICATE);
+        if response.status() == StatusCode::UNAUTHORIZED
+            && let Some(challenge) = challenge.and_then(|value| value.to_str().ok())
+        {
+            let challenge = challenge.to_owned();
+            return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
+        }
+        Ok(response)
+    }
+}
+
+/// What goes into a request.
+struct Question<'q> {
+    method: Method,
+    uri: &'q str,
+    session: Option<&'q str>,
+    last_event: Option<&'q str>,
+    authorization: Option<&'q str>,
+    headers: Headers,
+    body: Vec<u8>,
+}
+
+impl Question<'_> {
+    fn request(self) -> Outcome<Request<Full<Bytes>>> {
+        let mut request = Request::builder()
+            .method(self.method)
+            .uri(self.uri)
+            .header(ACCEPT, format!("{JSON}, {EVENTS}"));
+        if !self.body.is_empty() {
+            request = request.header(CONTENT_TYPE, JSON);
+        }
+        let mut add = |name: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                request = std::mem::take(&mut request).header(name, value);
+            }
+        };
+        add(SESSION, self.session);
+        add("last-event-id", self.last_event);
+        let bearer = self.authorization.map(|token| format!("Bearer {token}"));
+        add(AUTHORIZATION.as_str(), bearer.as_deref());
+        for (name, value) in self.headers {
+            request = request.header(name, value);
+        }
+        request.body(Full::new(self.body.into())).map_err(|error| failed(error.to_string()))
+    }
+}
+
+impl StreamableHttpClient for HttpClient {
+    type Error = HttpError;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        authorization: Option<String>,
+        headers: Headers,
+    ) -> Outcome<StreamableHttpPostResponse> {
+        let question = Question {
+            method: Method::POST,
+            uri: &uri,
+            session: session.as_deref(),
+            last_event: None,
+            authorization: authorization.as_deref(),
+            headers,
+            body: serde_json::to_vec(&message)?,
+        };
+        let response = self.send(question).await?;
+        let (status, is_request) = (response.status(), is_request(&message));
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && session.is_some() {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+        let (session, kind) = (header(SESSION), header(CONTENT_TYPE.as_str()));
+        if status.is_success() && kind.as_deref().is_some_and(|kind| kind.starts_with(EVENTS)) {
+            return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+        }
+        let body = response.into_body().collect().await;
+        let body = body.map_err(|error| failed(with_causes(&error)))?.to_bytes();
+        match serde_json::from_slice::<ServerJsonRpcMessage>(&sieve(&body)) {
+            Ok(answer) if status.is_success() => {
+                Ok(StreamableHttpPostResponse::Json(answer, session))
+            }
+            Ok(ServerJsonRpcMessage::Error(error)) if is_request => {
+                Ok(refused(&message, error.error))
+            }
+            _ if status.is_success() && !is_request => Ok(StreamableHttpPostResponse::Accepted),
+            // Who does not know the question may answer with anything.
+            _ if status.is_client_error() && is_discovery(&message) => {
+                let reason = format!("`server/discover` was answered with HTTP {status}");
+                Ok(refused(&message, ErrorData::invalid_request(reason, None)))
+            }
+            _ => Err(StreamableHttpError::UnexpectedServerResponse(
+                format!("HTTP {status} with something that is no message").into(),
+            )),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        authorization: Option<String>,
+        headers: Headers,
+    ) -> Outcome<()> {
+        let question = Question {
+            method: Method::DELETE,
+            uri: &uri,
+            session: Some(&session),
+            last_event: None,
+            authorization: authorization.as_deref(),
+            headers,
+            body: Vec::new(),
+        };
+        match self.send(question).await?.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Ok(()),
+            status if status.is_success() => Ok(()),
+            status => Err(failed(format!("HTTP {status}"))),
+        }
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        authorization: Option<String>,
+        headers: Headers,
+    ) -> Outcome<Events> {
+        let question = Question {
+            method: Method::GET,
+            uri: &uri,
+            session: session.as_deref(),
+            last_event: last_event.as_deref(),
+            authorization: authorization.as_deref(),
+            headers,
+            body: Vec::new(),
+        };
+        let response = self.send(question).await?;
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            StatusCode::NOT_FOUND if session.is_some() => Err(StreamableHttpError::SessionExpired),
+            status if status.is_success() => Ok(events(response)),
+            status => Err(failed(format!("HTTP {status}"))),
+        }
+    }
+}
+
+/// An error as the answer to a request whose id it may not carry.
+fn refused(message: &ClientJsonRpcMessage, error: ErrorData) -> StreamableHttpPostResponse {
+    let id = match message {
+        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
+    StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, id), None)
+}
+
+fn is_request(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Request(_))
+}
+
+fn is_discovery(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Request(request)
+        if matches!(request.request, ClientRequest::DiscoverRequest(_)))
+}
+
+/// The events of an answer, their messages sieved.
+fn events(response: Response<Incoming>) -> Events {
+    let bytes = response.into_body().into_data_stream().map_err(std::io::Error::other);
+    let events = SseStream::from_bytes_stream(bytes);
+    let sieved = events.map_ok(|mut event| {
+        if let Some(data) = &mut event.data
+            && let std::borrow::Cow::Owned(changed) = sieve(data.as_bytes())
+        {
+            *data = String::from_utf8(changed).unwrap_or_default();
+        }
+        event
+    });
+    sieved.boxed()
+}
+
+fn failed(reason: String) -> StreamableHttpError<HttpError> {
+    StreamableHttpError::Client(HttpError(reason))
+}
+
+/// Errors of HTTP libraries say what happened in their causes.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        text = format!("{text}: {one}");
+        cause = one.source();
+    }
+    text
+}
+
+impl fmt::Display for HttpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for HttpError {}

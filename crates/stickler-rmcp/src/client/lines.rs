@@ -1,0 +1,121 @@
+//! The transport to a child process.
+
+use std::io;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use stickler::frame::{Frame, LineFramer};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::Mutex;
+
+use super::config::{McpConfig, Place};
+use super::sieve::sieve;
+
+/// Messages longer than this are let go.
+const LONGEST: usize = 64 << 20;
+
+const CHUNK: usize = 64 << 10;
+
+/// Lines of JSON to and from a child process. What the child writes to standard error goes to ours.
+pub(super) struct LineTransport {
+    name: String,
+    stdout: ChildStdout,
+    framer: LineFramer,
+    /// `None` when it is closed: that is how the child gets to know.
+    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    at_end: bool,
+}
+
+impl LineTransport {
+    /// Starts the server. The process is killed when nobody holds the child any more.
+    pub(super) fn start(config: &McpConfig) -> io::Result<(Self, Child)> {
+        let Place::Command { program, args, env, directory } = &config.place else {
+            return Err(io::Error::other("there is no command"));
+        };
+        let mut command = Command::new(program);
+        command.args(args).envs(env).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
+        let mut child = command.spawn()?;
+        let missing = || io::Error::other("the process has no pipes");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let transport = Self {
+            name: config.name.clone(),
+            stdout: child.stdout.take().ok_or_else(missing)?,
+            framer: LineFramer::new(LONGEST),
+            stdin: Arc::new(Mutex::new(Some(stdin))),
+            at_end: false,
+        };
+        Ok((transport, child))
+    }
+
+    fn next_message(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let frame = if self.at_end { self.framer.finish() } else { self.framer.next_frame() };
+            let line = match frame? {
+                Frame::Line(line) => line,
+                Frame::TooLong { .. } => {
+                    tracing::warn!(server = self.name, "a message was too long and is lost");
+                    continue;
+                }
+            };
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match serde_json::from_slice(&sieve(line)) {
+                Ok(message) => return Some(message),
+                Err(error) => {
+                    tracing::warn!(server = self.name, %error, "no message on standard output");
+                }
+            }
+        }
+    }
+}
+
+impl Transport<RoleClient> for LineTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let stdin = Arc::clone(&self.stdin);
+        async move {
+            let mut line = serde_json::to_vec(&item).map_err(io::Error::other)?;
+            line.push(b'\n');
+            let mut stdin = stdin.lock().await;
+            let closed = || io::Error::new(io::ErrorKind::NotConnected, "the server is gone");
+            let stdin = stdin.as_mut().ok_or_else(closed)?;
+            stdin.write_all(&line).await?;
+            stdin.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            if let Some(message) = self.next_message() {
+                return Some(message);
+            }
+            if self.at_end {
+                return None;
+            }
+            match self.stdout.read(&mut chunk).await {
+                Ok(0) | Err(_) => self.at_end = true,
+                Ok(length) => self.framer.push(chunk.get(..length).unwrap_or_default()),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        // Dropping it is what the child sees.
+        self.stdin.lock().await.take();
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! The layer for rmcp's HTTP service.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use stickler::envelope::{Address, Glimpse};
+use stickler::headers::{VERSION, VERSION_KEY};
+use stickler::{Decision, Revision, Side};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::settings::{RawSettings, log};
+
+/// What bodies are made of, as rmcp has them.
+pub type RawBody = BoxBody<Bytes, Infallible>;
+
+/// Judges the body of every POST before rmcp gets to see it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use rmcp::ServerHandler;
+/// use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+/// use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+/// use stickler_rmcp::{RawLayer, RawSettings, ValidationConfig, Validated};
+/// use tower_layer::Layer as _;
+///
+/// # #[derive(Clone)] struct MyServer;
+/// # impl ServerHandler for MyServer {}
+/// let server = Validated::new(MyServer, ValidationConfig::default());
+/// let sessions = Arc::new(LocalSessionManager::default());
+/// let config = StreamableHttpServerConfig::default();
+/// let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
+/// let service = RawLayer::new(RawSettings::default()).layer(service);
+/// # let _ = service;
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RawLayer {
+    settings: RawSettings,
+}
+
+impl RawLayer {
+    /// A layer with these settings.
+    pub fn new(settings: RawSettings) -> Self {
+        Self { settings }
+    }
+}
+
+impl<S> Layer<S> for RawLayer {
+    type Service = RawService<S>;
+
+    fn layer(&self, inner: S) -> RawService<S> {
+        RawService { inner, settings: self.settings.clone() }
+    }
+}
+
+/// A service behind a [`RawLayer`].
+#[derive(Debug, Clone)]
+pub struct RawService<S> {
+    inner: S,
+    settings: RawSettings,
+}
+
+impl<S, B> Service<Request<B>> for RawService<S>
+where
+    S: Service<Request<RawBody>, Response = Response<RawBody>> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
+{
+    type Response = Response<RawBody>;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        // The service that was ready is the one that is called.
+        let clone = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, clone);
+        let settings = self.settings.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            if parts.method != Method::POST {
+                return inner.call(Request::from_parts(parts, whole(Bytes::new()))).await;
+            }
+            let received = Limited::new(body, settings.message_bytes()).collect().await;
+            let body = match received {
+                Ok(body) => body.to_bytes(),
+                Err(error) => return Ok(settings.not_received(&*error)),
+            };
+            match settings.judge(&parts.headers, &body) {
+                Ok(forward) => {
+                    let body = forward.map_or(body, Bytes::from);
+                    inner.call(Request::from_parts(parts, whole(body))).await
+                }
+                Err(answer) => Ok(*answer),
+            }
+        })
+    }
+}
+
+impl RawSettings {
+    /// The bytes that go on in place of those that came, if other ones do, or the answer.
+    fn judge(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<Option<Vec<u8>>, Box<Response<RawBody>>> {
+        let mut middleware = self.middleware(revision(headers, body));
+        let verdict = middleware.handle(Side::Client, body, Duration::ZERO);
+        log(Side::Client, &verdict);
+        match verdict.decision {
+            Decision::Forward => Ok(None),
+            Decision::Rewrite(bytes) => Ok(Some(bytes)),
+            // One body has one answer, and rmcp knows no batches: all of it is refused.
+            Decision::Answer(answer) | Decision::Split { answer, .. } => {
+                Err(Box::new(answered(answer)))
+            }
+            Decision::Drop => Err(Box::new(with_status(StatusCode::ACCEPTED, whole(Bytes::new())))),
+        }
+    }
+
+    fn not_received(&self, error: &(dyn std::error::Error + 'static)) -> Response<RawBody> {
+        if !error.is::<LengthLimitError>() {
+            return with_status(StatusCode::BAD_REQUEST, whole(Bytes::new()));
+        }
+        let verdict = self.middleware(None).handle_overlong(Side::Client, Glimpse::default());
+        log(Side::Client, &verdict);
+        let body = match verdict.decision {
+            Decision::Answer(answer) => answer,
+            _ => Vec::new(),
+        };
+        json(StatusCode::PAYLOAD_TOO_LARGE, body)
+    }
+}
+
+/// The revision that a request says it is written in. Those that say nothing are in the one that the
+/// protocol gives to them; an `initialize` speaks for itself.
+fn revision(headers: &HeaderMap, body: &[u8]) -> Option<Revision> {
+    if method(body) == Some(b"initialize") {
+        return None;
+    }
+    match headers.get(VERSION) {
+        Some(version) => version.to_str().ok().and_then(Revision::parse),
+        None if contains(body, VERSION_KEY.as_bytes()) => None,
+        None => Some(Revision::V2025_03_26),
+    }
+}
+
+fn method(body: &[u8]) -> Option<&[u8]> {
+    Address::of(body).method.and_then(|span| body.get(span))
+}
+
+fn contains(body: &[u8], text: &[u8]) -> bool {
+    body.windows(text.len()).any(|window| window == text)
+}
+
+/// An answer that names no request is no answer to a request.
+fn answered(answer: Vec<u8>) -> Response<RawBody> {
+    let id = Address::of(&answer).id.and_then(|span| answer.get(span));
+    let status = match id {
+        None | Some(b"null") => StatusCode::BAD_REQUEST,
+        Some(_) => StatusCode::OK,
+    };
+    json(status, answer)
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Response<RawBody> {
+    let mut response = with_status(status, whole(Bytes::from(body)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn with_status(status: StatusCode, body: RawBody) -> Response<RawBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response
+}
+
+fn whole(body: Bytes) -> RawBody {
+    Full::new(body).boxed()
+}

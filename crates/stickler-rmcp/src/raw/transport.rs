@@ -1,0 +1,236 @@
+//! The transport for pipes.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use rmcp::RoleServer;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use stickler::envelope::Address;
+use stickler::frame::{Frame, LineFramer};
+use stickler::rules::json_rpc;
+use stickler::{Decision, Side, ValidationMiddleware, Verdict, error_reply};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::settings::{RawSettings, log};
+
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
+
+/// Lines of JSON, each judged before rmcp gets to see it.
+///
+/// ```no_run
+/// use rmcp::{ServerHandler, ServiceExt};
+/// use stickler_rmcp::{RawSettings, RawTransport, ValidationConfig, Validated};
+///
+/// # struct MyServer;
+/// # impl ServerHandler for MyServer {}
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Validated::new(MyServer, ValidationConfig::default());
+/// let transport = RawTransport::stdio(&RawSettings::default());
+/// server.serve(transport).await?.waiting().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct RawTransport<R, W> {
+    reader: R,
+    framer: LineFramer,
+    wire: Arc<Wire<W>>,
+    /// Answers of ours that are being written: a `receive` that is dropped must not cut one short.
+    answers: JoinSet<io::Result<()>>,
+    /// What goes back to rmcp because its message was refused.
+    returned: mpsc::UnboundedReceiver<Vec<u8>>,
+    at_end: bool,
+}
+
+/// What both directions share.
+struct Wire<W> {
+    writer: tokio::sync::Mutex<W>,
+    middleware: Mutex<ValidationMiddleware>,
+    started: Instant,
+    return_to_rmcp: mpsc::UnboundedSender<Vec<u8>>,
+}
+
+impl RawTransport<tokio::io::Stdin, tokio::io::Stdout> {
+    /// On standard input and output.
+    pub fn stdio(settings: &RawSettings) -> Self {
+        Self::new(tokio::io::stdin(), tokio::io::stdout(), settings)
+    }
+}
+
+impl<R, W> RawTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// On any two pipes.
+    pub fn new(reader: R, writer: W, settings: &RawSettings) -> Self {
+        let (return_to_rmcp, returned) = mpsc::unbounded_channel();
+        let wire = Wire {
+            writer: tokio::sync::Mutex::new(writer),
+            middleware: Mutex::new(settings.middleware(None)),
+            started: Instant::now(),
+            return_to_rmcp,
+        };
+        Self {
+            reader,
+            framer: LineFramer::new(settings.message_bytes()),
+            wire: Arc::new(wire),
+            answers: JoinSet::new(),
+            returned,
+            at_end: false,
+        }
+    }
+
+    /// The next message among what has been read already.
+    fn next_message(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let frame = if self.at_end { self.framer.finish() } else { self.framer.next_frame() };
+            let (line, verdict) = match frame? {
+                Frame::Line(line) => (line.to_vec(), self.wire.judge(Side::Client, line)),
+                Frame::TooLong { glimpse, .. } => {
+                    let verdict = self.wire.middleware().handle_overlong(Side::Client, glimpse);
+                    (Vec::new(), verdict)
+                }
+            };
+            log(Side::Client, &verdict);
+            let forward = match verdict.decision {
+                Decision::Forward => Some(line),
+                Decision::Rewrite(bytes) => Some(bytes),
+                Decision::Answer(answer) => {
+                    self.answer(answer);
+                    None
+                }
+                Decision::Split { forward, answer } => {
+                    self.answer(answer);
+                    Some(forward)
+                }
+                Decision::Drop => None,
+            };
+            if let Some(message) = forward.and_then(|bytes| self.parse(&bytes)) {
+                return Some(message);
+            }
+        }
+    }
+
+    /// rmcp's own reading of a message. What it cannot read although the protocol allows it is
+    /// answered here, because rmcp would not.
+    fn parse(&mut self, bytes: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
+        match serde_json::from_slice(bytes) {
+            Ok(message) => Some(message),
+            Err(error) => {
+                tracing::warn!(%error, "rmcp cannot read a message");
+                let address = Address::of(bytes);
+                let text = |span: Option<std::ops::Range<usize>>| {
+                    span.and_then(|span| std::str::from_utf8(bytes.get(span)?).ok())
+                };
+                if let (Some(id), Some(_)) = (text(address.id), text(address.method)) {
+                    let reason = "Invalid request: the server cannot read this message";
+                    self.answer(error_reply(Some(id), json_rpc::INVALID_REQUEST, reason));
+                }
+                None
+            }
+        }
+    }
+
+    fn answer(&mut self, answer: Vec<u8>) {
+        let wire = Arc::clone(&self.wire);
+        self.answers.spawn(async move { wire.write(answer).await });
+    }
+}
+
+impl<R, W> Transport<RoleServer> for RawTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let wire = Arc::clone(&self.wire);
+        // Judged now and not when the writing begins: answers are in the order of these calls.
+        let outgoing = serde_json::to_vec(&item).map(|bytes| wire.outgoing(bytes));
+        async move {
+            match outgoing.map_err(io::Error::other)? {
+                Some(bytes) => wire.write(bytes).await,
+                None => Ok(()),
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            if let Some(message) = self.next_message() {
+                return Some(message);
+            }
+            if self.at_end {
+                while self.answers.join_next().await.is_some() {}
+                return None;
+            }
+            tokio::select! {
+                Some(bytes) = self.returned.recv() => {
+                    if let Ok(message) = serde_json::from_slice(&bytes) {
+                        return Some(message);
+                    }
+                }
+                Some(_) = self.answers.join_next() => {}
+                read = self.reader.read(&mut chunk) => match read {
+                    Ok(0) | Err(_) => self.at_end = true,
+                    Ok(length) => self.framer.push(chunk.get(..length).unwrap_or_default()),
+                },
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        while self.answers.join_next().await.is_some() {}
+        self.wire.writer.lock().await.shutdown().await
+    }
+}
+
+impl<W: AsyncWrite + Send + Unpin> Wire<W> {
+    fn middleware(&self) -> std::sync::MutexGuard<'_, ValidationMiddleware> {
+        self.middleware.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn judge(&self, sender: Side, message: &[u8]) -> Verdict {
+        self.middleware().handle(sender, message, self.started.elapsed())
+    }
+
+    /// What goes to the client for a message of rmcp's.
+    fn outgoing(&self, message: Vec<u8>) -> Option<Vec<u8>> {
+        let verdict = self.judge(Side::Server, &message);
+        log(Side::Server, &verdict);
+        match verdict.decision {
+            Decision::Forward => Some(message),
+            Decision::Rewrite(bytes) => Some(bytes),
+            Decision::Split { forward, .. } => Some(forward),
+            Decision::Answer(answer) => {
+                // Nobody is left to read it when the transport is closed.
+                let _ = self.return_to_rmcp.send(answer);
+                None
+            }
+            Decision::Drop => None,
+        }
+    }
+
+    async fn write(&self, mut message: Vec<u8>) -> io::Result<()> {
+        message.push(b'\n');
+        let mut writer = self.writer.lock().await;
+        writer.write_all(&message).await?;
+        writer.flush().await
+    }
+}
+
+impl<R, W> std::fmt::Debug for RawTransport<R, W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RawTransport").field("at_end", &self.at_end).finish_non_exhaustive()
+    }
+}

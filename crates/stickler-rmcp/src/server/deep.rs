@@ -1,0 +1,185 @@
+//! Checks that only the server itself can make.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use rmcp::RoleServer;
+use rmcp::model::JsonObject;
+use rmcp::service::RequestContext;
+use stickler::tool_validation::ValidationLevels;
+
+/// Checks beyond the schema, which a server can make when a caller asks whether a call is valid.
+///
+/// They are asked in this order, each only where [`levels`](Self::levels) has it, and only about
+/// calls that satisfy their schema. They must not change anything.
+///
+/// ```
+/// use stickler_rmcp::{Concerns, DeepCall, DeepChecks, ValidationLevels};
+///
+/// struct Disk;
+///
+/// impl DeepChecks for Disk {
+///     fn levels(&self) -> ValidationLevels {
+///         ValidationLevels { runtime: true, ..ValidationLevels::default() }
+///     }
+///
+///     async fn runtime(&self, call: DeepCall<'_>) -> Concerns {
+///         match call.arguments.get("path").and_then(|path| path.as_str()) {
+///             Some(path) if !std::path::Path::new(path).exists() => {
+///                 Concerns::none().error(format!("`{path}` does not exist"))
+///             }
+///             _ => Concerns::none(),
+///         }
+///     }
+/// }
+/// ```
+pub trait DeepChecks: Send + Sync + 'static {
+    /// Which levels are checked.
+    fn levels(&self) -> ValidationLevels;
+
+    /// Do the arguments make sense together?
+    fn semantic(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
+        let _ = call;
+        std::future::ready(Concerns::none())
+    }
+
+    /// Could the call succeed now?
+    fn runtime(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
+        let _ = call;
+        std::future::ready(Concerns::none())
+    }
+
+    /// May the call be made?
+    fn security(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
+        let _ = call;
+        std::future::ready(Concerns::none())
+    }
+}
+
+/// A call that somebody thinks of making.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct DeepCall<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The arguments, which satisfy the tool's schema.
+    pub arguments: &'a JsonObject,
+    /// Who asks.
+    pub context: &'a RequestContext<RoleServer>,
+}
+
+/// What there is to say about a call.
+///
+/// ```
+/// use stickler_rmcp::Concerns;
+///
+/// let concerns = Concerns::none().warning("empty content will create an empty file");
+/// assert!(concerns.errors.is_empty());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Concerns {
+    /// Why the call would fail or must not be made.
+    pub errors: Vec<String>,
+    /// What does not keep it from being made.
+    pub warnings: Vec<String>,
+    /// What would be better.
+    pub suggestions: Vec<String>,
+}
+
+impl Concerns {
+    /// Nothing to say.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Adds a reason why the call is not valid.
+    #[must_use]
+    pub fn error(mut self, text: impl Into<String>) -> Self {
+        self.errors.push(text.into());
+        self
+    }
+
+    /// Adds a warning.
+    #[must_use]
+    pub fn warning(mut self, text: impl Into<String>) -> Self {
+        self.warnings.push(text.into());
+        self
+    }
+
+    /// Adds something that would be better.
+    #[must_use]
+    pub fn suggestion(mut self, text: impl Into<String>) -> Self {
+        self.suggestions.push(text.into());
+        self
+    }
+}
+
+/// One level of checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Semantic,
+    Runtime,
+    Security,
+}
+
+impl Level {
+    /// Those that are checked, in their order.
+    pub(super) fn of(levels: ValidationLevels) -> impl Iterator<Item = Self> {
+        let all = [
+            (Self::Semantic, levels.semantic),
+            (Self::Runtime, levels.runtime),
+            (Self::Security, levels.security),
+        ];
+        all.into_iter().filter_map(|(level, is_checked)| is_checked.then_some(level))
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Semantic => "semantic",
+            Self::Runtime => "runtime",
+            Self::Security => "security",
+        }
+    }
+}
+
+type ConcernsFuture<'a> = Pin<Box<dyn Future<Output = Concerns> + Send + 'a>>;
+
+/// The same trait, for those who do not care whose checks they are.
+pub(super) trait ErasedChecks: Send + Sync {
+    fn levels(&self) -> ValidationLevels;
+    fn check<'a>(&'a self, level: Level, call: DeepCall<'a>) -> ConcernsFuture<'a>;
+}
+
+impl<C: DeepChecks> ErasedChecks for C {
+    fn levels(&self) -> ValidationLevels {
+        ValidationLevels { syntax: true, ..DeepChecks::levels(self) }
+    }
+
+    fn check<'a>(&'a self, level: Level, call: DeepCall<'a>) -> ConcernsFuture<'a> {
+        match level {
+            Level::Semantic => self.semantic(call).boxed(),
+            Level::Runtime => self.runtime(call).boxed(),
+            Level::Security => self.security(call).boxed(),
+        }
+    }
+}
+
+impl<C: DeepChecks> DeepChecks for Arc<C> {
+    fn levels(&self) -> ValidationLevels {
+        (**self).levels()
+    }
+
+    fn semantic(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
+        (**self).semantic(call)
+    }
+
+    fn runtime(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
+        (**self).runtime(call)
+    }
+
+    fn security(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
+        (**self).security(call)
+    }
+}

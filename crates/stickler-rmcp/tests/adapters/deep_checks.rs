@@ -1,0 +1,91 @@
+//! Checks that only the server can make, when a caller asks to validate a call.
+
+use serde_json::json;
+use stickler_rmcp::{
+    Concerns, DeepCall, DeepChecks, Validated, ValidationConfig, ValidationLevels,
+};
+
+use crate::notes::Notes;
+use crate::support::Wire;
+
+/// What notes may be written where.
+struct Rules;
+
+impl DeepChecks for Rules {
+    fn levels(&self) -> ValidationLevels {
+        ValidationLevels { semantic: true, security: true, ..ValidationLevels::default() }
+    }
+
+    async fn semantic(&self, call: DeepCall<'_>) -> Concerns {
+        tokio::task::yield_now().await;
+        match call.arguments.get("content") {
+            Some(content) if content == "" => {
+                Concerns::none().warning("an empty note").suggestion("write something")
+            }
+            _ => Concerns::none(),
+        }
+    }
+
+    async fn runtime(&self, _: DeepCall<'_>) -> Concerns {
+        panic!("this level is not announced")
+    }
+
+    async fn security(&self, call: DeepCall<'_>) -> Concerns {
+        let path = call.arguments["path"].as_str().unwrap_or_default();
+        assert_ne!(path, "panic", "for a test");
+        if path.starts_with("private/") {
+            return Concerns::none().error(format!("`{path}` is private"));
+        }
+        Concerns::none()
+    }
+}
+
+fn server() -> Validated<Notes> {
+    Validated::new(Notes::default(), ValidationConfig::default()).with_deep_checks_of(Rules)
+}
+
+#[tokio::test]
+async fn deeper_levels_are_announced() {
+    let (_, info) = Wire::legacy(server()).await;
+    let capability = &info["capabilities"]["experimental"]["toolValidation"];
+    let levels = json!({ "syntax": true, "semantic": true, "runtime": false, "security": true });
+    assert_eq!(capability["levels"], levels);
+    assert_eq!(capability["async"], true);
+    assert_eq!(capability["cacheable"], false);
+}
+
+#[tokio::test]
+async fn deeper_checks_add_errors_and_warnings() {
+    let (mut wire, _) = Wire::legacy(server()).await;
+    let note = json!({ "path": "private/a", "content": "" });
+    let answer = wire.call("validate", json!({ "tool": "write_note", "arguments": note })).await;
+    let report = &answer["result"]["structuredContent"];
+    assert_eq!(report["valid"], false, "{answer}");
+    assert_eq!(report["errors"], json!(["`private/a` is private"]));
+    assert_eq!(report["warnings"], json!(["an empty note"]));
+    assert_eq!(report["suggestions"], json!(["write something"]));
+    assert_eq!(report["details"]["checks"][1]["level"], "security");
+
+    let note = json!({ "path": "a", "content": "" });
+    let answer = wire.call("validate", json!({ "tool": "write_note", "arguments": note })).await;
+    assert_eq!(answer["result"]["structuredContent"]["valid"], true);
+}
+
+#[tokio::test]
+async fn deeper_checks_see_only_calls_that_satisfy_their_schema() {
+    let (mut wire, _) = Wire::legacy(server()).await;
+    let calls = json!([
+        { "tool": "write_note", "arguments": { "content": 1 } },
+        { "tool": "read_note", "arguments": { "path": "panic" } },
+        { "tool": "read_note", "arguments": { "path": "a" } },
+    ]);
+    let answer = wire.call("validate", json!({ "calls": calls })).await;
+    let results = &answer["result"]["structuredContent"]["results"];
+    assert_eq!(results[0]["valid"], false);
+    assert_eq!(results[0]["details"].get("checks"), None);
+    // A check that breaks says nothing about the call, and does not spoil the others.
+    assert_eq!(results[1]["valid"], true);
+    let warning = "the security check failed; nothing is known of it";
+    assert_eq!(results[1]["warnings"], json!([warning]));
+    assert_eq!(results[2]["valid"], true);
+}

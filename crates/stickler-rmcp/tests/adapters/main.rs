@@ -1,0 +1,26 @@
+//! The adapters, from outside. One program, because each that is linked with rmcp takes its time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::print_stderr,
+    reason = "tests are blunt, and say why they were skipped"
+)]
+
+mod checked;
+mod client;
+mod deep_checks;
+mod forwarding;
+mod http;
+mod internals;
+mod list_changes;
+#[path = "../../../../examples/support/notes.rs"]
+mod notes;
+mod raw;
+#[allow(dead_code, reason = "the examples use the rest")]
+#[path = "../../../../examples/support/serve_http.rs"]
+mod serve_http;
+mod server;
+mod startup;
+mod support;

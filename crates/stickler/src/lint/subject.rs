@@ -1,0 +1,86 @@
+//! One tool under examination.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::report::{ExampleState, SchemaState, ToolSummary};
+use crate::config::Limits;
+use crate::discovery::{CachedSchema, ToolDefinition};
+use crate::schema::{CompiledSchema, SchemaRefusal};
+use crate::tape::Node;
+
+/// A tool with what is known about it before any rule is asked.
+pub(super) struct Subject {
+    index: usize,
+    pub(super) definition: ToolDefinition,
+    /// `annotations`, where there are any of a sane size.
+    pub(super) annotations: Value,
+    /// Its input schema, compiled; `None` when it has none.
+    pub(super) compiled: Option<Result<CachedSchema, SchemaRefusal>>,
+}
+
+/// Annotations are a handful of members.
+const DEEPEST_ANNOTATIONS: usize = 8;
+
+impl Subject {
+    pub(super) fn read(index: usize, entry: Node<'_>, limits: &Limits) -> Option<Self> {
+        let definition = ToolDefinition::read(entry, limits)?;
+        let annotations = entry
+            .get("annotations")
+            .filter(|node| node.depth() <= DEEPEST_ANNOTATIONS)
+            .map_or(Value::Null, Node::to_value);
+        let compiled = match (definition.unreadable(), &definition.input_schema) {
+            (Some(refusal), _) => Some(Err(refusal.clone())),
+            (None, None) => None,
+            (None, Some(schema)) => Some(
+                compile(schema, limits)
+                    .map(|compiled| CachedSchema::new(&definition, Arc::new(compiled))),
+            ),
+        };
+        Some(Self { index, definition, annotations, compiled })
+    }
+
+    /// The input schema, where it could be read.
+    pub(super) fn input(&self) -> Option<&Value> {
+        self.definition.input_schema.as_ref()
+    }
+
+    pub(super) fn output(&self) -> Option<&Value> {
+        self.definition.output_schema.as_ref()
+    }
+
+    /// Both schemas, each with its place in the definition.
+    pub(super) fn schemas(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        let input = self.input().map(|schema| ("/inputSchema", schema));
+        input.into_iter().chain(self.output().map(|schema| ("/outputSchema", schema)))
+    }
+
+    pub(super) fn cached(&self) -> Option<&CachedSchema> {
+        self.compiled.as_ref()?.as_ref().ok()
+    }
+
+    pub(super) fn is_described(&self) -> bool {
+        self.definition.description.as_ref().is_some_and(|text| !text.trim().is_empty())
+    }
+
+    pub(super) fn summary(&self, example: ExampleState, tokens: usize) -> ToolSummary {
+        ToolSummary {
+            index: self.index,
+            name: self.definition.name.clone(),
+            schema: match &self.compiled {
+                None => SchemaState::Missing,
+                Some(Ok(_)) => SchemaState::Usable,
+                Some(Err(_)) => SchemaState::Unusable,
+            },
+            described: self.is_described(),
+            example,
+            tokens,
+        }
+    }
+}
+
+pub(super) fn compile(schema: &Value, limits: &Limits) -> Result<CompiledSchema, SchemaRefusal> {
+    CompiledSchema::measure(schema, limits)?;
+    CompiledSchema::compile(schema, limits)
+}

@@ -1,0 +1,89 @@
+//! Parts of a schema, compiled on their own with the rest still there to be referred to.
+
+use jsonschema::{Draft, Validator};
+use referencing::Registry;
+use serde_json::{Value, json};
+
+use super::mapping::BASE;
+use super::{Answer, Formats, SchemaRefusal, dialect, engine};
+use crate::config::Limits;
+use crate::tape::{EngineNode, StepBudget, TapeBuffer, TapeJson};
+
+/// A schema whose parts can be compiled.
+pub(crate) struct Parts<'s> {
+    registry: Registry<'s>,
+    base: String,
+    dialect: Draft,
+}
+
+impl<'s> Parts<'s> {
+    pub(super) fn of(schema: &'s Value, dialect: Draft) -> Result<Self, SchemaRefusal> {
+        let resource = dialect.create_resource_ref(schema);
+        let base = resource.id().unwrap_or(BASE).trim_end_matches('#').to_owned();
+        let registry = Registry::new()
+            .draft(dialect)
+            .add(&base, resource)
+            .and_then(referencing::RegistryBuilder::prepare)
+            .map_err(|error| SchemaRefusal::from_reference(&error))?;
+        Ok(Self { registry, base, dialect })
+    }
+
+    /// The same for a schema of any dialect.
+    pub(crate) fn of_schema(schema: &'s Value) -> Result<Self, SchemaRefusal> {
+        Self::of(schema, dialect::of(schema)?)
+    }
+
+    /// The part at a JSON Pointer.
+    pub(super) fn compile(
+        &self,
+        pointer: &str,
+        limits: &Limits,
+    ) -> Result<Validator<TapeJson>, SchemaRefusal> {
+        let part = json!({ "$ref": format!("{}#{}", self.base, percent_encode(pointer)) });
+        engine::build_with(&part, self.dialect, Formats::Assert, limits, |options| {
+            options.with_registry(&self.registry).with_base_uri("json-schema:///branch")
+        })
+    }
+
+    /// What the parts at a JSON Pointer say of some values; `None` where they cannot be asked.
+    pub(crate) fn check(
+        &self,
+        pointer: &str,
+        values: &[&Value],
+        limits: &Limits,
+    ) -> Option<Vec<Answer>> {
+        let validator = self.compile(pointer, limits).ok()?;
+        let answer = |value: &&Value| {
+            let text = value.to_string();
+            let mut buffer = TapeBuffer::new();
+            let Ok(tape) = buffer.read(text.as_bytes(), limits.message_depth) else {
+                return Answer::GaveUp;
+            };
+            let budget = StepBudget::new(limits.explain_steps);
+            let valid = validator.is_valid(EngineNode::new(tape.root(), &budget));
+            match (budget.is_spent(), valid) {
+                (true, _) => Answer::GaveUp,
+                (false, true) => Answer::Valid,
+                (false, false) => Answer::Invalid,
+            }
+        };
+        Some(values.iter().map(answer).collect())
+    }
+}
+
+/// A JSON Pointer as the fragment of an address.
+fn percent_encode(pointer: &str) -> String {
+    let mut encoded = String::with_capacity(pointer.len());
+    for byte in pointer.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b'$' => {
+                encoded.push(char::from(byte));
+            }
+            _ => {
+                use std::fmt::Write as _;
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        }
+    }
+    encoded
+}

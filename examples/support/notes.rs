@@ -1,0 +1,89 @@
+//! A server as rmcp's macros make it: notes that can be written, read and searched.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+use rmcp::{ServerHandler, schemars, tool, tool_handler, tool_router};
+
+/// Notes by their path.
+#[derive(Clone, Default)]
+pub(crate) struct Notes {
+    notes: Arc<Mutex<BTreeMap<String, String>>>,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct WriteNote {
+    /// Where to write it, such as `ideas/today`
+    path: String,
+    /// What to write
+    content: String,
+    /// What to do with a note that is there already
+    #[serde(default)]
+    mode: Mode,
+}
+
+#[derive(Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Replace,
+    Append,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct ReadNote {
+    /// The note to read
+    path: String,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct SearchNotes {
+    /// Words to look for
+    query: String,
+    /// How many notes to give
+    #[serde(default = "ten")]
+    limit: u8,
+}
+
+fn ten() -> u8 {
+    10
+}
+
+#[tool_router]
+impl Notes {
+    #[tool(description = "Writes a note")]
+    fn write_note(&self, Parameters(note): Parameters<WriteNote>) -> String {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = notes.entry(note.path.clone()).or_default();
+        match note.mode {
+            Mode::Replace => text.clone_from(&note.content),
+            Mode::Append => text.push_str(&note.content),
+        }
+        format!("wrote {} characters to {}", note.content.chars().count(), note.path)
+    }
+
+    #[tool(description = "Reads a note")]
+    fn read_note(&self, Parameters(note): Parameters<ReadNote>) -> Result<String, String> {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.get(&note.path).cloned().ok_or_else(|| format!("no note at {}", note.path))
+    }
+
+    #[tool(description = "Finds notes by their text")]
+    fn search_notes(&self, Parameters(search): Parameters<SearchNotes>) -> String {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = notes.iter().filter(|(_, text)| text.contains(&search.query));
+        let paths: Vec<&str> =
+            found.map(|(path, _)| path.as_str()).take(search.limit.into()).collect();
+        format!("{} notes: {}", paths.len(), paths.join(", "))
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Notes {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("notes", "1.0.0"))
+    }
+}

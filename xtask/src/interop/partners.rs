@@ -1,0 +1,112 @@
+//! Servers that clients are tried with: a good call, and a bad one that must not reach them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::install::Installed;
+
+/// A server, and what is asked of it.
+#[derive(Clone)]
+pub(super) struct Partner {
+    pub(super) name: &'static str,
+    pub(super) command: Vec<String>,
+    pub(super) good: Value,
+    pub(super) bad: Value,
+    /// What the answer to the bad call must say.
+    pub(super) hint: &'static str,
+    /// A file that the bad call would change if it were made, and its content.
+    pub(super) untouched: Option<(PathBuf, &'static str)>,
+}
+
+const NOTES: &str = "one\ntwo\n";
+
+pub(super) fn all(installed: &Installed) -> Result<Vec<Partner>, String> {
+    let place = installed.folder.join("partners");
+    let notes = prepare(&place).map_err(|error| format!("{}: {error}", place.display()))?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let partner = |name, command: Vec<String>, good: Value, bad: Value, hint| Partner {
+        name,
+        command,
+        good,
+        bad,
+        hint,
+        untouched: None,
+    };
+    let with = |mut command: Vec<String>, argument: &str| {
+        command.push(argument.to_owned());
+        command
+    };
+    let edits = json!([{ "oldText": "one", "newText": "1" }]);
+    let mut files = partner(
+        "filesystem",
+        with(installed.npm_program("mcp-server-filesystem"), &text(&place)),
+        call("read_text_file", &json!({ "path": text(&notes) })),
+        call("edit_file", &json!({ "path": text(&notes), "edits": edits, "dryrun": true })),
+        "dryRun",
+    );
+    files.untouched = Some((notes, NOTES));
+    Ok(vec![
+        partner(
+            "everything",
+            with(installed.npm_program("mcp-server-everything"), "stdio"),
+            call("echo", &json!({ "message": "hello" })),
+            call("get-sum", &json!({ "a": 1, "c": 2 })),
+            "`b`",
+        ),
+        files,
+        partner(
+            "memory",
+            installed.npm_program("mcp-server-memory"),
+            call("search_nodes", &json!({ "query": "nothing of that name" })),
+            call("delete_entities", &json!({ "entity_names": ["x"] })),
+            "entityNames",
+        ),
+        partner(
+            "git",
+            vec![installed.python("python1", "mcp-server-git")],
+            call("git_status", &json!({ "repo_path": text(&place) })),
+            call("git_add", &json!({ "repo_path": text(&place), "files": "notes.txt" })),
+            "/files",
+        ),
+        partner(
+            "time",
+            vec![installed.python("python1", "mcp-server-time")],
+            call("get_current_time", &json!({ "timezone": "UTC" })),
+            call("get_current_time", &json!({ "time_zone": "UTC" })),
+            "timezone",
+        ),
+        partner(
+            "fixture",
+            installed.script("server.mjs"),
+            call("test_headers", &json!({ "region": "zürich", "level": 3 })),
+            call("test_headers", &json!({ "region": "zürich", "levl": 3 })),
+            "level",
+        ),
+    ])
+}
+
+fn call(name: &str, arguments: &Value) -> Value {
+    json!({ "name": name, "arguments": arguments })
+}
+
+fn prepare(place: &Path) -> std::io::Result<PathBuf> {
+    let _ = std::fs::remove_dir_all(place);
+    std::fs::create_dir_all(place)?;
+    let notes = place.join("notes.txt");
+    std::fs::write(&notes, NOTES)?;
+    Command::new("git").args(["init", "--quiet"]).arg(place).status()?;
+    Ok(notes)
+}
+
+impl Partner {
+    /// The bad call did nothing.
+    pub(super) fn check_untouched(&self) -> Result<(), String> {
+        let Some((file, content)) = &self.untouched else { return Ok(()) };
+        match std::fs::read_to_string(file) {
+            Ok(found) if found == *content => Ok(()),
+            found => Err(format!("the refused call changed a file: {found:?}")),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! One line a check, and jobs that run beside each other.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::Outcome;
+
+/// What was checked so far.
+#[derive(Default)]
+pub(super) struct Report {
+    passed: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+/// Something to do, with a name for it.
+pub(super) struct Job<'j> {
+    pub(super) name: String,
+    pub(super) run: Box<dyn FnOnce() -> Result<String, String> + Send + 'j>,
+}
+
+impl<'j> Job<'j> {
+    pub(super) fn new(
+        name: impl Into<String>,
+        run: impl FnOnce() -> Result<String, String> + Send + 'j,
+    ) -> Self {
+        Self { name: name.into(), run: Box::new(run) }
+    }
+}
+
+impl Report {
+    #[allow(clippy::print_stdout)]
+    pub(super) fn line(&self, name: &str, outcome: &Result<String, String>) {
+        match outcome {
+            Ok(note) if note.is_empty() => println!("ok: {name}"),
+            Ok(note) => println!("ok: {name}: {note}"),
+            Err(reason) => println!("FAILED: {name}: {reason}"),
+        }
+        let counter = if outcome.is_ok() { &self.passed } else { &self.failed };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Does jobs, several at a time: most of their time is spent waiting.
+    pub(super) fn do_all(&self, jobs: Vec<Job<'_>>, at_once: usize) {
+        let queue = Mutex::new(VecDeque::from(jobs));
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        std::thread::scope(|scope| {
+            for _ in 0..at_once {
+                scope.spawn(|| {
+                    while let Some(job) = next() {
+                        self.line(&job.name, &(job.run)());
+                    }
+                });
+            }
+        });
+    }
+
+    #[allow(clippy::print_stdout)]
+    pub(super) fn finish(&self) -> Outcome {
+        let (passed, failed) =
+            (self.passed.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
+        println!("{passed} passed, {failed} failed");
+        if failed == 0 { Ok(()) } else { Err(format!("{failed} interop checks failed, see above")) }
+    }
+}

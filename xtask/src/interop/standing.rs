@@ -1,0 +1,48 @@
+//! Where the suite must see a difference through the gateway, and why.
+
+use super::conformance::{Server, Way};
+
+/// Where a reader finds the reasons.
+pub(super) const WHERE: &str = "xtask/src/interop/standing.rs";
+
+/// The differences that stand for one server and one way to it.
+pub(super) struct Standing(&'static [(&'static str, &'static str)]);
+
+const UNKNOWN_TOOL: &str = "the server has no such tool and says so in a tool result, which the \
+    check takes for a tool's answer; the gateway says it by an error, as its contract wants";
+
+const STRICTER: &str = "the server does not look at `Host` and `Origin`, the gateway does";
+
+const HEADERS: &str = "the server knows nothing of 2026-07-28; the gateway compares headers, \
+    `_meta` and body before the server is asked";
+
+const NO_STREAM: &str = "in front of a command an answer without other messages is JSON, not a \
+    stream that could be resumed";
+
+impl Standing {
+    pub(super) fn of(server: Server, way: Way, requirements: &str) -> Self {
+        Self(match (server, way, requirements) {
+            (Server::Everything, Way::Url, "2025-11-25") => &[
+                ("dns-rebinding-protection", STRICTER),
+                ("tools-call-simple-text", UNKNOWN_TOOL),
+                ("tools-call-error", UNKNOWN_TOOL),
+                ("server-sse-polling", UNKNOWN_TOOL),
+            ],
+            (Server::Everything, Way::Url, "2026-07-28") => {
+                &[("server-stateless", HEADERS), ("tasks-request-headers", HEADERS)]
+            }
+            (Server::Fixture, Way::Command, "2025-11-25") => {
+                &[("server-sse-multiple-streams", NO_STREAM), ("server-sse-polling", NO_STREAM)]
+            }
+            _ => &[],
+        })
+    }
+
+    pub(super) fn scenarios(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|(scenario, _)| *scenario)
+    }
+
+    pub(super) fn explains(&self, scenario: &str) -> bool {
+        self.scenarios().any(|one| one == scenario)
+    }
+}
