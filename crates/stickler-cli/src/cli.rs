@@ -32,6 +32,10 @@ pub(crate) enum Command {
     Run(Box<RunOptions>),
     /// Make one call of a server's tool, checked before it is made
     Call(CallOptions),
+    /// Put Stickler in front of every server in a client's file
+    Wrap(WrapOptions),
+    /// Undo what `wrap` has done
+    Unwrap(WrapOptions),
     /// Tell what a code or rule means, why it matters and how to mend it
     Explain(ExplainOptions),
     /// Print the protocol's own schema: a whole revision, or one definition of it
@@ -233,6 +237,23 @@ pub(crate) struct CallOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = WRAP_EXAMPLES)]
+pub(crate) struct WrapOptions {
+    /// The file that a client keeps its servers in: `.mcp.json`, `claude_desktop_config.json`,
+    /// `.vscode/mcp.json`
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Only the server with this name; can be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExplainOptions {
     /// A code such as `STK-107` or a rule such as `unknown_field`; without it all are listed
     #[arg(value_name = "CODE")]
@@ -293,6 +314,12 @@ Examples:
   stickler schema CallToolResult
   stickler schema --revision 2025-06-18 Tool
   stickler schema --list";
+
+const WRAP_EXAMPLES: &str = "\
+Examples:
+  stickler wrap .mcp.json
+  stickler wrap --dry-run --only files .mcp.json
+  stickler unwrap .mcp.json";
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:

@@ -24,6 +24,8 @@ fn main() -> ExitCode {
         Command::Audit(options) => commands::audit::run(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Call(options) => commands::call::run(&options),
+        Command::Wrap(options) => commands::wrap::wrap(&options),
+        Command::Unwrap(options) => commands::wrap::unwrap(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),

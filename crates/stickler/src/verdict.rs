@@ -110,7 +110,11 @@ impl Finding {
         }
         let received = self.received.split(' ').next().unwrap_or_default();
         let place = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
-        format!("[{rule}] {place}expected {}, received {received}", self.expected)
+        let told = format!("[{rule}] {place}expected {}, received {received}", self.expected);
+        if self.schema_path.is_empty() {
+            return told;
+        }
+        format!("{told} (by {} of the schema)", self.schema_path)
     }
 
     /// The keyword of the schema that refused, where one did.

@@ -36,7 +36,7 @@ pub(crate) struct RunOptions {
     pub(crate) quiet_capability: Option<bool>,
 
     /// What the server is called in messages; by default its program or package
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) name: Option<String>,
 
     /// How much is told on standard error [default: warn]

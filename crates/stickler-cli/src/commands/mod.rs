@@ -10,3 +10,4 @@ pub(crate) mod explain;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod validate;
+pub(crate) mod wrap;

@@ -25,15 +25,15 @@ mod table;
 
 use std::path::Path;
 
-pub(crate) use document::Format;
-pub(crate) use fault::Source;
+pub(crate) use client_file::HOLDERS;
+pub(crate) use fault::{Fault, Source, did_you_mean};
 pub(crate) use settings::{Restart, RestartWhen, RunSettings, ServerSettings};
 
 use crate::cli::RunOptions;
 use crate::exit::Failure;
 use crate::gateway::{Level, Server};
+use document::Format;
 use draft::Draft;
-use fault::Fault;
 
 /// A run, as all layers together describe it.
 #[derive(Debug)]
@@ -128,7 +128,11 @@ fn chosen(
     }
     let resolved = wanted.into_iter().map(|draft| draft.resolve(&source.folder()));
     let configured: Result<Vec<Configured>, Fault> = resolved.collect();
-    configured.map_err(|fault| source.failure(&[fault]))
+    let mut configured = configured.map_err(|fault| source.failure(&[fault]))?;
+    if let ([only], Some(name)) = (configured.as_mut_slice(), &given.name) {
+        only.name.clone_from(name);
+    }
+    Ok(configured)
 }
 
 /// Names for people.

@@ -55,8 +55,8 @@ struct Shared {
     addressee: Arc<Addressee>,
     handshake: Mutex<Handshake>,
     is_shaking: AtomicBool,
-    /// The client does not read any more.
-    is_unheard: AtomicBool,
+    /// The client has nothing more to say, or does not listen any more.
+    is_alone: AtomicBool,
     log: Log,
     started: Instant,
     message_bytes: usize,
@@ -92,7 +92,7 @@ pub(crate) fn relay(
         addressee,
         handshake: Mutex::default(),
         is_shaking: AtomicBool::new(false),
-        is_unheard: AtomicBool::new(false),
+        is_alone: AtomicBool::new(false),
         log,
         started: Instant::now(),
         message_bytes: recipe.message_bytes(),
@@ -111,8 +111,11 @@ pub(crate) fn relay(
         let status = server.end(keeping.grace)?;
         shared.lose_server(&format!("the server ended with {status}"));
         let next = if status.success() { None } else { backoff.next(began.elapsed()) };
-        let next = next.filter(|_| !shared.is_over());
-        match next.and_then(|pause| shared.start_again(command, pause, &mut backoff)) {
+        let Some(pause) = next.filter(|_| !shared.is_over()) else { return Ok(exit_code(status)) };
+        // Whoever it left behind may hold its pipe open, and somebody may be writing to that.
+        drop(server);
+        shared.server.lose();
+        match shared.start_again(command, pause, &mut backoff) {
             Some(next) => (server, stdout) = next,
             None => return Ok(exit_code(status)),
         }
@@ -144,9 +147,7 @@ impl Shared {
 
     /// Nobody wants a server any more.
     fn is_over(&self) -> bool {
-        self.server.is_closed()
-            || self.addressee.was_signalled()
-            || self.is_unheard.load(Ordering::SeqCst)
+        self.addressee.was_signalled() || self.is_alone.load(Ordering::SeqCst)
     }
 
     /// Every request in flight is answered; what comes from now on is for the next server.
@@ -162,7 +163,6 @@ impl Shared {
             self.number.fetch_add(1, Ordering::SeqCst);
             outbox
         };
-        self.server.lose();
         let _ = self.deliver_to_client(&outbox);
     }
 
@@ -276,6 +276,7 @@ impl Shared {
                 break;
             }
         }
+        self.is_alone.store(true, Ordering::SeqCst);
         self.server.close();
         self.see_out();
     }
@@ -315,14 +316,14 @@ impl Shared {
                 let client = client.get_or_insert_with(|| self.client());
                 for message in &outbox.to_client {
                     if lines.push(message, &mut **client).is_err() {
-                        return self.is_unheard.store(true, Ordering::SeqCst);
+                        return self.is_alone.store(true, Ordering::SeqCst);
                     }
                 }
             }
             if let Some(mut client) = client
                 && lines.flush(&mut *client).is_err()
             {
-                return self.is_unheard.store(true, Ordering::SeqCst);
+                return self.is_alone.store(true, Ordering::SeqCst);
             }
             if read == 0 {
                 return;

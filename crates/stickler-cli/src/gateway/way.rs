@@ -120,10 +120,6 @@ impl Way {
         waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    pub(super) fn is_closed(&self) -> bool {
-        matches!(self.place().state, State::Closed)
-    }
-
     /// Closing the pipe is what tells a server that nothing more will come.
     pub(super) fn close(&self) {
         self.place().state = State::Closed;

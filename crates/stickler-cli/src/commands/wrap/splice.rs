@@ -1,0 +1,73 @@
+//! Changes to a text that leave the rest of it alone.
+
+use std::ops::Range;
+
+/// A place, and what is to stand there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) place: Range<usize>,
+    pub(super) text: String,
+}
+
+impl Change {
+    pub(super) fn replace(place: Range<usize>, text: impl Into<String>) -> Self {
+        Self { place, text: text.into() }
+    }
+
+    pub(super) fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self { place: at..at, text: text.into() }
+    }
+
+    pub(super) fn remove(place: Range<usize>) -> Self {
+        Self { place, text: String::new() }
+    }
+}
+
+/// The part of a text at `within`, changed; the places are those of the whole text.
+pub(super) fn apply(text: &str, within: Range<usize>, mut changes: Vec<Change>) -> String {
+    changes.sort_by_key(|change| (change.place.start, change.place.end));
+    let mut spliced = String::with_capacity(within.len() + 128);
+    let mut done = within.start;
+    for change in changes {
+        spliced.push_str(text.get(done..change.place.start).unwrap_or_default());
+        spliced.push_str(&change.text);
+        done = change.place.end;
+    }
+    spliced.push_str(text.get(done..within.end).unwrap_or_default());
+    spliced
+}
+
+/// The lines of two texts: those that went, those that came, and what is the same around them.
+pub(super) fn difference(before: &str, after: &str) -> Vec<String> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let first = same(&mut old.iter().zip(&new));
+    let shorter = old.len().min(new.len());
+    let last = same(&mut old.iter().rev().zip(new.iter().rev())).min(shorter - first);
+    let part = |lines: &[&str], range: Range<usize>, mark: &str| -> Vec<String> {
+        let lines = lines.get(range).unwrap_or_default();
+        lines.iter().map(|line| format!("{mark} {line}")).collect()
+    };
+    [
+        part(&old, 0..first, " "),
+        part(&old, first..old.len() - last, "-"),
+        part(&new, first..new.len() - last, "+"),
+        part(&old, old.len() - last..old.len(), " "),
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn only_lines_that_differ_are_marked() {
+        let lines = difference("{\n a\n b\n}", "{\n a\n c\n d\n}");
+        assert_eq!(lines, ["  {", "   a", "-  b", "+  c", "+  d", "  }"]);
+        assert_eq!(difference("a", "b"), ["- a", "+ b"]);
+        assert_eq!(difference("a\na", "a"), ["  a", "- a"]);
+    }
+}

@@ -1,0 +1,99 @@
+//! A server that is at a URL: the client starts `stickler run --name NAME --url URL` instead, with the
+//! headers in the environment.
+
+use stickler::tape::{Kind, Node};
+
+use super::entry::{Member, Members, PROGRAM, Refusal};
+use super::splice::Change;
+
+/// What clients call Streamable HTTP unless they call it something else.
+const USUAL: &str = "\"http\"";
+
+pub(super) fn wrap(
+    text: &str,
+    name: Node<'_>,
+    url: Member<'_>,
+    members: &Members<'_>,
+) -> Result<Vec<Change>, Refusal> {
+    if url.value.kind() != Kind::String || url.key.raw() != "\"url\"" {
+        return Err("its `url` is no text".to_owned());
+    }
+    if members.args.is_some() || members.env.is_some() {
+        return Err("it has a `url` and also `args` or `env`".to_owned());
+    }
+    let mut words = vec!["\"run\"", "\"--name\"", name.raw(), "\"--url\"", url.value.raw()];
+    let mut changes = Vec::new();
+    if let Some(headers) = members.headers {
+        for header in header_names(headers)? {
+            words.extend(["\"--header-env\"", header]);
+        }
+        changes.push(Change::replace(headers.key.span(), "\"env\""));
+    }
+    if let Some(kind) = members.kind {
+        match kind.value.as_str().as_deref() {
+            None => return Err("its `type` is no text".to_owned()),
+            Some("sse") => {
+                return Err("the HTTP+SSE transport of 2024-11-05 is not supported".to_owned());
+            }
+            Some("stdio" | "ws" | "websocket") => {
+                return Err(format!("its `type` is {}", kind.value.raw()));
+            }
+            Some(_) if kind.value.raw() == USUAL => {}
+            Some(_) => words.extend(["\"--wrapped-type\"", kind.value.raw()]),
+        }
+        changes.push(Change::replace(kind.value.span(), "\"stdio\""));
+    }
+    let (colon, indent) = (url.colon(text), url.indent(text));
+    let words = words.join(", ");
+    let member = format!("\"command\"{colon}\"{PROGRAM}\",{indent}\"args\": [{words}]");
+    changes.push(Change::replace(url.key.span().start..url.value.span().end, member));
+    Ok(changes)
+}
+
+/// The names of headers, as they are written. Each is a variable, too.
+fn header_names(headers: Member<'_>) -> Result<Vec<&str>, Refusal> {
+    if headers.value.kind() != Kind::Object || headers.key.raw() != "\"headers\"" {
+        return Err("its `headers` are no object".to_owned());
+    }
+    let mut names = Vec::new();
+    for (key, value) in headers.value.members().with_key_nodes() {
+        let name = key.as_str().unwrap_or_default();
+        let is_header = name.parse::<hyper::header::HeaderName>().is_ok();
+        if !is_header || value.kind() != Kind::String || names.contains(&key.raw()) {
+            return Err(format!("its header `{name}` is odd"));
+        }
+        names.push(key.raw());
+    }
+    Ok(names)
+}
+
+pub(super) fn unwrap(
+    text: &str,
+    (command, args): (Member<'_>, Member<'_>),
+    elements: &[Node<'_>],
+    members: &Members<'_>,
+) -> Result<Vec<Change>, Refusal> {
+    let Some(url) = elements.get(4) else { return Err("its URL is missing".to_owned()) };
+    let mut kind = USUAL;
+    let options = elements.get(5..).unwrap_or_default();
+    for pair in options.chunks(2) {
+        let [option, value] = pair else { return Err(changed_since()) };
+        match option.as_str().as_deref() {
+            Some("--header-env") => {}
+            Some("--wrapped-type") => kind = value.raw(),
+            _ => return Err(changed_since()),
+        }
+    }
+    let member = format!("\"url\"{}{}", command.colon(text), url.raw());
+    let mut changes = vec![
+        Change::replace(command.key.span().start..command.value.span().end, member),
+        args.remove(text),
+    ];
+    changes.extend(members.env.map(|env| Change::replace(env.key.span(), "\"headers\"")));
+    changes.extend(members.kind.map(|one| Change::replace(one.value.span(), kind)));
+    Ok(changes)
+}
+
+fn changed_since() -> Refusal {
+    "it was wrapped, but its options have been changed since".to_owned()
+}

@@ -1,0 +1,104 @@
+//! Requests that wait for too long over HTTP in front of a command, and what the log tells.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
+    reason = "tests are blunt, and start processes"
+)]
+
+mod support {
+    pub(crate) mod folder;
+    pub(crate) mod http;
+    pub(crate) mod stdio;
+}
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::folder::Folder;
+use support::http::{Gateway, call, scripted_server};
+
+/// Waits until the server has been told something.
+fn wait_for(folder: &Folder, wanted: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !folder.read("log").contains(wanted) {
+        assert!(Instant::now() < deadline, "no {wanted} in {}", folder.read("log"));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn gateway(folder: &Folder) -> Gateway {
+    let server = scripted_server();
+    let log = folder.path("log");
+    Gateway::start(&["--request-timeout", "1", "--", server.to_str().unwrap(), "--log", &log])
+}
+
+fn assert_too_late(answer: &Value, id: &Value) {
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(&answer["id"] == id && message.starts_with("[STK-104]"), "{answer}");
+}
+
+#[test]
+fn a_request_in_a_session_does_not_wait_for_ever() {
+    let folder = Folder::new();
+    let gateway = gateway(&folder);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let slow = json!({ "text": "x", "millis": 3_600_000 });
+    let late = gateway.post(&headers, &call("a", "slow", &slow)).json();
+    assert_too_late(&late, &json!("a"));
+    wait_for(&folder, r#""method":"notifications/cancelled","params":{"requestId":"a","#);
+    let quick = gateway.post(&headers, &call("a2", "echo", &json!({ "text": "y" }))).json();
+    assert_eq!(quick["result"]["content"][0]["text"], "y", "the session goes on");
+}
+
+#[test]
+fn a_request_to_the_shared_server_does_not_wait_for_ever() {
+    let folder = Folder::new();
+    let gateway = gateway(&folder);
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "slow"),
+    ];
+    let slow = json!({ "text": "x", "millis": 3_600_000 });
+    let mut body: Value = serde_json::from_str(&call("mine", "slow", &slow)).unwrap();
+    body["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let late = gateway.post(&headers, &body.to_string()).json();
+    assert_too_late(&late, &json!("mine"));
+    // By the number that the server knows it by.
+    wait_for(&folder, "notifications/cancelled");
+    let log = folder.read("log");
+    let messages: Vec<Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sent = messages.iter().find(|one| one["params"]["name"] == "slow").unwrap();
+    let cancelled: Vec<&Value> =
+        messages.iter().filter(|one| one["method"] == "notifications/cancelled").collect();
+    assert_eq!(cancelled.len(), 1, "{log}");
+    assert_eq!(cancelled[0]["params"]["requestId"], sent["id"]);
+}
+
+#[test]
+fn the_log_has_what_was_refused_in_full_and_for_debugging_what_passed() {
+    let server = scripted_server();
+    let arguments = ["--log", "debug", "--", server.to_str().unwrap()];
+    let mut gateway = support::stdio::Gateway::start(&arguments);
+    gateway.shake_hands();
+    gateway.call(1, "echo", &json!({ "text": 7_654_321 }));
+    gateway.call(2, "echo", &json!({ "text": "sesame" }));
+    let log = gateway.end().stderr;
+    for line in [
+        "WARN scripted_server: call of `echo` from the client refused: [STK-107] \
+         /params/arguments/text: expected string, received integer (by /properties/text/type of the schema)",
+        "DEBUG scripted_server: call of `echo` from the client: forwarded",
+        "DEBUG scripted_server: call of `echo` from the server: forwarded",
+    ] {
+        assert!(log.contains(line), "{line}: {log}");
+    }
+    assert!(!log.contains("sesame") && !log.contains("7654321"), "values stay out: {log}");
+}
