@@ -1,7 +1,7 @@
 //! A small MCP server for the gateway's tests: both eras, over standard input and output.
 //!
 //! Tools: `echo` gives its text back, `slow` does so after a while, `notify` sends progress and a
-//! log message first, `ask` asks the client for its roots, `die` ends the process. With
+//! log message first, `later` a log message afterwards, `ask` asks the client for its roots, `die` ends the process. With
 //! `--log FILE` every message that comes is written to a file.
 #![allow(clippy::unwrap_used, reason = "a test program may be blunt")]
 
@@ -67,6 +67,9 @@ fn answer(message: &Value) {
         }
     }
     say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    if params["name"] == "later" {
+        notify("notifications/message", &json!({ "level": "info", "data": "later" }));
+    }
 }
 
 fn call(params: &Value) -> Value {
@@ -100,7 +103,15 @@ fn tools() -> Value {
     };
     let mut region = tool("region");
     region["inputSchema"]["properties"]["text"]["x-mcp-header"] = "Text".into();
-    json!([tool("echo"), tool("slow"), tool("notify"), tool("ask"), tool("die"), region])
+    json!([
+        tool("echo"),
+        tool("slow"),
+        tool("notify"),
+        tool("later"),
+        tool("ask"),
+        tool("die"),
+        region
+    ])
 }
 
 fn notify(method: &str, params: &Value) {

@@ -238,6 +238,11 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "SECONDS", default_value_t = 1800)]
     pub(crate) idle_timeout: u64,
 
+    /// Seconds after which a quiet stream says that it is still there
+    #[arg(long, value_name = "SECONDS", default_value_t = 15,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) keep_alive: u64,
+
     /// How many server processes there may be at once
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(crate) max_children: usize,

@@ -228,3 +228,40 @@ fn what_is_learnt_belongs_to_whoever_was_allowed_to_see_it() {
     assert_eq!(lists.len(), 2, "one for each user: {lists:?}");
     assert!(lists[0].contains("bearer one") && lists[1].contains("bearer two"));
 }
+
+#[test]
+fn a_server_of_the_old_transport_is_named() {
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", "event: endpoint\ndata: /messages?id=1\n\n"),
+        _ => b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnope".to_vec(),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let answer = gateway.post(&[], &initialize());
+    assert_eq!((answer.status, &answer.json()["id"]), (502, &json!(0)));
+    let on_stdio = converse(&upstream.url(), &[initialize()], 1);
+    for error in [&answer.json()["error"]["message"], &on_stdio[0]["error"]["message"]] {
+        let error = error.as_str().unwrap();
+        assert!(error.contains("STK-101") && error.contains("HTTP+SSE"), "{error}");
+        assert!(error.contains("2024-11-05") && error.contains("`/mcp`"), "{error}");
+    }
+    // One that is not there at all is not mistaken for it.
+    let upstream =
+        Upstream::start(|_| b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnope".to_vec());
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    assert_eq!(gateway.post(&[], &initialize()).status, 404);
+}
+
+#[test]
+fn a_client_that_comes_back_for_the_rest_is_passed_on() {
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", "id: 8\ndata: \n\n"),
+        _ => usual(message).unwrap(),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("last-event-id", "7")];
+    let answer = gateway.open("GET", "/mcp", &headers, "").finish();
+    assert_eq!((answer.status, answer.text().as_str()), (200, "id: 8\ndata: \n\n"));
+    let seen = upstream.seen.lock().unwrap();
+    let head = seen.last().unwrap().0.to_ascii_lowercase();
+    assert!(head.starts_with("get ") && head.contains("last-event-id: 7"), "{head}");
+}

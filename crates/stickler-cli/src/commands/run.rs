@@ -90,6 +90,7 @@ fn http_settings(
         idle: Duration::from_secs(options.idle_timeout),
         children: options.max_children.min(tokio::sync::Semaphore::MAX_PERMITS),
         grace,
+        keep_alive: Duration::from_secs(options.keep_alive),
     })
 }
 

@@ -1,6 +1,7 @@
 //! What every request is asked first: where it comes from, where it goes, how large it is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -11,6 +12,7 @@ use stickler::headers::{VERSION, VERSION_KEY};
 use stickler::{Era, Revision, Side};
 
 use super::body::{self, Received};
+use super::manners::{self, Hosts, is_loopback};
 use super::reply::{self, Answer, SESSION};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
@@ -30,6 +32,9 @@ pub(super) struct Front {
     pub(super) backend: Backend,
     pub(super) origins: Vec<String>,
     pub(super) token: Option<String>,
+    /// Names that this machine may be called by.
+    pub(super) hosts: Hosts,
+    pub(super) keep_alive: Duration,
     pub(super) log: Log,
 }
 
@@ -66,6 +71,12 @@ impl Backend {
 
 impl Front {
     pub(super) async fn handle(&self, request: Request<Incoming>) -> Answer {
+        let mut answer = self.answer(request).await;
+        answer.body_mut().keep_alive(self.keep_alive);
+        answer
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
         if let Some(refused) = self.turn_away(&request) {
             return refused;
         }
@@ -91,6 +102,9 @@ impl Front {
         if path == "/healthz" {
             return Some(reply::json(StatusCode::OK, Bytes::from_static(b"{\"status\":\"ok\"}")));
         }
+        if let Some(refused) = self.hosts.check(request.headers()) {
+            return Some(refused);
+        }
         if let Some(origin) = request.headers().get(ORIGIN)
             && !self.is_welcome(origin)
         {
@@ -102,7 +116,11 @@ impl Front {
             return Some(answer);
         }
         match path {
-            "" | "/mcp" => None,
+            // In front of a URL the server has the word.
+            "" | "/mcp" => match self.backend {
+                Backend::Command(..) => manners::check_kinds(request.method(), request.headers()),
+                Backend::Url(_) => None,
+            },
             "/sse" | "/message" | "/messages" => {
                 Some(reply::refusal(StatusCode::NOT_FOUND, OLD_TRANSPORT))
             }
@@ -159,9 +177,6 @@ impl Front {
     }
 
     async fn listen(&self, headers: HeaderMap) -> Answer {
-        if !to_command::accepts_streams(&headers) {
-            return reply::not_allowed("POST, DELETE", "a GET must accept `text/event-stream`");
-        }
         match &self.backend {
             Backend::Url(proxy) => proxy.get(headers).await,
             Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
@@ -211,12 +226,6 @@ fn is_modern(version: &str) -> bool {
 
 pub(super) fn is_initialize(body: &[u8]) -> bool {
     Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize")
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Takes as long for a wrong token as for a right one.

@@ -7,6 +7,8 @@
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `own`, `upstream` | a server that is reached by HTTP itself |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
+//! | `old_transport` | servers that cannot be spoken to, told from others |
+//! | `manners`, `trust` | what HTTP itself asks of clients, whom TLS trusts |
 //! | `modern` | what 2026-07-28 asks of HTTP |
 //! | `switchboard`, `numbering` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
@@ -16,8 +18,10 @@ mod conversation;
 mod from_stdio;
 mod front;
 mod mail;
+mod manners;
 mod modern;
 mod numbering;
+mod old_transport;
 mod own;
 mod pipe;
 mod posting;
@@ -28,6 +32,7 @@ mod sessions;
 mod switchboard;
 mod to_command;
 mod to_url;
+mod trust;
 mod upstream;
 
 use std::convert::Infallible;
@@ -48,6 +53,7 @@ use super::log::{Level, Log};
 use super::recipe::Recipe;
 pub(crate) use from_stdio::relay_to_url;
 use front::{Backend, Front};
+use manners::Hosts;
 use sessions::Sessions;
 use switchboard::Switchboard;
 use to_url::Proxy;
@@ -84,6 +90,8 @@ pub(crate) struct HttpSettings {
     pub(crate) children: usize,
     /// How long requests and servers have to end.
     pub(crate) grace: Duration,
+    /// After how long a quiet stream says that it is still there.
+    pub(crate) keep_alive: Duration,
 }
 
 /// How long those have that were just told that all is over.
@@ -117,14 +125,21 @@ async fn run(recipe: Recipe, settings: HttpSettings, server: Server, log: Log) -
     let recipe = Arc::new(recipe);
     let backend = match server {
         Server::Command(command) => {
-            let times = (settings.idle, settings.grace);
+            let times = (settings.idle, settings.grace, settings.keep_alive);
             let children = settings.children;
             let sessions = Sessions::new(command, recipe, log.clone(), times, children);
             Backend::Command(Arc::clone(&sessions), Switchboard::new(sessions))
         }
         Server::Url(url) => Backend::Url(Proxy::new(url, recipe, log.clone(), settings.idle)?),
     };
-    let front = Arc::new(Front { backend, origins: settings.origins, token: settings.token, log });
+    let front = Arc::new(Front {
+        hosts: Hosts::new(&settings.listen, address.ip().is_loopback(), &settings.origins),
+        backend,
+        origins: settings.origins,
+        token: settings.token,
+        keep_alive: settings.keep_alive,
+        log,
+    });
     let (stop, stopped) = watch::channel(false);
     let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);
     accept(&listener, &front, &stopped, alive).await?;

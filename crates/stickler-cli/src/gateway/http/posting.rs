@@ -14,6 +14,8 @@ use stickler::{Code, Era, error_reply};
 
 use super::body::{self, Received};
 use super::from_stdio::Client;
+use super::front::is_initialize;
+use super::old_transport;
 use super::reply::SESSION;
 use crate::gateway::log::Level;
 
@@ -60,6 +62,11 @@ impl Client {
         if is(b"text/event-stream") {
             let read = self.events(response.into_body(), Some(&message)).await;
             return self.resume(&message, read).await;
+        }
+        if is_initialize(&message)
+            && old_transport::is_spoken(&self.upstream, status, &self.headers(&[])).await
+        {
+            return self.fail(&message, Code::CannotStart, old_transport::REASON).await;
         }
         let is_json = is(b"application/json");
         let received = body::receive(response.into_body(), self.recipe.message_bytes()).await;

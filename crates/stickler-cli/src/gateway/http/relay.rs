@@ -14,7 +14,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits};
+use super::front::is_initialize;
 use super::mail::{Parcel, requests_in};
+use super::old_transport;
 use super::reply::{self, Answer};
 use super::to_url::{Proxy, unreachable};
 use super::upstream::{Lease, strip};
@@ -74,6 +76,13 @@ impl Exchange<'_> {
         };
         if response.status() == StatusCode::NOT_FOUND {
             self.proxy.forget(&session);
+        }
+        let status = response.status();
+        if is_initialize(&body)
+            && old_transport::is_spoken(&self.proxy.upstream, status, &session).await
+        {
+            self.give_up(&ids, Code::CannotStart, old_transport::REASON);
+            return unreachable(&body, old_transport::REASON);
         }
         let answer = self.answer(response, lease, &ids, answers, session).await;
         guard.0 = None;

@@ -32,6 +32,7 @@ pub(super) struct Sessions {
     pub(super) started: Instant,
     pub(super) idle: Duration,
     pub(super) grace: Duration,
+    pub(super) keep_alive: Duration,
     table: Mutex<HashMap<String, Arc<Session>>>,
 }
 
@@ -47,7 +48,7 @@ impl Sessions {
         command: ServerCommand,
         recipe: Arc<Recipe>,
         log: Log,
-        (idle, grace): (Duration, Duration),
+        (idle, grace, keep_alive): (Duration, Duration, Duration),
         children: usize,
     ) -> Arc<Self> {
         let sessions = Arc::new(Self {
@@ -58,6 +59,7 @@ impl Sessions {
             started: Instant::now(),
             idle,
             grace,
+            keep_alive,
             table: Mutex::default(),
         });
         tokio::spawn(reap(Arc::downgrade(&sessions), idle));
