@@ -265,3 +265,24 @@ fn a_client_that_comes_back_for_the_rest_is_passed_on() {
     let head = seen.last().unwrap().0.to_ascii_lowercase();
     assert!(head.starts_with("get ") && head.contains("last-event-id: 7"), "{head}");
 }
+
+#[test]
+fn a_refusal_that_names_no_request_keeps_its_status() {
+    const REFUSAL: &str = r#"{"jsonrpc":"2.0", "id":"server-error","error":{"code":-32600,"message":"Session has been terminated"}}"#;
+    let upstream = Upstream::start(|message| {
+        usual(message).unwrap_or_else(|| {
+            let head = "HTTP/1.1 404 Not Found\r\ncontent-type: application/json";
+            format!("{head}\r\ncontent-length: {}\r\n\r\n{REFUSAL}", REFUSAL.len()).into_bytes()
+        })
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    for _ in 0..2 {
+        let answer = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+        assert_eq!((answer.status, answer.text().as_str()), (404, REFUSAL));
+    }
+    let lines = [initialize(), call(3, "echo", &json!({ "text": "" }))];
+    let answers = converse(&upstream.url(), &lines, 2);
+    assert_eq!(answers[1]["id"], 3, "on stdio only what names a request answers it");
+    assert!(answers[1]["error"]["message"].as_str().unwrap().contains("404"), "{answers:?}");
+}

@@ -208,15 +208,14 @@ pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
     }
     let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
     let says_so = || memchr::memmem::find(body, VERSION_KEY.as_bytes()).is_some();
-    match version {
+    let is_modern = match version {
         // The handshake is legacy whatever version it asks for, unless both header and body say
         // that it is none.
-        _ if is_initialize(body) && !(version.is_some_and(is_modern) && says_so()) => Era::Legacy,
-        Some(version) if is_modern(version) => Era::Modern,
-        Some(_) => Era::Legacy,
-        None if says_so() => Era::Modern,
-        None => Era::Legacy,
-    }
+        _ if is_initialize(body) => version.is_some_and(is_modern) && says_so(),
+        Some(version) => is_modern(version),
+        None => says_so(),
+    };
+    if is_modern { Era::Modern } else { Era::Legacy }
 }
 
 /// Versions are dates: one that we do not know is newer or nonsense.

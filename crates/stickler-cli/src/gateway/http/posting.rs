@@ -73,7 +73,11 @@ impl Client {
         let reason = match received {
             Received::Whole(bytes) => {
                 lease.give_back();
-                if is_json && Address::of(&bytes).id.is_some() {
+                let address = Address::of(&bytes);
+                let is_ours =
+                    address.request_id(&bytes) == Address::of(&message).request_id(&message);
+                // Some servers refuse without looking at the id.
+                if is_json && address.id.is_some() && (is_ours || status.is_success()) {
                     let heard = self.conversation.hear_whole(&bytes);
                     self.conversation.pass(heard).await;
                 }

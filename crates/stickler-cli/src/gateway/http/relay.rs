@@ -165,6 +165,11 @@ impl Exchange<'_> {
                 reply::stream(&all, Source::Ended, None)
             }
             None if ids.is_empty() => Response::from_parts(parts, Body::whole(bytes)),
+            None if !parts.status.is_success() => {
+                // Some servers refuse without looking at the id. The status says enough.
+                self.give_up(ids, Code::Protocol, "the server refused the request");
+                Response::from_parts(parts, Body::whole(bytes))
+            }
             None => self.lost(ids, "the server's answer could not be read"),
         }
     }
