@@ -91,7 +91,7 @@ fn https_server(body: String) -> (u16, String) {
             let mut tls = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut tls = rustls::Stream::new(&mut tls, &mut stream);
             // A client that does not trust us hangs up here.
-            let Ok(_) = tls.read(&mut [0; 64 << 10]) else { continue };
+            let Ok(_) = tls.read(&mut [0; 4096]) else { continue };
             let answer = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\
                  content-length: {}\r\n\r\n{body}",
