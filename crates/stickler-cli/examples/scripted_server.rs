@@ -1,7 +1,7 @@
 //! A small MCP server for the gateway's tests: both eras, over standard input and output.
 //!
 //! Tools: `echo` gives its text back, `slow` does so after a while, `notify` sends progress and a
-//! log message first, `ask` asks the client for its roots, `die` ends the process. With
+//! log message first, `later` a log message afterwards, `ask` asks the client for its roots, `die` ends the process. With
 //! `--log FILE` every message that comes is written to a file.
 //!
 //! `--mode A,B` makes it a better or a worse server: `strict` names the field that is wrong, `vague`
@@ -120,6 +120,9 @@ fn answer(message: &Value) {
         say(&answer);
         say(&json!({ "jsonrpc": "2.0", "id": "nobody's", "result": {} }));
     }
+    if params["name"] == "later" {
+        notify("notifications/message", &json!({ "level": "info", "data": "later" }));
+    }
 }
 
 fn call(params: &Value) -> Value {
@@ -223,7 +226,15 @@ fn all_tools() -> Value {
     };
     let mut region = tool("region");
     region["inputSchema"]["properties"]["text"]["x-mcp-header"] = "Text".into();
-    json!([tool("echo"), tool("slow"), tool("notify"), tool("ask"), tool("die"), region])
+    json!([
+        tool("echo"),
+        tool("slow"),
+        tool("notify"),
+        tool("later"),
+        tool("ask"),
+        tool("die"),
+        region
+    ])
 }
 
 fn notify(method: &str, params: &Value) {

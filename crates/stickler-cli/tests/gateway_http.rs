@@ -99,8 +99,11 @@ fn a_get_stream_takes_what_belongs_to_no_request() {
     let gateway = Gateway::scripted(&[]);
     let session = gateway.session();
     let headers = [("mcp-session-id", session.as_str())];
-    let stream = gateway.open("GET", "/mcp", &headers, "");
+    let mut stream = gateway.open("GET", "/mcp", &headers, "");
     assert_eq!((stream.status, stream.header("content-type")), (200, Some("text/event-stream")));
+    let answer = gateway.post(&headers, &call(1, "later", &json!({ "text": "now" })));
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "now", "it is alone");
+    assert_eq!(stream.event().unwrap()["params"]["data"], "later");
     let refused = gateway.open("GET", "/mcp", &[], "").finish();
     assert_eq!(refused.status, 405);
     assert!(refused.text().contains("HTTP+SSE transport of 2024-11-05"), "{}", refused.text());

@@ -199,3 +199,17 @@ fn a_thousand_requests_at_once_are_answered_each_once() {
     drop(writer.join().unwrap());
     assert_eq!(gateway.end().0.code(), Some(0));
 }
+
+#[test]
+fn a_command_is_one_without_the_dashes_too() {
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stickler"));
+        command.arg("run").args(arguments).stdin(Stdio::null());
+        command.output().unwrap().status.code()
+    };
+    let count = ["sh", "-c", "exit $(($# + 40))", "name", "a", "--listen", "-x"];
+    let dashed = [&["--grace", "1", "--"], &count[..]].concat();
+    let bare = [&["--grace", "1"], &count[..]].concat();
+    assert_eq!((run(&dashed), run(&bare)), (Some(43), Some(43)), "its options are its own");
+    assert_eq!(run(&["--no-such-option", "--", "sh"]), Some(2), "ours are not the command's");
+}

@@ -317,3 +317,61 @@ fn headers_come_from_the_file_or_from_the_environment() {
         .collect();
     assert_eq!(keys, ["a sesame", "b sesame", "c sesame"]);
 }
+
+#[test]
+fn a_server_of_the_old_transport_is_named() {
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", "event: endpoint\ndata: /messages?id=1\n\n"),
+        _ => b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnope".to_vec(),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let answer = gateway.post(&[], &initialize());
+    assert_eq!((answer.status, &answer.json()["id"]), (502, &json!(0)));
+    let on_stdio = converse(&upstream.url(), &[initialize()], 1);
+    for error in [&answer.json()["error"]["message"], &on_stdio[0]["error"]["message"]] {
+        let error = error.as_str().unwrap();
+        assert!(error.contains("STK-101") && error.contains("HTTP+SSE"), "{error}");
+        assert!(error.contains("2024-11-05") && error.contains("`/mcp`"), "{error}");
+    }
+    // One that is not there at all is not mistaken for it.
+    let upstream =
+        Upstream::start(|_| b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnope".to_vec());
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    assert_eq!(gateway.post(&[], &initialize()).status, 404);
+}
+
+#[test]
+fn a_client_that_comes_back_for_the_rest_is_passed_on() {
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", "id: 8\ndata: \n\n"),
+        _ => usual(message).unwrap(),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("last-event-id", "7")];
+    let answer = gateway.open("GET", "/mcp", &headers, "").finish();
+    assert_eq!((answer.status, answer.text().as_str()), (200, "id: 8\ndata: \n\n"));
+    let seen = upstream.seen.lock().unwrap();
+    let head = seen.last().unwrap().0.to_ascii_lowercase();
+    assert!(head.starts_with("get ") && head.contains("last-event-id: 7"), "{head}");
+}
+
+#[test]
+fn a_refusal_that_names_no_request_keeps_its_status() {
+    const REFUSAL: &str = r#"{"jsonrpc":"2.0", "id":"server-error","error":{"code":-32600,"message":"Session has been terminated"}}"#;
+    let upstream = Upstream::start(|message| {
+        usual(message).unwrap_or_else(|| {
+            let head = "HTTP/1.1 404 Not Found\r\ncontent-type: application/json";
+            format!("{head}\r\ncontent-length: {}\r\n\r\n{REFUSAL}", REFUSAL.len()).into_bytes()
+        })
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    for _ in 0..2 {
+        let answer = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+        assert_eq!((answer.status, answer.text().as_str()), (404, REFUSAL));
+    }
+    let lines = [initialize(), call(3, "echo", &json!({ "text": "" }))];
+    let answers = converse(&upstream.url(), &lines, 2);
+    assert_eq!(answers[1]["id"], 3, "on stdio only what names a request answers it");
+    assert!(answers[1]["error"]["message"].as_str().unwrap().contains("404"), "{answers:?}");
+}

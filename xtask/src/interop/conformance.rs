@@ -63,12 +63,12 @@ fn compare(
     for _ in 0..TRIES {
         let direct = run(installed, server, Way::Direct, requirements)?;
         let through = run(installed, server, way, requirements)?;
-        let scored = scored(installed, requirements)?;
+        let counted = scored(installed, requirements)?;
         let scores = format!(
             "{} directly and {} through the gateway, of {} scenarios",
-            score(&direct, &scored),
-            score(&through, &scored),
-            scored.len()
+            score(&direct, &counted),
+            score(&through, &counted),
+            counted.len()
         );
         outcome = judge(&direct, &through, &Standing::of(server, way, requirements))
             .map(|note| format!("{scores}{note}"))

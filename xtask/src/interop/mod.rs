@@ -67,8 +67,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
         let folder = folder.clone();
         move || Installed::prepare(&folder)
     });
-    let build = ["build", "--quiet", "--release", "--package", "stickler-cli"];
-    let built = call(Command::new("cargo").args(build));
+    let release = ["build", "--quiet", "--release", "--package", "stickler-cli"];
+    let built = call(Command::new("cargo").args(release));
     let installed = installing.join().map_err(|_| "cannot install".to_owned())??;
     built?;
     let report = Report::default();

@@ -110,6 +110,10 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) idle_timeout: Option<u64>,
 
+    /// Seconds after which a quiet stream says that it is still there [default: 15]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) keep_alive: Option<u64>,
+
     /// How many processes of a server there may be at once [default: 64]
     #[arg(long, value_name = "N")]
     pub(crate) max_children: Option<usize>,

@@ -37,6 +37,7 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> En
     let policy = Arc::new(settings.policy());
     let keeping = Keeping {
         idle: settings.idle,
+        keep_alive: settings.keep_alive,
         children: settings.children,
         grace: settings.grace,
         restart: settings.restart,

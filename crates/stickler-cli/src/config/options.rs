@@ -68,6 +68,9 @@ fn settle(options: &RunOptions, settings: &mut ServerSettings) {
     if let Some(idle) = http.idle_timeout {
         settings.idle = Duration::from_secs(idle);
     }
+    if let Some(seconds) = http.keep_alive {
+        settings.keep_alive = Duration::from_secs(seconds);
+    }
     if let Some(children) = http.max_children {
         settings.children = children;
     }

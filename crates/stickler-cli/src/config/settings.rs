@@ -45,6 +45,8 @@ impl Default for RunSettings {
 pub(crate) struct ServerSettings {
     /// How long a session may be without use.
     pub(crate) idle: Duration,
+    /// After how long a quiet stream says that it is still there.
+    pub(crate) keep_alive: Duration,
     /// How many processes of the server there may be.
     pub(crate) children: usize,
     /// How long a server has to end by itself.
@@ -65,6 +67,7 @@ impl Default for ServerSettings {
         let policy = Policy::default();
         Self {
             idle: Duration::from_secs(1800),
+            keep_alive: Duration::from_secs(15),
             children: 64,
             grace: Duration::from_secs(5),
             restart: Restart::default(),

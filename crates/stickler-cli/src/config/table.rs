@@ -51,6 +51,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("bearer_token_env", |s, given| put(&mut s.token_env, given.some_text())),
     run("log", |s, given| put(&mut s.log, given.choice())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
+    server("keep_alive", |s, given| put(&mut s.keep_alive, pause(given))),
     server("max_children", |s, given| put(&mut s.children, given.whole())),
     server("grace", |s, given| put(&mut s.grace, given.seconds())),
     server("request_timeout", |s, given| {
@@ -179,4 +180,10 @@ pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
 /// Zero is for ever.
 fn some_seconds(given: Given<'_>) -> Result<Option<Duration>, Expected> {
     Ok(Some(given.seconds()?).filter(|time| !time.is_zero()))
+}
+
+/// A time without which something would never rest.
+fn pause(given: Given<'_>) -> Result<Duration, Expected> {
+    let time = given.seconds()?;
+    if time.is_zero() { expected("a number of seconds above 0") } else { Ok(time) }
 }

@@ -41,11 +41,17 @@ impl Gateway {
     }
 
     pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, &[])
+    }
+
+    /// With variables of the environment.
+    pub(crate) fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let port = free_port();
         let child = Command::new(env!("CARGO_BIN_EXE_stickler"))
             .args(["run", "--grace", "1", "--listen", &format!("127.0.0.1:{port}")])
             .args(arguments)
             .env("STICKLER_TEST_TOKEN", "secret")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
@@ -127,12 +133,17 @@ pub(crate) fn request(
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-length: {}\r\n\
-         content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
-         connection: close\r\n",
+        "{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n",
         body.len()
     );
-    for (name, value) in headers {
+    let host = format!("127.0.0.1:{port}");
+    let usual = [
+        ("host", host.as_str()),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+    let is_given = |name: &str| headers.iter().any(|(other, _)| *other == name);
+    for (name, value) in headers.iter().chain(usual.iter().filter(|(name, _)| !is_given(name))) {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str("\r\n");
@@ -157,7 +168,8 @@ pub(crate) fn request(
 /// Sends a POST and goes away without waiting for the answer.
 pub(crate) fn send(port: u16, headers: &[(&str, &str)], body: &str) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let mut head = format!("POST /mcp HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n", body.len());
+    let mut head =
+        format!("POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -180,6 +192,19 @@ impl Open {
             }
             if let Some(data) = line.strip_prefix("data: ") {
                 return serde_json::from_str(data.trim_end()).ok();
+            }
+        }
+    }
+
+    /// The next line of a stream that begins so.
+    pub(crate) fn line(&mut self, beginning: &str) -> Option<String> {
+        loop {
+            let mut line = String::new();
+            if self.reader.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            if line.starts_with(beginning) {
+                return Some(line.trim_end().to_owned());
             }
         }
     }

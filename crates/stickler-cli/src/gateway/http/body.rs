@@ -15,8 +15,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::mail::Parcel;
 
-/// A stream says that it is still there after this long without anything else.
-pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A stream says that it is still there after this long without anything else, unless told otherwise.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How much is kept of a body that is too large: enough to find the id in it.
 const PREFIX: usize = 4096;
@@ -70,10 +70,22 @@ impl Body {
 
     /// Events: those that are there already, then those that come.
     pub(super) fn stream(ready: VecDeque<Bytes>, source: Source, guard: Option<OnDrop>) -> Self {
-        let mut beat = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let beat = beat_every(KEEP_ALIVE);
         Self::Stream(Box::new(Stream { ready, source, beat, _guard: guard }))
     }
+
+    /// How often a quiet stream says that it is still there.
+    pub(super) fn keep_alive(&mut self, every: Duration) {
+        if let Self::Stream(stream) = self {
+            stream.beat = beat_every(every);
+        }
+    }
+}
+
+fn beat_every(period: Duration) -> Interval {
+    let mut beat = interval_at(Instant::now() + period, period);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beat
 }
 
 impl hyper::body::Body for Body {

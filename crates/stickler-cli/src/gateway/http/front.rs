@@ -1,6 +1,7 @@
 //! What every request to a server is asked first: where it comes from, how large it is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -11,6 +12,7 @@ use stickler::headers::{VERSION, VERSION_KEY};
 use stickler::{Era, Revision, Side};
 
 use super::body::{self, Received};
+use super::manners::{self, Hosts, is_loopback};
 use super::reply::{self, Answer, SESSION};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
@@ -30,6 +32,9 @@ pub(super) struct Front {
     pub(super) backend: Backend,
     pub(super) origins: Vec<String>,
     pub(super) token: Option<String>,
+    /// Names that this machine may be called by.
+    pub(super) hosts: Hosts,
+    pub(super) keep_alive: Duration,
     pub(super) log: Log,
 }
 
@@ -66,7 +71,13 @@ impl Backend {
 
 impl Front {
     pub(super) async fn handle(&self, request: Request<Incoming>) -> Answer {
-        if let Some(refused) = self.turn_away(&request) {
+        let mut answer = self.answer(request).await;
+        answer.body_mut().keep_alive(self.keep_alive);
+        answer
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        if let Some(refused) = self.turn_away(&request).or_else(|| self.mind_kinds(&request)) {
             return refused;
         }
         let (mut parts, body) = request.into_parts();
@@ -87,6 +98,9 @@ impl Front {
 
     /// The answer to what does not even get to the protocol.
     pub(super) fn turn_away(&self, request: &Request<Incoming>) -> Option<Answer> {
+        if let Some(refused) = self.hosts.check(request.headers()) {
+            return Some(refused);
+        }
         if let Some(origin) = request.headers().get(ORIGIN)
             && !self.is_welcome(origin)
         {
@@ -98,6 +112,14 @@ impl Front {
             return Some(answer);
         }
         None
+    }
+
+    /// In front of a URL the server has the word.
+    fn mind_kinds(&self, request: &Request<Incoming>) -> Option<Answer> {
+        match self.backend {
+            Backend::Command(..) => manners::check_kinds(request.method(), request.headers()),
+            Backend::Url(_) => None,
+        }
     }
 
     fn is_welcome(&self, origin: &HeaderValue) -> bool {
@@ -149,9 +171,6 @@ impl Front {
     }
 
     async fn listen(&self, headers: HeaderMap) -> Answer {
-        if !to_command::accepts_streams(&headers) {
-            return reply::not_allowed("POST, DELETE", "a GET must accept `text/event-stream`");
-        }
         match &self.backend {
             Backend::Url(proxy) => proxy.get(headers).await,
             Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
@@ -183,15 +202,14 @@ pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
     }
     let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
     let says_so = || memchr::memmem::find(body, VERSION_KEY.as_bytes()).is_some();
-    match version {
+    let is_modern = match version {
         // The handshake is legacy whatever version it asks for, unless both header and body say
         // that it is none.
-        _ if is_initialize(body) && !(version.is_some_and(is_modern) && says_so()) => Era::Legacy,
-        Some(version) if is_modern(version) => Era::Modern,
-        Some(_) => Era::Legacy,
-        None if says_so() => Era::Modern,
-        None => Era::Legacy,
-    }
+        _ if is_initialize(body) => version.is_some_and(is_modern) && says_so(),
+        Some(version) => is_modern(version),
+        None => says_so(),
+    };
+    if is_modern { Era::Modern } else { Era::Legacy }
 }
 
 /// Versions are dates: one that we do not know is newer or nonsense.
@@ -201,12 +219,6 @@ fn is_modern(version: &str) -> bool {
 
 pub(super) fn is_initialize(body: &[u8]) -> bool {
     Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize")
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Takes as long for a wrong token as for a right one.

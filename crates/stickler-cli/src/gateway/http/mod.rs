@@ -10,6 +10,8 @@
 //! | `fetching` | a document from a URL |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `asking` | a client of our own, for `stickler check` |
+//! | `old_transport` | servers that cannot be spoken to, told from others |
+//! | `manners`, `trust` | what HTTP itself asks of clients, whom TLS trusts |
 //! | `modern` | what 2026-07-28 asks of HTTP |
 //! | `switchboard`, `numbering` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
@@ -22,8 +24,10 @@ mod fetching;
 mod from_stdio;
 mod front;
 mod mail;
+mod manners;
 mod modern;
 mod numbering;
+mod old_transport;
 mod own;
 mod pipe;
 mod posting;
@@ -35,6 +39,7 @@ mod sessions;
 mod switchboard;
 mod to_command;
 mod to_url;
+mod trust;
 mod upstream;
 
 use std::convert::Infallible;
@@ -120,6 +125,8 @@ pub(crate) struct Keeping {
     pub(crate) grace: Duration,
     /// When a process that has ended is started again.
     pub(crate) restart: Restart,
+    /// After how long a quiet stream says that it is still there.
+    pub(crate) keep_alive: Duration,
 }
 
 /// How long those have that were just told that all is over.
@@ -141,7 +148,7 @@ async fn run(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()>
     let listener = TcpListener::bind(&settings.listen).await?;
     let address = listener.local_addr()?;
     let grace = endpoints.iter().map(|one| one.keeping.grace).max().unwrap_or_default();
-    let router = Arc::new(Router::new(endpoints, settings)?);
+    let router = Arc::new(Router::new(endpoints, settings, address.ip().is_loopback())?);
     router.say_where(address);
     let (stop, stopped) = watch::channel(false);
     let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);

@@ -14,6 +14,8 @@ use stickler::{Code, Era, error_reply};
 
 use super::body::{self, Received};
 use super::from_stdio::Client;
+use super::front::is_initialize;
+use super::old_transport;
 use super::reply::SESSION;
 use crate::gateway::log::Level;
 
@@ -61,12 +63,21 @@ impl Client {
             let read = self.events(response.into_body(), Some(&message)).await;
             return self.resume(&message, read).await;
         }
+        if is_initialize(&message)
+            && old_transport::is_spoken(&self.upstream, status, &self.headers(&[])).await
+        {
+            return self.fail(&message, Code::CannotStart, old_transport::REASON).await;
+        }
         let is_json = is(b"application/json");
         let received = body::receive(response.into_body(), self.recipe.message_bytes()).await;
         let reason = match received {
             Received::Whole(bytes) => {
                 lease.give_back();
-                if is_json && Address::of(&bytes).id.is_some() {
+                let address = Address::of(&bytes);
+                let is_ours =
+                    address.request_id(&bytes) == Address::of(&message).request_id(&message);
+                // Some servers refuse without looking at the id.
+                if is_json && address.id.is_some() && (is_ours || status.is_success()) {
                     let heard = self.conversation.hear_whole(&bytes);
                     self.conversation.pass(heard).await;
                 }

@@ -15,7 +15,9 @@ use tokio::sync::{mpsc, watch};
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits};
 use super::deadline::Deadline;
+use super::front::is_initialize;
 use super::mail::{Parcel, requests_in};
+use super::old_transport;
 use super::reply::{self, Answer};
 use super::to_url::{Proxy, unreachable};
 use super::upstream::{Lease, strip};
@@ -85,6 +87,13 @@ impl Exchange<'_> {
         };
         if response.status() == StatusCode::NOT_FOUND {
             self.proxy.forget(&session);
+        }
+        let status = response.status();
+        if is_initialize(&body)
+            && old_transport::is_spoken(&self.proxy.upstream, status, &session).await
+        {
+            self.give_up(&ids, Code::CannotStart, old_transport::REASON);
+            return unreachable(&body, old_transport::REASON);
         }
         let answer = self.answer(response, lease, late, answers, session).await;
         guard.0 = None;
@@ -180,6 +189,11 @@ impl Exchange<'_> {
                 reply::stream(&all, Source::Ended, None)
             }
             None if ids.is_empty() => Response::from_parts(parts, Body::whole(bytes)),
+            None if !parts.status.is_success() => {
+                // Some servers refuse without looking at the id. The status says enough.
+                self.give_up(ids, Code::Protocol, "the server refused the request");
+                Response::from_parts(parts, Body::whole(bytes))
+            }
             None => self.lost(ids, "the server's answer could not be read"),
         }
     }

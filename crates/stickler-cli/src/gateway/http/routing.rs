@@ -9,6 +9,7 @@ use hyper::{Request, StatusCode};
 use serde_json::json;
 
 use super::front::{Backend, Front, OLD_TRANSPORT};
+use super::manners::Hosts;
 use super::reply::{self, Answer};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
@@ -30,8 +31,13 @@ struct Route {
 }
 
 impl Router {
-    pub(super) fn new(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<Self> {
-        let HttpSettings { path, origins, token, .. } = settings;
+    pub(super) fn new(
+        endpoints: Vec<Endpoint>,
+        settings: HttpSettings,
+        is_loopback: bool,
+    ) -> io::Result<Self> {
+        let HttpSettings { listen, path, origins, token } = settings;
+        let hosts = Hosts::new(&listen, is_loopback, &origins);
         let is_only = endpoints.len() == 1;
         let is_open = token.is_none();
         let routes = endpoints.into_iter().map(|endpoint| {
@@ -40,8 +46,16 @@ impl Router {
             // The only server is where people look first.
             let paths = if is_only { vec![path.clone(), own, String::new()] } else { vec![own] };
             let log = endpoint.log.clone();
+            let keep_alive = endpoint.keeping.keep_alive;
             let backend = backend(endpoint)?;
-            let front = Front { backend, origins: origins.clone(), token: token.clone(), log };
+            let front = Front {
+                backend,
+                origins: origins.clone(),
+                token: token.clone(),
+                hosts: hosts.clone(),
+                keep_alive,
+                log,
+            };
             Ok(Route { name, paths, front })
         });
         Ok(Self { routes: routes.collect::<io::Result<_>>()?, is_open })

@@ -35,6 +35,7 @@ pub(super) struct Sessions {
     pub(super) idle: Duration,
     pub(super) grace: Duration,
     pub(super) restart: Restart,
+    pub(super) keep_alive: Duration,
     table: Mutex<HashMap<String, Arc<Session>>>,
 }
 
@@ -65,6 +66,7 @@ impl Sessions {
             idle,
             grace: keeping.grace,
             restart: keeping.restart,
+            keep_alive: keeping.keep_alive,
             table: Mutex::default(),
         });
         tokio::spawn(reap(Arc::downgrade(&sessions), idle));

@@ -1,6 +1,7 @@
 //! HTTP in front of a command.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::header::HeaderValue;
@@ -10,10 +11,11 @@ use stickler::headers::VERSION;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::body::{KEEP_ALIVE, OnDrop, Source};
+use super::body::{OnDrop, Source};
 use super::conversation::{Conversation, Posted, Waits};
 use super::front::is_initialize;
 use super::mail::Parcel;
+use super::manners::accepts_streams;
 use super::modern;
 use super::reply::{self, Answer, SESSION};
 use super::sessions::{NoSession, Session, Sessions};
@@ -31,7 +33,7 @@ pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, body: By
         return open(sessions, body, streams).await;
     };
     match name.to_str().ok().and_then(|name| sessions.get(name)) {
-        Some(session) => converse(&session, &body, streams).await,
+        Some(session) => converse(sessions, &session, &body, streams).await,
         None => reply::failure(StatusCode::NOT_FOUND, &body, "there is no such session"),
     }
 }
@@ -45,7 +47,7 @@ async fn open(sessions: &Arc<Sessions>, body: Bytes, streams: bool) -> Answer {
         Ok(opened) => opened,
         Err(reason) => return no_session(&reason, &body),
     };
-    let mut answer = converse(&session, &body, streams).await;
+    let mut answer = converse(sessions, &session, &body, streams).await;
     if session.process.is_ending() {
         return answer;
     }
@@ -79,15 +81,17 @@ pub(super) async fn post_modern(
     let streams = accepts_streams(headers);
     let Posted { answers, onward, mail } = conversation.post(&body, streams, Waits::Always);
     conversation.send(onward);
-    let waiting = Waiting { mail, streams, guard: Some(guard) };
+    let patience = streams.then_some(sessions.keep_alive);
+    let waiting = Waiting { mail, patience, guard: Some(guard) };
     modern::with_status(respond(&conversation, answers, waiting, &body).await)
 }
 
-async fn converse(session: &Session, body: &Bytes, streams: bool) -> Answer {
+async fn converse(sessions: &Sessions, session: &Session, body: &Bytes, streams: bool) -> Answer {
     session.process.pipe.room().await;
     let Posted { answers, onward, mail } = session.conversation.post(body, streams, Waits::Always);
     session.conversation.send(onward);
-    let waiting = Waiting { mail, streams, guard: None };
+    let patience = streams.then_some(sessions.keep_alive);
+    let waiting = Waiting { mail, patience, guard: None };
     respond(&session.conversation, answers, waiting, body).await
 }
 
@@ -114,7 +118,8 @@ fn no_session(reason: &NoSession, body: &[u8]) -> Answer {
 /// A POST whose answer is still to come.
 struct Waiting {
     mail: Option<mpsc::Receiver<Parcel>>,
-    streams: bool,
+    /// How long its client waits for JSON before it gets a stream; for ever if it takes none.
+    patience: Option<Duration>,
     /// What happens when its client goes away.
     guard: Option<OnDrop>,
 }
@@ -123,7 +128,7 @@ struct Waiting {
 async fn respond(
     conversation: &Arc<Conversation>,
     mut answers: Vec<Bytes>,
-    Waiting { mail, streams, guard }: Waiting,
+    Waiting { mail, patience, guard }: Waiting,
     body: &Bytes,
 ) -> Answer {
     let Some(mut mail) = mail else {
@@ -139,13 +144,12 @@ async fn respond(
     if !answers.is_empty() {
         return reply::stream(&answers, Source::Mail(mail), guard);
     }
-    let first = if streams {
-        match timeout(KEEP_ALIVE, mail.recv()).await {
+    let first = match patience {
+        Some(patience) => match timeout(patience, mail.recv()).await {
             Ok(first) => first,
             Err(_) => return reply::stream(&[], Source::Mail(mail), guard),
-        }
-    } else {
-        mail.recv().await
+        },
+        None => mail.recv().await,
     };
     match first {
         Some(Parcel::Last(answer)) => reply::json(StatusCode::OK, answer),
@@ -178,12 +182,4 @@ pub(super) fn close(sessions: &Sessions, headers: &HeaderMap) -> Answer {
     } else {
         reply::refusal(StatusCode::NOT_FOUND, "there is no such session")
     }
-}
-
-pub(super) fn accepts_streams(headers: &HeaderMap) -> bool {
-    let accepted = headers.get_all(hyper::header::ACCEPT);
-    accepted.iter().any(|one| {
-        memchr::memmem::find(one.as_bytes(), b"text/event-stream").is_some()
-            || memchr::memmem::find(one.as_bytes(), b"*/*").is_some()
-    })
 }

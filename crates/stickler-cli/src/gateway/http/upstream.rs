@@ -13,7 +13,7 @@ use hyper::header::{
 };
 use hyper::service::Service as _;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::service::TowerToHyperService;
 
@@ -48,12 +48,7 @@ impl Upstream {
         let host = HeaderValue::from_str(host).map_err(|_| invalid("the URL's host is odd"))?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = path.parse().map_err(|_| invalid("the URL's path is odd"))?;
-        let mut tcp = HttpConnector::new();
-        tcp.set_nodelay(true);
-        tcp.enforce_http(false);
-        let connector =
-            HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1();
-        let connector = connector.wrap_connector(tcp);
+        let connector = super::trust::connector()?;
         Ok(Arc::new(Self { uri, path, host, fixed, connector, pool: Mutex::default() }))
     }
 
