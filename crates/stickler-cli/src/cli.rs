@@ -231,9 +231,8 @@ pub(crate) struct CallOptions {
     #[command(flatten)]
     pub(crate) checks: CheckOptions,
 
-    /// The server's command, after `--`. Where something on the way takes the `--` out, as the
-    /// inspector does, the command begins with the first word that is no option
-    #[arg(trailing_var_arg = true, value_name = "CMD", required_unless_present = "url")]
+    /// The server's command
+    #[arg(last = true, value_name = "CMD", required_unless_present = "url")]
     pub(crate) command: Vec<String>,
 }
 

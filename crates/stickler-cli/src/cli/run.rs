@@ -67,8 +67,9 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) checks: CheckOptions,
 
-    /// The server's command
-    #[arg(last = true, value_name = "CMD")]
+    /// The server's command, after `--`. Where something on the way takes the `--` out, as the
+    /// inspector does, the command begins with the first word that is no option
+    #[arg(trailing_var_arg = true, value_name = "CMD")]
     pub(crate) command: Vec<String>,
 }
 
