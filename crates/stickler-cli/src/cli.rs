@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stickler::Revision;
 
+use crate::commands::serve::ServeOptions;
 use crate::exit::Exit;
 use crate::gateway::Level;
 use crate::protocol_schema::ProtocolOptions;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Schema(SchemaOptions),
     /// Print completions for a shell
     Completions(CompletionsOptions),
+    /// Serve a suite of tools that work in one folder: files, git, SQL, search, shell, schedules
+    Serve(ServeOptions),
     /// See a bad call refused, explained and corrected; nothing to set up
     Demo,
 }

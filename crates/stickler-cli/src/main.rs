@@ -6,6 +6,7 @@ mod exit;
 mod gateway;
 mod lines;
 mod protocol_schema;
+mod reference;
 mod style;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),
+        Command::Serve(options) => commands::serve::run(&options),
         Command::Demo => commands::demo::run(),
     };
     outcome.unwrap_or_else(|failure| report(&failure)).into()

@@ -11,7 +11,7 @@ mod signals;
 mod stdio;
 mod wire;
 
-pub(crate) use child::ServerCommand;
+pub(crate) use child::{ServerCommand, signal_group};
 pub(crate) use http::{HttpSettings, Server, relay_to_url, serve};
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
