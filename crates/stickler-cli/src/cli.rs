@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stickler::Revision;
 
+use crate::commands::demo::DemoOptions;
 use crate::commands::serve::ServeOptions;
 use crate::exit::Exit;
 use crate::gateway::Level;
@@ -34,8 +35,8 @@ pub(crate) enum Command {
     Completions(CompletionsOptions),
     /// Serve a suite of tools that work in one folder: files, git, SQL, search, shell, schedules
     Serve(ServeOptions),
-    /// See a bad call refused, explained and corrected; nothing to set up
-    Demo,
+    /// See a bad call refused, explained and corrected by a real gateway; nothing to set up
+    Demo(DemoOptions),
 }
 
 /// How results are printed.

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),
         Command::Serve(options) => commands::serve::run(&options),
-        Command::Demo => commands::demo::run(),
+        Command::Demo(options) => commands::demo::run(&options),
     };
     outcome.unwrap_or_else(|failure| report(&failure)).into()
 }

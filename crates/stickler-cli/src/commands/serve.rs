@@ -63,7 +63,10 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
         Some(listen) => over_http(options.suite, workspace, form, listen),
         None => over_stdio(options.suite, workspace, form),
     };
-    served.map_err(|error| Failure::Unreachable(format!("[STK-101] cannot serve: {error}")))?;
+    served.map_err(|error| {
+        let place = options.listen.as_deref().unwrap_or("standard input and output");
+        Failure::Unreachable(format!("[STK-101] cannot serve on {place}: {error}"))
+    })?;
     Ok(Exit::Fine)
 }
 

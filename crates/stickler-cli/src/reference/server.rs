@@ -97,11 +97,7 @@ impl ServerHandler for ReferenceServer {
 /// Whoever asks `validate` hears what the tool itself would say.
 impl DeepChecks for ReferenceServer {
     fn levels(&self) -> ValidationLevels {
-        let mut levels = ValidationLevels::default();
-        levels.semantic = true;
-        levels.runtime = true;
-        levels.security = true;
-        levels
+        ValidationLevels { semantic: true, runtime: true, security: true, ..Default::default() }
     }
 
     async fn semantic(&self, call: DeepCall<'_>) -> Concerns {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::trouble::Trouble;
 use super::workspace::Workspace;
@@ -50,7 +50,7 @@ impl Tool {
         effect: Effect,
         schema: Value,
         check: fn(&Workspace, &C) -> Check,
-        run: fn(&Workspace, C) -> Outcome,
+        run: fn(&Workspace, &C) -> Outcome,
     ) -> Self {
         let schema = if let Value::Object(schema) = schema { schema } else { JsonObject::new() };
         Self {
@@ -62,7 +62,7 @@ impl Tool {
             running: Box::new(move |workspace, arguments| {
                 let call = read(arguments)?;
                 check(workspace, &call)?;
-                run(workspace, call)
+                run(workspace, &call)
             }),
         }
     }
@@ -104,16 +104,18 @@ fn read<C: DeserializeOwned>(arguments: Value) -> Result<C, Trouble> {
 
 /// A strict schema: an object with these properties and no others, and a call that it accepts.
 pub(crate) fn strict(properties: Value, required: &[&str], example: Value) -> Value {
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-        "examples": [example],
-    })
+    let members = [
+        ("type", "object".into()),
+        ("properties", properties),
+        ("required", required.into()),
+        ("additionalProperties", false.into()),
+        ("examples", vec![example].into()),
+    ];
+    members.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect()
 }
 
 /// Nothing to look at beforehand.
+#[allow(clippy::unnecessary_wraps, reason = "it stands where checks stand")]
 pub(crate) fn no_check<C>(_: &Workspace, _: &C) -> Check {
     Ok(Vec::new())
 }

@@ -48,7 +48,7 @@ fn check(workspace: &Workspace, call: &DbQuery) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: DbQuery) -> Outcome {
+fn run(workspace: &Workspace, call: &DbQuery) -> Outcome {
     let place = workspace.place(&call.database)?;
     let query = Query {
         sql: &call.sql,

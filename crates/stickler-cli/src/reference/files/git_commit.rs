@@ -37,7 +37,7 @@ fn check(workspace: &Workspace, call: &GitCommit) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: GitCommit) -> Outcome {
+fn run(workspace: &Workspace, call: &GitCommit) -> Outcome {
     let commit = workspace.commit(&call.message, &call.paths)?;
     let text = format!("committed as {commit}");
     Ok(Answer::both(text, json!({ "commit": commit, "message": call.message })))

@@ -40,9 +40,9 @@ fn check(workspace: &Workspace, call: &ReadFile) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: ReadFile) -> Outcome {
+fn run(workspace: &Workspace, call: &ReadFile) -> Outcome {
     let text = workspace.read_text(&workspace.place(&call.path)?)?;
-    let lines = text.split_inclusive('\n').skip(call.start_line - 1);
+    let lines = text.split_inclusive('\n').skip(call.start_line.saturating_sub(1));
     let chosen: String = lines.take(call.line_count.unwrap_or(usize::MAX)).collect();
     Ok(Answer::text(within_bounds(&chosen, call.start_line)))
 }

@@ -33,7 +33,7 @@ fn check(workspace: &Workspace, call: &RunTests) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: RunTests) -> Outcome {
+fn run(workspace: &Workspace, call: &RunTests) -> Outcome {
     let place = workspace.place_or_root(call.path.as_deref())?;
     let limit = time_limit(call.timeout_seconds);
     let filter = call.filter.as_deref();

@@ -19,7 +19,7 @@ pub(super) fn tool() -> Tool {
             "content": { "type": "string", "description": "The whole new text of the file" },
         }),
         &["path", "content"],
-        json!({ "path": "notes/today.txt", "content": "Bread and butter.\n" }),
+        json!({ "path": "notes/ideas.txt", "content": "One idea a line.\n" }),
     );
     let description = "Writes a text file; one that is there is replaced, folders are made.";
     Tool::new("write_file", description, Effect::Changes, schema, check, run)
@@ -36,7 +36,7 @@ fn check(workspace: &Workspace, call: &WriteFile) -> Check {
     Ok(warnings)
 }
 
-fn run(workspace: &Workspace, call: WriteFile) -> Outcome {
+fn run(workspace: &Workspace, call: &WriteFile) -> Outcome {
     workspace.write_text(&workspace.place(&call.path)?, &call.content)?;
     Ok(Answer::text(format!("wrote {} bytes to `{}`", call.content.len(), call.path)))
 }

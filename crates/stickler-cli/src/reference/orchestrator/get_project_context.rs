@@ -48,9 +48,9 @@ pub(super) fn tool() -> Tool {
     Tool::new("get_project_context", description, Effect::Reads, schema, no_check::<Context>, run)
 }
 
-fn run(workspace: &Workspace, call: Context) -> Outcome {
+fn run(workspace: &Workspace, call: &Context) -> Outcome {
     let mut context = Map::new();
-    for section in call.sections {
+    for section in &call.sections {
         let (name, value) = match section {
             Section::Files => ("files", files(workspace)?),
             Section::Git => ("git", workspace.git_status().into()),

@@ -38,8 +38,8 @@ fn check(workspace: &Workspace, call: &Trace) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Trace) -> Outcome {
-    let events = events(workspace, &call)?;
+fn run(workspace: &Workspace, call: &Trace) -> Outcome {
+    let events = events(workspace, call)?;
     let from = events.len().saturating_sub(call.limit);
     let shown: Vec<Value> = events[from..].iter().map(Event::written).collect();
     Ok(Answer::data(json!({ "task_id": call.task_id, "events": shown, "left_out": from })))

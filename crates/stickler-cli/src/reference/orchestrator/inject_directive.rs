@@ -36,7 +36,7 @@ pub(super) fn tool() -> Tool {
     Tool::new("inject_directive", description, Effect::Adds, schema, no_check::<Inject>, run)
 }
 
-fn run(workspace: &Workspace, call: Inject) -> Outcome {
+fn run(workspace: &Workspace, call: &Inject) -> Outcome {
     let data = json!({ "directive": call.directive, "priority": call.priority });
     let task = call.task_id.as_deref();
     let id = workspace.remember()?.add(&NewEvent { kind: KIND, task, data })?;

@@ -60,7 +60,7 @@ fn check(workspace: &Workspace, call: &Manage) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Manage) -> Outcome {
+fn run(workspace: &Workspace, call: &Manage) -> Outcome {
     match call.action {
         Action::Open => {
             let state = workspace.remember()?;
@@ -69,9 +69,9 @@ fn run(workspace: &Workspace, call: Manage) -> Outcome {
             let event = state.add(&NewEvent { kind: gates::OPENED, task, data })?;
             Ok(Answer::data(find(&state, &gates::id(event))?.written()))
         }
-        Action::Approve => decide(workspace, &call, "approved"),
-        Action::Reject => decide(workspace, &call, "rejected"),
-        Action::Status => Ok(Answer::data(named(&workspace.recall()?, &call)?.written())),
+        Action::Approve => decide(workspace, call, "approved"),
+        Action::Reject => decide(workspace, call, "rejected"),
+        Action::Status => Ok(Answer::data(named(&workspace.recall()?, call)?.written())),
         Action::List => {
             let gates = gates::all(&workspace.recall()?)?;
             let gates: Vec<Value> = gates.iter().map(Gate::written).collect();

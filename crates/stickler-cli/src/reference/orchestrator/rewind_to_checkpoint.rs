@@ -38,8 +38,8 @@ fn check(workspace: &Workspace, call: &Rewind) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Rewind) -> Outcome {
-    let id = number(&call)?;
+fn run(workspace: &Workspace, call: &Rewind) -> Outcome {
+    let id = number(call)?;
     let standing = workspace.recall()?.standing()?;
     let after: Vec<_> = standing.iter().filter(|event| event.id > id).map(Event::written).collect();
     let count =

@@ -32,7 +32,7 @@ pub(super) fn tool() -> Tool {
     Tool::new("search_memory", description, Effect::Reads, schema, no_check::<Search>, run)
 }
 
-fn run(workspace: &Workspace, call: Search) -> Outcome {
+fn run(workspace: &Workspace, call: &Search) -> Outcome {
     let words: Vec<String> = call.query.split_whitespace().map(str::to_lowercase).collect();
     let mut found: Vec<(usize, i64, Value)> = Vec::new();
     for event in workspace.recall()?.standing()? {

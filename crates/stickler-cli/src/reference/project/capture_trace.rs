@@ -38,7 +38,7 @@ pub(super) fn tool() -> Tool {
     Tool::new("capture_trace", description, Effect::Adds, schema, no_check::<Capture>, run)
 }
 
-fn run(workspace: &Workspace, call: Capture) -> Outcome {
+fn run(workspace: &Workspace, call: &Capture) -> Outcome {
     let data = json!({ "message": call.message, "level": call.level, "data": call.data });
     let task = Some(call.task_id.as_str());
     let id = workspace.remember()?.add(&NewEvent { kind: KIND, task, data })?;

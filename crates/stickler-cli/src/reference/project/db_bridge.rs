@@ -55,7 +55,7 @@ fn check(workspace: &Workspace, call: &Bridge) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Bridge) -> Outcome {
+fn run(workspace: &Workspace, call: &Bridge) -> Outcome {
     let place = workspace.place(&call.database)?;
     let access = if call.mode == Mode::Write { Access::Write } else { Access::Read };
     let query = Query { sql: &call.query, parameters: &call.parameters, most_rows: 500, access };

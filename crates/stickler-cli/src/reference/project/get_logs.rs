@@ -37,9 +37,9 @@ pub(super) fn tool() -> Tool {
     Tool::new("get_logs", description, Effect::Reads, schema, no_check::<Logs>, run)
 }
 
-fn run(workspace: &Workspace, call: Logs) -> Outcome {
+fn run(workspace: &Workspace, call: &Logs) -> Outcome {
     let events = workspace.recall()?.standing()?;
-    let found: Vec<&Event> = events.iter().filter(|event| is_wanted(event, &call)).collect();
+    let found: Vec<&Event> = events.iter().filter(|event| is_wanted(event, call)).collect();
     let from = found.len().saturating_sub(call.limit);
     let entries: Vec<Value> = found[from..].iter().map(|event| event.written()).collect();
     Ok(Answer::data(json!({ "entries": entries, "left_out": from })))

@@ -47,7 +47,7 @@ fn check(workspace: &Workspace, call: &Inspect) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Inspect) -> Outcome {
+fn run(workspace: &Workspace, call: &Inspect) -> Outcome {
     let place = workspace.place_or_root(call.path.as_deref())?;
     let database = || {
         let given = call.path.as_deref().unwrap_or("project.db");
@@ -56,7 +56,10 @@ fn run(workspace: &Workspace, call: Inspect) -> Outcome {
     };
     Ok(Answer::data(match call.scope {
         Scope::Files => json!({ "files": files(workspace, &place) }),
-        Scope::Git => json!({ "git": workspace.git(&["status", "--short", "--branch"])?.stdout }),
+        Scope::Git => {
+            workspace.require_repository()?;
+            json!({ "git": workspace.git_status() })
+        }
         Scope::Database => json!({ "tables": database()? }),
         Scope::All => json!({
             "files": files(workspace, &place),

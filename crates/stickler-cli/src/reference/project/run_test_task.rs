@@ -46,7 +46,7 @@ fn check(workspace: &Workspace, call: &TestTask) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: TestTask) -> Outcome {
+fn run(workspace: &Workspace, call: &TestTask) -> Outcome {
     let place = workspace.place(&call.test_path)?;
     let limit = time_limit(call.timeout_seconds);
     let (command, finished) =

@@ -8,7 +8,7 @@ use crate::reference::trouble::Trouble;
 use crate::reference::workspace::{Workspace, clip};
 
 #[derive(Deserialize)]
-struct Edits {
+struct Surgery {
     path: String,
     edits: Vec<Edit>,
     #[serde(default)]
@@ -48,13 +48,13 @@ pub(super) fn tool() -> Tool {
     Tool::new("apply_surgical_edits", description, Effect::Changes, schema, check, run)
 }
 
-fn check(workspace: &Workspace, call: &Edits) -> Check {
+fn check(workspace: &Workspace, call: &Surgery) -> Check {
     edited(workspace, call)?;
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Edits) -> Outcome {
-    let text = edited(workspace, &call)?;
+fn run(workspace: &Workspace, call: &Surgery) -> Outcome {
+    let text = edited(workspace, call)?;
     let count = call.edits.len();
     if call.dry_run {
         return Ok(Answer::text(format!("{count} edits of `{}` can be made", call.path)));
@@ -64,7 +64,7 @@ fn run(workspace: &Workspace, call: Edits) -> Outcome {
 }
 
 /// The file as it will be.
-fn edited(workspace: &Workspace, call: &Edits) -> Result<String, Trouble> {
+fn edited(workspace: &Workspace, call: &Surgery) -> Result<String, Trouble> {
     let mut text = workspace.read_text(&workspace.place(&call.path)?)?;
     for (index, edit) in call.edits.iter().enumerate() {
         let found = text.matches(&edit.old_text).count();

@@ -64,13 +64,13 @@ fn check(workspace: &Workspace, call: &Dependencies) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Dependencies) -> Outcome {
+fn run(workspace: &Workspace, call: &Dependencies) -> Outcome {
     let manager = Manager::of(workspace, call.manager)?;
     if call.action == Action::List {
         return Ok(Answer::data(manager.dependencies(workspace)?));
     }
-    let mut package = call.package.unwrap_or_default();
-    if let (Action::Add, Some(version)) = (call.action, call.version) {
+    let mut package = call.package.clone().unwrap_or_default();
+    if let (Action::Add, Some(version)) = (call.action, &call.version) {
         package = format!("{package}@{version}");
     }
     let mut command = Command::new(manager.name());

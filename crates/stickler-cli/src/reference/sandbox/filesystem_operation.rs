@@ -75,11 +75,11 @@ fn check(workspace: &Workspace, call: &Operation) -> Check {
     }
 }
 
-fn run(workspace: &Workspace, call: Operation) -> Outcome {
+fn run(workspace: &Workspace, call: &Operation) -> Outcome {
     let place = workspace.place(&call.path)?;
     let given = &place.given;
     let trouble = |error: std::io::Error| Trouble::file(given, &error);
-    let content = call.content.unwrap_or_default();
+    let content = call.content.as_deref().unwrap_or_default();
     let dir = workspace.dir();
     Ok(match call.action {
         Action::Read => {
@@ -89,10 +89,11 @@ fn run(workspace: &Workspace, call: Operation) -> Outcome {
             Answer::text(format!("{shown}{cut}"))
         }
         Action::Write => {
-            workspace.write_text(&place, &content)?;
+            workspace.write_text(&place, content)?;
             Answer::text(format!("wrote {} bytes to `{given}`", content.len()))
         }
         Action::Append => {
+            workspace.require_writable(&place)?;
             let options = OpenOptions::new().append(true).create(true).clone();
             let mut file = dir.open_with(&place.path, &options).map_err(trouble)?;
             file.write_all(content.as_bytes()).map_err(trouble)?;

@@ -74,8 +74,8 @@ fn check(workspace: &Workspace, call: &Git) -> Check {
     }
 }
 
-fn run(workspace: &Workspace, call: Git) -> Outcome {
-    let branch = call.branch.unwrap_or_default();
+fn run(workspace: &Workspace, call: &Git) -> Outcome {
+    let branch = call.branch.as_deref().unwrap_or_default();
     let limit = format!("--max-count={}", call.limit);
     let mut arguments = match call.action {
         Action::Status => vec!["status", "--short", "--branch", "--ignore-submodules", "--"],
@@ -90,11 +90,12 @@ fn run(workspace: &Workspace, call: Git) -> Outcome {
             return Ok(Answer::text(workspace.git_status().unwrap_or_default()));
         }
         Action::Commit => {
-            let commit = workspace.commit(&call.message.unwrap_or_default(), &call.paths)?;
+            let commit =
+                workspace.commit(call.message.as_deref().unwrap_or_default(), &call.paths)?;
             return Ok(Answer::both(format!("committed as {commit}"), json!({ "commit": commit })));
         }
-        Action::CreateBranch => vec!["branch", "--", &branch],
-        Action::Switch => vec!["switch", "--quiet", "--no-guess", &branch],
+        Action::CreateBranch => vec!["branch", "--", branch],
+        Action::Switch => vec!["switch", "--quiet", "--no-guess", branch],
     };
     if matches!(call.action, Action::Status | Action::Log | Action::Diff) {
         arguments.extend(call.paths.iter().map(String::as_str));

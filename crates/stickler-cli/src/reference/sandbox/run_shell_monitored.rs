@@ -39,7 +39,7 @@ fn check(workspace: &Workspace, call: &Shell) -> Check {
     Ok(Vec::new())
 }
 
-fn run(workspace: &Workspace, call: Shell) -> Outcome {
+fn run(workspace: &Workspace, call: &Shell) -> Outcome {
     let place = workspace.place_or_root(call.working_directory.as_deref())?;
     let mut command = Command::new("sh");
     command.args(["-c", &call.command]).current_dir(workspace.full_path(&place));

@@ -1,6 +1,7 @@
 //! `search_codebase`.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use ignore::overrides::OverrideBuilder;
 use ignore::{DirEntry, WalkBuilder};
@@ -16,6 +17,9 @@ use crate::reference::workspace::Workspace;
 const MOST_BYTES: u64 = 4 << 20;
 const MOST_FILES: usize = 50_000;
 const LONGEST_LINE: usize = 300;
+
+/// How long a search may take.
+const TIME: Duration = Duration::from_secs(20);
 
 /// What a pattern may cost in memory.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -71,8 +75,8 @@ fn compiled(call: &Search) -> Result<Regex, Trouble> {
     })
 }
 
-fn run(workspace: &Workspace, call: Search) -> Outcome {
-    let regex = compiled(&call)?;
+fn run(workspace: &Workspace, call: &Search) -> Outcome {
+    let regex = compiled(call)?;
     let place = workspace.place_or_root(call.path.as_deref())?;
     let root = workspace.root();
     let mut walk = WalkBuilder::new(workspace.full_path(&place));
@@ -85,18 +89,21 @@ fn run(workspace: &Workspace, call: Search) -> Outcome {
     }
     let mut found = Vec::new();
     let mut files = 0;
+    let mut is_cut = false;
+    let deadline = Instant::now() + TIME;
     for entry in walk.sort_by_file_path(Path::cmp).build().flatten() {
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
         files += 1;
-        if files > MOST_FILES || found.len() > call.max_results {
+        is_cut = files > MOST_FILES || found.len() > call.max_results || Instant::now() >= deadline;
+        if is_cut {
             break;
         }
         let Ok(path) = entry.path().strip_prefix(root) else { continue };
         search(workspace, path, &regex, call.max_results, &mut found);
     }
-    let is_cut = found.len() > call.max_results || files > MOST_FILES;
+    is_cut |= found.len() > call.max_results;
     found.truncate(call.max_results);
     Ok(Answer::data(json!({ "matches": found, "truncated": is_cut })))
 }

@@ -33,7 +33,7 @@ fn check(workspace: &Workspace, call: &CancelJob) -> Check {
     Err(Trouble::runtime(format!("there is no job `{}`; the jobs are: {known}", call.name)))
 }
 
-fn run(workspace: &Workspace, call: CancelJob) -> Outcome {
+fn run(workspace: &Workspace, call: &CancelJob) -> Outcome {
     jobs::remove(&workspace.remember()?, &call.name)?;
     Ok(Answer::text(format!("cancelled `{}`", call.name)))
 }

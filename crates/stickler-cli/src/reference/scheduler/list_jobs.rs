@@ -24,7 +24,7 @@ pub(super) fn tool() -> Tool {
     Tool::new("list_jobs", description, Effect::Reads, schema, no_check::<ListJobs>, run)
 }
 
-fn run(workspace: &Workspace, call: ListJobs) -> Outcome {
+fn run(workspace: &Workspace, call: &ListJobs) -> Outcome {
     let jobs = jobs::all(&workspace.recall()?)?;
     let wanted = jobs.iter().filter(|job| call.tool.as_ref().is_none_or(|tool| *tool == job.tool));
     let jobs: Vec<Value> = wanted.map(Job::written).collect();

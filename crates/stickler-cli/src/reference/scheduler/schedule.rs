@@ -11,7 +11,7 @@ use crate::reference::trouble::Trouble;
 use crate::reference::workspace::Workspace;
 
 #[derive(Deserialize)]
-struct Schedule {
+struct NewJob {
     name: String,
     schedule: String,
     tool: String,
@@ -37,7 +37,7 @@ pub(super) fn tool() -> Tool {
     Tool::new("schedule", description, Effect::Adds, schema, check, run)
 }
 
-fn check(workspace: &Workspace, call: &Schedule) -> Check {
+fn check(workspace: &Workspace, call: &NewJob) -> Check {
     Cron::parse(&call.schedule).map_err(|reason| {
         Trouble::semantic(format!("`{}` is no cron expression: {reason}", call.schedule))
     })?;
@@ -52,13 +52,13 @@ fn check(workspace: &Workspace, call: &Schedule) -> Check {
     Ok(warnings)
 }
 
-fn run(workspace: &Workspace, call: Schedule) -> Outcome {
+fn run(workspace: &Workspace, call: &NewJob) -> Outcome {
     let cron = Cron::parse(&call.schedule).map_err(Trouble::semantic)?;
     let job = Job {
-        name: call.name,
-        schedule: call.schedule,
-        tool: call.tool,
-        parameters: Value::Object(call.parameters),
+        name: call.name.clone(),
+        schedule: call.schedule.clone(),
+        tool: call.tool.clone(),
+        parameters: Value::Object(call.parameters.clone()),
         next_run: cron.next_after(jobs::now()).unwrap_or(i64::MAX),
         runs: 0,
         last_outcome: None,

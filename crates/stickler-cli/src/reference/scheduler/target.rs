@@ -64,12 +64,11 @@ pub(super) fn find(name: &str, parameters: &Value) -> Result<&'static Tool, Trou
 }
 
 fn unknown(name: &str, suggestions: &[String]) -> Trouble {
-    let hint = match suggestions.first() {
-        Some(suggestion) => format!("did you mean `{suggestion}`?"),
-        None => {
-            let known: Vec<&str> = TARGETS.tools.iter().map(|(_, tool)| tool.name).collect();
-            format!("there are {}", known.join(", "))
-        }
+    let hint = if let Some(suggestion) = suggestions.first() {
+        format!("did you mean `{suggestion}`?")
+    } else {
+        let known: Vec<&str> = TARGETS.tools.iter().map(|(_, tool)| tool.name).collect();
+        format!("there are {}", known.join(", "))
     };
     Trouble::semantic(format!("there is no tool `{name}` for the job to call; {hint}"))
 }

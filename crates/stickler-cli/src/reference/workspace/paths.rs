@@ -85,8 +85,20 @@ impl Workspace {
             .map_err(|_| Trouble::runtime(format!("`{given}` is no text in UTF-8")))
     }
 
+    /// An error where there is something else than an ordinary file: a pipe could be waited for
+    /// without end.
+    pub(crate) fn require_writable(&self, place: &Place) -> Result<(), Trouble> {
+        match self.dir.metadata(&place.path) {
+            Ok(about) if !about.is_file() => {
+                Err(Trouble::runtime(format!("`{}` is no file that can be written", place.given)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes a file, with the folders that it needs.
     pub(crate) fn write_text(&self, place: &Place, text: &str) -> Result<(), Trouble> {
+        self.require_writable(place)?;
         let trouble = |error: std::io::Error| Trouble::file(&place.given, &error);
         if let Some(folder) = place.path.parent().filter(|path| !path.as_os_str().is_empty()) {
             self.dir.create_dir_all(folder).map_err(trouble)?;

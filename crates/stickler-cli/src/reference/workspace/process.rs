@@ -92,7 +92,7 @@ impl Finished {
         };
         for (name, output) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             if !output.is_empty() {
-                text.push_str(&format!("\n--- {name}\n{}", output.trim_end()));
+                text.extend(["\n--- ", name, "\n", output.trim_end()]);
             }
         }
         text
