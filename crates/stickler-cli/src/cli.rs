@@ -9,6 +9,8 @@ use stickler::Revision;
 
 pub(crate) use self::run::{HttpOptions, RunOptions};
 use crate::commands::check::CheckOptions as ServerCheckOptions;
+use crate::commands::demo::DemoOptions;
+use crate::commands::serve::ServeOptions;
 use crate::exit::Exit;
 use crate::protocol_schema::ProtocolOptions;
 
@@ -42,8 +44,10 @@ pub(crate) enum Command {
     Schema(SchemaOptions),
     /// Print completions for a shell
     Completions(CompletionsOptions),
-    /// See a bad call refused, explained and corrected; nothing to set up
-    Demo,
+    /// Serve a suite of tools that work in one folder: files, git, SQL, search, shell, schedules
+    Serve(ServeOptions),
+    /// See a bad call refused, explained and corrected by a real gateway; nothing to set up
+    Demo(DemoOptions),
 }
 
 /// How results are printed.

@@ -7,6 +7,7 @@ mod exit;
 mod gateway;
 mod lines;
 mod protocol_schema;
+mod reference;
 mod style;
 
 use std::process::ExitCode;
@@ -29,7 +30,8 @@ fn main() -> ExitCode {
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),
-        Command::Demo => commands::demo::run(),
+        Command::Serve(options) => commands::serve::run(&options),
+        Command::Demo(options) => commands::demo::run(&options),
     };
     outcome.unwrap_or_else(|failure| report(&failure)).into()
 }

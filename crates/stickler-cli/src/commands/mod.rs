@@ -9,5 +9,6 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod validate;
 pub(crate) mod wrap;

@@ -14,11 +14,11 @@ mod stdio;
 mod way;
 mod wire;
 
-pub(crate) use child::{Ending, Server as Process, ServerCommand};
+pub(crate) use child::{Ending, Server as Process, ServerCommand, signal_group};
 pub(crate) use http::{
-    Asker, Endpoint, Heard, HttpSettings, Keeping, Server, fetch, relay_to_url, serve,
+    Asker, Endpoint, Heard, HttpSettings, Keeping, Server, fetch, post, relay_to_url, serve,
 };
 pub(crate) use log::{Level, Log};
 pub(crate) use recipe::Recipe;
-pub(crate) use signals::end_on_signals;
+pub(crate) use signals::{Addressee, end_on_signals};
 pub(crate) use stdio::relay;

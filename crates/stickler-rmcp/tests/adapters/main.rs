@@ -8,6 +8,7 @@
     reason = "tests are blunt, and say why they were skipped"
 )]
 
+mod before_after;
 mod before_and_after;
 mod checked;
 mod client;

@@ -1,13 +1,15 @@
-//! A document from a URL, for commands that need one before they start.
+//! One request and its whole answer, for commands that have nothing else to do meanwhile.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::header::{HeaderValue, LOCATION, USER_AGENT};
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION, USER_AGENT};
 use hyper::{HeaderMap, Method, Uri};
 
 use super::Server;
 use super::body::{self, Received};
+use super::reply::SESSION;
 use super::upstream::Upstream;
 
 /// More than this lead nowhere.
@@ -15,16 +17,65 @@ const REDIRECTS: usize = 5;
 
 /// Fetches a document of at most `limit` bytes, within a time.
 pub(crate) fn fetch(url: &str, limit: usize, longest: Duration) -> Result<Vec<u8>, String> {
+    within(longest, follow(Server::parse_url(url)?, limit))
+}
+
+/// What a server answered to a message.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// The session that it opened.
+    pub(crate) session: Option<String>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Posts a message and waits for the whole answer of at most `limit` bytes, within a time.
+pub(crate) fn post(
+    url: &str,
+    session: Option<&str>,
+    message: String,
+    limit: usize,
+    longest: Duration,
+) -> Result<Answered, String> {
+    let upstream = Upstream::new(Server::parse_url(url)?, HeaderMap::new());
+    let upstream = upstream.map_err(|error| error.to_string())?;
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    if let Some(session) = session {
+        let session = HeaderValue::from_str(session).map_err(|error| error.to_string())?;
+        headers.insert(SESSION, session);
+    }
+    within(longest, async {
+        let (response, _lease) = upstream.send(Method::POST, headers, message.into()).await?;
+        let session = response.headers().get(SESSION).and_then(|value| value.to_str().ok());
+        let session = session.map(str::to_owned);
+        let body = whole(response.into_body(), limit).await?;
+        Ok(Answered { session, body })
+    })
+}
+
+fn within<T>(
+    longest: Duration,
+    work: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let fetched = runtime.block_on(async {
-        tokio::time::timeout(longest, follow(Server::parse_url(url)?, limit))
+    let outcome = runtime.block_on(async {
+        tokio::time::timeout(longest, work)
             .await
             .unwrap_or_else(|_| Err(format!("it did not come within {} s", longest.as_secs())))
     });
     // A name that is being looked up keeps nobody here.
     runtime.shutdown_background();
-    fetched
+    outcome
+}
+
+async fn whole(body: Incoming, limit: usize) -> Result<Vec<u8>, String> {
+    match body::receive(body, limit).await {
+        Received::Whole(bytes) => Ok(bytes.to_vec()),
+        Received::TooLarge(_) => Err(format!("it has more than {limit} bytes")),
+        Received::Broken => Err("the answer broke off".to_owned()),
+    }
 }
 
 async fn follow(mut uri: Uri, limit: usize) -> Result<Vec<u8>, String> {
@@ -45,11 +96,7 @@ async fn follow(mut uri: Uri, limit: usize) -> Result<Vec<u8>, String> {
         if !response.status().is_success() {
             return Err(format!("the server answered with HTTP status {}", response.status()));
         }
-        return match body::receive(response.into_body(), limit).await {
-            Received::Whole(bytes) => Ok(bytes.to_vec()),
-            Received::TooLarge(_) => Err(format!("it has more than {limit} bytes")),
-            Received::Broken => Err("the answer broke off".to_owned()),
-        };
+        return whole(response.into_body(), limit).await;
     }
     Err(format!("it leads to another URL more than {REDIRECTS} times"))
 }

@@ -7,7 +7,7 @@
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream` | a server that is reached by HTTP itself |
-//! | `fetching` | a document from a URL |
+//! | `fetching` | one request and its whole answer |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `asking` | a client of our own, for `stickler check` |
 //! | `old_transport` | servers that cannot be spoken to, told from others |
@@ -60,7 +60,7 @@ use super::log::Log;
 use super::recipe::Recipe;
 use crate::config::Restart;
 pub(crate) use asking::{Asker, Heard};
-pub(crate) use fetching::fetch;
+pub(crate) use fetching::{fetch, post};
 pub(crate) use from_stdio::relay_to_url;
 use routing::Router;
 

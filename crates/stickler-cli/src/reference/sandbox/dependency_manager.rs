@@ -1,0 +1,94 @@
+//! `dependency_manager`.
+
+use std::process::Command;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::manifest::Manager;
+use crate::reference::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::reference::trouble::Trouble;
+use crate::reference::workspace::{DEFAULT_SECONDS, MOST_SECONDS, Workspace, time_limit};
+
+#[derive(Deserialize)]
+struct Dependencies {
+    action: Action,
+    manager: Option<Manager>,
+    package: Option<String>,
+    version: Option<String>,
+    timeout_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    List,
+    Add,
+    Remove,
+}
+
+impl Action {
+    fn name(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Add => "add",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "action": { "type": "string", "enum": ["list", "add", "remove"], "description": "What to do" },
+            "manager": { "type": "string", "enum": ["cargo", "npm"], "description": "Whose dependencies; told from the files without it" },
+            "package": { "type": "string", "pattern": "^[A-Za-z0-9@][A-Za-z0-9@/._-]*$", "description": "The package, for `add` and `remove`" },
+            "version": { "type": "string", "pattern": "^[A-Za-z0-9^~*=.+-]+$", "description": "The version for `add`, such as `1.2`; the newest without it" },
+            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "default": DEFAULT_SECONDS, "description": "After how long the manager is ended" },
+        }),
+        &["action"],
+        json!({ "action": "list", "manager": "cargo" }),
+    );
+    let description = "Lists the dependencies of the project in the root, adds one or removes one.";
+    Tool::new("dependency_manager", description, Effect::Runs, schema, check, run)
+}
+
+fn check(workspace: &Workspace, call: &Dependencies) -> Check {
+    if call.action != Action::List {
+        if call.package.is_none() {
+            return Err(Trouble::needs(call.action.name(), "package"));
+        }
+        workspace.require_shell("changing dependencies")?;
+    }
+    Manager::of(workspace, call.manager)?;
+    Ok(Vec::new())
+}
+
+fn run(workspace: &Workspace, call: &Dependencies) -> Outcome {
+    let manager = Manager::of(workspace, call.manager)?;
+    if call.action == Action::List {
+        return Ok(Answer::data(manager.dependencies(workspace)?));
+    }
+    let mut package = call.package.clone().unwrap_or_default();
+    if let (Action::Add, Some(version)) = (call.action, &call.version) {
+        package = format!("{package}@{version}");
+    }
+    let mut command = Command::new(manager.name());
+    command.current_dir(workspace.root());
+    match (manager, call.action) {
+        (Manager::Cargo, action) => command.args([action.name(), "--", &package]),
+        // Scripts of strangers are not part of adding a dependency.
+        (Manager::Npm, Action::Add) => {
+            command.args(["install", "--ignore-scripts", "--", &package])
+        }
+        (Manager::Npm, _) => command.args(["uninstall", "--ignore-scripts", "--", &package]),
+    };
+    let finished = workspace.running.run(&mut command, time_limit(call.timeout_seconds));
+    let finished = finished.map_err(|error| {
+        Trouble::runtime(format!("`{}` cannot be started: {error}", manager.name()))
+    })?;
+    if !finished.succeeded() {
+        return Err(Trouble::runtime(format!("{}: {}", manager.name(), finished.text())));
+    }
+    Ok(Answer::data(manager.dependencies(workspace)?))
+}

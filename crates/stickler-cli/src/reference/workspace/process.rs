@@ -1,0 +1,144 @@
+//! Programs: started in a group of their own, bounded in time and output, and never left behind.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::capture::Captured;
+use crate::gateway::signal_group;
+
+/// Looked at again after this long.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Output that is not at its end this long after the program's is not waited for any more.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
+/// The process groups that are running now.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    groups: Mutex<BTreeSet<u32>>,
+}
+
+/// A program that has ended, or was made to.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// `None` for one that a signal has ended.
+    pub(crate) code: Option<i32>,
+    pub(crate) timed_out: bool,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Running {
+    /// Runs a program to its end, or until its time is over.
+    pub(crate) fn run(&self, command: &mut Command, limit: Duration) -> std::io::Result<Finished> {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let group = child.id();
+        self.groups().insert(group);
+        let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
+        let waited = wait(&mut child, limit);
+        // Whatever the program started and left behind ends with it.
+        signal_group(group, Signal::KILL);
+        let code = child.wait();
+        self.groups().remove(&group);
+        let [stdout, stderr] = outputs.map(Output::finish);
+        Ok(Finished { code: code?.code(), timed_out: !waited?, stdout, stderr })
+    }
+
+    /// Ends everything that runs.
+    pub(crate) fn end_all(&self) {
+        for group in self.groups().iter() {
+            signal_group(*group, Signal::KILL);
+        }
+    }
+
+    fn groups(&self) -> std::sync::MutexGuard<'_, BTreeSet<u32>> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Finished {
+    pub(crate) fn succeeded(&self) -> bool {
+        self.code == Some(0) && !self.timed_out
+    }
+
+    pub(crate) fn data(&self) -> Value {
+        json!({
+            "exit_code": self.code,
+            "timed_out": self.timed_out,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+        })
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = match (self.timed_out, self.code) {
+            (true, _) => "ran out of time and was ended".to_owned(),
+            (false, Some(code)) => format!("exit code {code}"),
+            (false, None) => "ended by a signal".to_owned(),
+        };
+        for (name, output) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !output.is_empty() {
+                text.extend(["\n--- ", name, "\n", output.trim_end()]);
+            }
+        }
+        text
+    }
+}
+
+/// Whether the program ended in time.
+fn wait(child: &mut Child, limit: Duration) -> std::io::Result<bool> {
+    let deadline = Instant::now() + limit;
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
+        std::thread::sleep(PATIENCE);
+    }
+}
+
+/// One stream of a program.
+struct Output {
+    captured: Arc<Mutex<Captured>>,
+    reader: JoinHandle<()>,
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>) -> Output {
+    let captured = Arc::<Mutex<Captured>>::default();
+    let shared = Arc::clone(&captured);
+    let reader = std::thread::spawn(move || {
+        let Some(mut stream) = stream else { return };
+        let mut buffer = vec![0; 16 << 10];
+        while let Ok(read @ 1..) = stream.read(&mut buffer) {
+            shared.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..read]);
+        }
+    });
+    Output { captured, reader }
+}
+
+impl Output {
+    /// A process that left the group may hold the stream open for ever.
+    fn finish(self) -> String {
+        let deadline = Instant::now() + LAST_OUTPUT;
+        while !self.reader.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(PATIENCE);
+        }
+        self.captured.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+}

@@ -1,0 +1,70 @@
+//! `stickler demo`.
+
+use std::process::Command;
+
+use regex::Regex;
+
+/// What differs from run to run.
+fn masked(output: &str) -> String {
+    let ports = Regex::new(r"127\.0\.0\.1:\d+").unwrap().replace_all(output, "127.0.0.1:PORT");
+    Regex::new(r"\S*/stickler-demo-\w+").unwrap().replace_all(&ports, "DIR").into_owned()
+}
+
+fn demo(options: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .arg("demo")
+        .args(options)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn the_readme_shows_what_the_demo_prints() {
+    let (status, stdout, stderr) = demo(&[]);
+    assert_eq!((status, stderr.as_str()), (0, ""), "{stdout}");
+    let shown = masked(&stdout);
+    let readme = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    assert!(masked(&readme).contains(shown.trim_end()), "the README should have:\n{shown}");
+}
+
+#[test]
+fn the_demo_refuses_helps_corrects_and_tells_how_to_go_on() {
+    let (status, stdout, _) = demo(&[]);
+    assert_eq!(status, 0);
+    for part in [
+        "Tool call failed for: write_file",
+        "did you mean `content`?",
+        "## Corrected Call",
+        "wrote 18 bytes to `notes/today.txt`",
+        "http://127.0.0.1:",
+        "stickler run -- ",
+        "stickler wrap ",
+    ] {
+        assert!(stdout.contains(part), "{part}: {stdout}");
+    }
+}
+
+#[test]
+fn the_demo_stays_until_it_is_told_to_end() {
+    use std::io::{BufRead as _, BufReader};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["demo", "--stay"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let line = lines.find(|line| line.as_ref().unwrap().contains("stays at")).unwrap().unwrap();
+    let (_, rest) = line.split_once("127.0.0.1:").unwrap();
+    let port: u16 = rest.split('/').next().unwrap().parse().unwrap();
+    let answer =
+        crate::support_http::request(port, "POST", "/mcp", &[], &crate::support_http::initialize());
+    assert_eq!(answer.finish().status, 200);
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
+}

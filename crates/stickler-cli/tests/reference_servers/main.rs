@@ -1,0 +1,55 @@
+//! The reference servers behind the gateway, with real processes.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
+    clippy::print_stdout,
+    reason = "tests are blunt, start processes, and say why they were skipped"
+)]
+
+mod databases;
+mod demo;
+mod escapes;
+mod examples;
+mod mistakes;
+mod over_http;
+mod programs;
+mod repositories;
+mod root;
+mod session;
+#[path = "../support/http.rs"]
+mod support_http;
+mod validation;
+
+/// Every suite with its tools, as the source documents name them.
+const SUITES: [(&str, &[&str]); 5] = [
+    ("files", &["read_file", "write_file", "run_tests", "db_query", "git_commit"]),
+    (
+        "orchestrator",
+        &[
+            "get_project_context",
+            "search_memory",
+            "manage_hitl_gate",
+            "get_task_trace",
+            "inject_directive",
+            "rewind_to_checkpoint",
+        ],
+    ),
+    (
+        "sandbox",
+        &[
+            "filesystem_operation",
+            "apply_surgical_edits",
+            "search_codebase",
+            "run_shell_monitored",
+            "dependency_manager",
+            "git_controller",
+        ],
+    ),
+    ("project", &["inspect_state", "run_test_task", "db_bridge", "capture_trace", "get_logs"]),
+    ("scheduler", &["schedule", "list_jobs", "cancel_job"]),
+];

@@ -1,0 +1,114 @@
+//! A folder to work in, with what the examples of the tools need.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `root/` is what servers get; beside it lies what they must not touch.
+pub(crate) struct Root {
+    folder: tempfile::TempDir,
+}
+
+impl Root {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Self { folder };
+        root.write("README.md", "# A project\n\nThis is teh text.\n");
+        root.write("src/main.rs", "fn main() {}\n");
+        root.write("Cargo.toml", "[package]\nname = \"a\"\n\n[dependencies]\nserde = \"1.0\"\n");
+        root.write("tests/parser.txt", "1 + 1\n");
+        root.write("run-tests.sh", "echo \"tested: $*\"\n");
+        std::fs::create_dir(root.beside("other")).unwrap();
+        std::fs::write(root.beside("other/secret.txt"), "secret\n").unwrap();
+        let database = rusqlite::Connection::open(root.path().join("project.db")).unwrap();
+        database
+            .execute_batch("create table users (id integer, name text); insert into users values (1, 'Ada'), (2, 'Alan');")
+            .unwrap();
+        root
+    }
+
+    /// A repository with a first commit, and a change that is not committed.
+    pub(crate) fn with_git() -> Self {
+        let root = Self::new();
+        root.git(&["init", "--quiet"]);
+        root.git(&["add", "--all"]);
+        root.git(&[
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@localhost",
+            "commit",
+            "--quiet",
+            "-m",
+            "first",
+        ]);
+        root.write("README.md", "# A project\n\nThis is teh new text.\n");
+        root
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("git");
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GIT_") {
+                command.env_remove(name);
+            }
+        }
+        let output = command.args(arguments).current_dir(self.path()).output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.beside("root")
+    }
+
+    /// A path outside the root.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: &str) {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// Everything in the root and beside it.
+    pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        collect(self.folder.path(), &mut files);
+        files
+    }
+}
+
+fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let about = path.symlink_metadata().unwrap();
+        if about.is_symlink() {
+            files.insert(
+                path.clone(),
+                std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+            );
+        } else if about.is_dir() {
+            files.insert(path.clone(), b"a folder".to_vec());
+            collect(&path, files);
+        } else {
+            files.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// Whether git is there; says so where it is not.
+pub(crate) fn has_git() -> bool {
+    let found =
+        Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        println!("skipped: there is no git");
+    }
+    found
+}
