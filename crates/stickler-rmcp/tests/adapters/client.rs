@@ -182,6 +182,31 @@ async fn one_malformed_tool_does_not_cost_the_others() {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn answers_are_kept_where_the_server_allows_it() {
+    for (is_kept, capability) in [
+        (true, r#"{"supported":true,"caching":{"enabled":true,"ttl":3600}}"#),
+        (false, r#"{"supported":true}"#),
+    ] {
+        let config = script(&format!(
+            r#"*server/discover*) exit 3;;
+               *'"initialize"'*) answer '{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}},"experimental":{{"toolValidation":{capability}}}}},"serverInfo":{{"name":"s","version":"1"}}}}';;
+               *tools/list*) answer '{{"tools":[]}}';;
+               *tools/call*) asked=$((asked + 1)); answer '{{"content":[{{"type":"text","text":"{{\"valid\":true,\"warnings\":[\"'$asked'\"]}}"}}]}}';;"#
+        ));
+        let client = connected(config).await;
+        let ask = async |arguments| {
+            let validation = client.validate_tool("t", &arguments).await.unwrap();
+            assert_eq!(validation.decided_by, DecidedBy::Server);
+            validation.report.warnings.concat()
+        };
+        assert_eq!(ask(json!({ "a": 1 })).await, "1");
+        assert_eq!(ask(json!({ "a": 1 })).await, if is_kept { "1" } else { "2" });
+        assert_eq!(ask(json!({ "a": 2 })).await, if is_kept { "2" } else { "3" });
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn results_are_checked_against_the_output_schema() {
     let config = script(
         r#"*server/discover*) exit 3;;
