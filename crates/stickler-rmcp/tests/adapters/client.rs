@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
-use stickler_rmcp::{Code, DecidedBy, Era, McpClient, McpConfig, Validated, ValidationConfig};
+use stickler_rmcp::{
+    Code, DecidedBy, Era, McpClient, McpConfig, RawSettings, Validated, ValidationConfig,
+};
 
 use crate::http::Web;
 use crate::notes::Notes;
@@ -103,7 +105,7 @@ async fn the_server_validates_where_it_says_so_and_the_schema_elsewhere() {
 #[tokio::test]
 async fn a_server_at_a_url_is_a_server() {
     let wrapped = Validated::new(Notes::default(), ValidationConfig::default());
-    let web = Web::modern(wrapped, true).await;
+    let web = Web::modern(wrapped, Some(RawSettings::default())).await;
     for era in [None, Some(Era::Legacy), Some(Era::Modern)] {
         let config = McpConfig::url("notes", web.url());
         let mut client = connected(era.into_iter().fold(config, McpConfig::era)).await;

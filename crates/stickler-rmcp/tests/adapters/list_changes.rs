@@ -79,7 +79,7 @@ impl ServerHandler for Changing {
 #[tokio::test]
 async fn a_change_of_the_tools_is_noticed_in_both_eras() {
     for era in [Era::Legacy, Era::Modern] {
-        let web = Web::modern(Changing::default(), false).await;
+        let web = Web::modern(Changing::default(), None).await;
         let mut client = McpClient::new(McpConfig::url("s", web.url()).era(era)).unwrap();
         client.enable_validation(ValidationConfig::default());
         client.connect().await.unwrap();

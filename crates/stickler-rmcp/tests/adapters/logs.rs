@@ -1,6 +1,6 @@
 //! What the log says: tool and findings, and no values.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Write as _};
 use std::sync::{Mutex, Once};
 
 use serde_json::json;
@@ -22,7 +22,7 @@ struct Line(String);
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.0.push_str(&format!(" {}={value:?}", field.name()));
+        let _ = write!(self.0, " {}={value:?}", field.name());
     }
 }
 
