@@ -29,6 +29,7 @@ impl McpClient {
             entries.extend(page);
             cursor = next;
             if cursor.is_none() {
+                connection.note_list();
                 return Ok(self.take_in(&Value::Array(entries), &limits));
             }
         }

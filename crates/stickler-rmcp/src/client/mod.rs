@@ -76,6 +76,7 @@ impl McpClient {
     /// The modern revision is tried first. A server that does not know it, or even exits at the
     /// question, is started again and greeted in the old way.
     pub async fn connect(&mut self) -> Result<(), Error> {
+        self.close().await;
         self.answers.clear();
         let connection = Connection::open(&self.config).await?;
         let connection = self.connection.insert(connection);
