@@ -236,7 +236,7 @@ async fn a_server_that_goes_away_or_says_nothing_is_told_apart() {
     let client = connected(script(&cases("exit 1"))).await;
     let error = client.call_tool("t", json!({})).await.unwrap_err();
     assert_eq!(error.code(), Code::ServerGone, "{error}");
-    let client = connected(script(&cases(":")).timeout(Duration::from_secs(2))).await;
+    let client = connected(script(&cases(":")).timeout(Duration::from_secs(5))).await;
     let error = client.call_tool("t", json!({})).await.unwrap_err();
     assert_eq!(error.code(), Code::Timeout, "{error}");
 }
