@@ -25,29 +25,31 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let has = |name: &str| options.iter().any(|one| one == name);
     let notes = Notes::default();
     if has("--plain") {
-        return run(notes, address, has("--raw")).await;
+        return run(notes, address, has("--raw").then(RawSettings::default)).await;
     }
     let server = Validated::new(notes, ValidationConfig::default());
     server.check_tools().await?.require_all()?;
-    run(server, address, has("--raw")).await
+    let raw = has("--raw").then(|| server.raw_settings());
+    run(server, address, raw).await
 }
 
 async fn run<H: ServerHandler + Clone>(
     server: H,
     address: Option<&String>,
-    raw: bool,
+    raw: Option<RawSettings>,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let settings = RawSettings::default();
-    match address {
-        Some(address) if raw => {
+    match (address, raw) {
+        (Some(address), Some(settings)) => {
             let service = RawLayer::new(settings).layer(serve_http::service(server));
             serve_http::listen(address, service).await?;
         }
-        Some(address) => serve_http::listen(address, serve_http::service(server)).await?,
-        None if raw => {
+        (Some(address), None) => {
+            serve_http::listen(address, serve_http::service(server)).await?;
+        }
+        (None, Some(settings)) => {
             server.serve(RawTransport::stdio(&settings)).await?.waiting().await?;
         }
-        None => {
+        (None, None) => {
             server.serve(rmcp::transport::stdio()).await?.waiting().await?;
         }
     }

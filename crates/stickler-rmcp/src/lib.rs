@@ -16,6 +16,15 @@
 //! let server = Validated::new(MyServer, ValidationConfig::default());
 //! # let _ = server;
 //! ```
+//!
+//! | part | for |
+//! | --- | --- |
+//! | [`Validated`], [`DeepChecks`] | servers: calls are checked before the handler |
+//! | [`RawTransport`], [`RawLayer`] | servers: malformed messages are answered before rmcp drops them |
+//! | [`McpClient`] | clients: calls are checked before they are sent |
+//! | [`CheckedTransport`] | the same for an rmcp client that exists already |
+//!
+//! What is logged goes to [`tracing`]; argument values are left out.
 
 mod client;
 mod error;

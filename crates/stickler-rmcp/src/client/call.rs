@@ -10,6 +10,14 @@ use super::McpClient;
 use crate::Error;
 
 /// What a tool gave.
+///
+/// ```no_run
+/// # async fn run(client: stickler_rmcp::McpClient) -> Result<(), stickler_rmcp::Error> {
+/// let result = client.call_tool("read_file", serde_json::json!({ "path": "a.txt" })).await?;
+/// println!("{}", result.text());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCallResult {
@@ -71,7 +79,8 @@ impl McpClient {
             self.learn_tools().await?;
         }
         let mut result = validator.validate(server, tool, &arguments);
-        if !result.is_valid && validator.require_tool(server, tool).is_err() {
+        let is_unknown = || validator.require_tool(server, tool).is_err();
+        if !result.is_valid && (is_unknown() || !self.connection()?.is_list_new()) {
             self.learn_tools().await?;
             result = validator.validate(server, tool, &arguments);
         }

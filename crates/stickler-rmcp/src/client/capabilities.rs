@@ -16,6 +16,14 @@ impl McpClient {
 
     /// Whether the server has announced a capability, named by a path with dots such as
     /// `experimental.toolValidation` or `tools.listChanged`. `false` counts as not announced.
+    ///
+    /// ```no_run
+    /// # fn look(client: &stickler_rmcp::McpClient) {
+    /// if client.has_capability("experimental.toolValidation") {
+    ///     assert!(client.supports_validation());
+    /// }
+    /// # }
+    /// ```
     pub fn has_capability(&self, path: &str) -> bool {
         let capabilities = self.capabilities();
         let found = path.split('.').try_fold(&capabilities, |place, name| place.get(name));

@@ -1,8 +1,8 @@
 //! A connection: started, watched and ended.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use http::{HeaderName, HeaderValue};
 use rmcp::model::{ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter};
@@ -23,12 +23,17 @@ use crate::Error;
 /// How long a child process gets to end by itself.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// How old a tool list may be and still be the reason for a refusal.
+const NEW: Duration = Duration::from_secs(5);
+
 type Running = RunningService<RoleClient, Listener>;
 
 pub(super) struct Connection {
     pub(super) running: Running,
     pub(super) timeout: Duration,
     changed: Arc<AtomicBool>,
+    /// When the tools were last listed.
+    listed: Mutex<Option<Instant>>,
     child: Option<tokio::process::Child>,
     /// Reads the subscription by which modern servers tell of changes.
     subscription: Option<JoinHandle<()>>,
@@ -83,7 +88,14 @@ impl Connection {
                 return Err(Error::new(Code::Timeout, message));
             }
         };
-        Ok(Self { running, timeout: config.timeout, changed, child, subscription: None })
+        Ok(Self {
+            running,
+            timeout: config.timeout,
+            changed,
+            listed: Mutex::default(),
+            child,
+            subscription: None,
+        })
     }
 
     pub(super) fn info(&self) -> Option<Arc<ServerPeerInfo>> {
@@ -128,6 +140,16 @@ impl Connection {
     /// Whether the tools have changed since this was last asked.
     pub(super) fn take_change(&self) -> bool {
         self.changed.swap(false, Ordering::AcqRel)
+    }
+
+    pub(super) fn note_list(&self) {
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether the tools were listed a few seconds ago: as good as now.
+    pub(super) fn is_list_new(&self) -> bool {
+        let listed = *self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.is_some_and(|at| at.elapsed() < NEW)
     }
 
     pub(super) async fn close(mut self) {

@@ -1,7 +1,5 @@
 //! Which tools the server has.
 
-use std::time::Instant;
-
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use serde_json::Value;
 use stickler::rules::Code;
@@ -22,6 +20,7 @@ impl McpClient {
         let connection = self.connection()?;
         // A change that comes while the list is under way makes it old again.
         connection.take_change();
+        self.answers.clear();
         let limits = self.validator.as_ref().map_or(Limits::default(), |one| one.config().limits);
         let mut entries = Vec::new();
         let mut cursor = None;
@@ -30,6 +29,7 @@ impl McpClient {
             entries.extend(page);
             cursor = next;
             if cursor.is_none() {
+                connection.note_list();
                 return Ok(self.take_in(&Value::Array(entries), &limits));
             }
         }
@@ -54,10 +54,7 @@ impl McpClient {
     }
 
     pub(super) async fn learn_tools(&self) -> Result<(), Error> {
-        let started = Instant::now();
-        self.list_tools().await?;
-        tracing::debug!(server = self.config.name, took = ?started.elapsed(), "tools listed");
-        Ok(())
+        self.list_tools().await.map(drop)
     }
 
     /// One page: its entries, and where the next one begins.

@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -27,6 +27,9 @@ use super::sieve::sieve;
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 const SESSION: &str = "mcp-session-id";
+
+/// Bytes of one event or body that is still read.
+const LONGEST: usize = 64 << 20;
 
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Outcome<T> = Result<T, StreamableHttpError<HttpError>>;
@@ -115,6 +118,26 @@ impl StreamableHttpClient for HttpClient {
         authorization: Option<String>,
         headers: Headers,
     ) -> Outcome<StreamableHttpPostResponse> {
+        let posted = self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session,
+            authorization,
+            headers,
+            LONGEST,
+        );
+        posted.await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        authorization: Option<String>,
+        headers: Headers,
+        longest: usize,
+    ) -> Outcome<StreamableHttpPostResponse> {
         let question = Question {
             method: Method::POST,
             uri: &uri,
@@ -135,10 +158,10 @@ impl StreamableHttpClient for HttpClient {
         let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
         let (session, kind) = (header(SESSION), header(CONTENT_TYPE.as_str()));
         if status.is_success() && kind.as_deref().is_some_and(|kind| kind.starts_with(EVENTS)) {
-            return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+            return Ok(StreamableHttpPostResponse::Sse(events(response, longest), session));
         }
-        let body = response.into_body().collect().await;
-        let body = body.map_err(|error| failed(with_causes(&error)))?.to_bytes();
+        let body = Limited::new(response.into_body(), longest).collect().await;
+        let body = body.map_err(|error| failed(error.to_string()))?.to_bytes();
         match serde_json::from_slice::<ServerJsonRpcMessage>(&sieve(&body)) {
             Ok(answer) if status.is_success() => {
                 Ok(StreamableHttpPostResponse::Json(answer, session))
@@ -202,7 +225,7 @@ impl StreamableHttpClient for HttpClient {
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             StatusCode::NOT_FOUND if session.is_some() => Err(StreamableHttpError::SessionExpired),
-            status if status.is_success() => Ok(events(response)),
+            status if status.is_success() => Ok(events(response, LONGEST)),
             status => Err(failed(format!("HTTP {status}"))),
         }
     }
@@ -227,8 +250,15 @@ fn is_discovery(message: &ClientJsonRpcMessage) -> bool {
 }
 
 /// The events of an answer, their messages sieved.
-fn events(response: Response<Incoming>) -> Events {
-    let bytes = response.into_body().into_data_stream().map_err(std::io::Error::other);
+fn events(response: Response<Incoming>, longest: usize) -> Events {
+    let mut event = EventSize::default();
+    let bytes = response.into_body().into_data_stream().map(move |chunk| {
+        let chunk = chunk.map_err(std::io::Error::other)?;
+        if event.grows_beyond(longest, &chunk) {
+            return Err(std::io::Error::other("an event of the server is too long"));
+        }
+        Ok(chunk)
+    });
     let events = SseStream::from_bytes_stream(bytes);
     let sieved = events.map_ok(|mut event| {
         if let Some(data) = &mut event.data
@@ -239,6 +269,32 @@ fn events(response: Response<Incoming>) -> Events {
         event
     });
     sieved.boxed()
+}
+
+/// How long the event is that is being read.
+#[derive(Debug, Default)]
+struct EventSize {
+    bytes: usize,
+    line: usize,
+}
+
+impl EventSize {
+    /// Whether an event becomes longer than allowed by these bytes. An empty line ends it.
+    fn grows_beyond(&mut self, longest: usize, chunk: &[u8]) -> bool {
+        for byte in chunk {
+            self.bytes += 1;
+            match byte {
+                b'\n' if self.line == 0 => self.bytes = 0,
+                b'\n' => self.line = 0,
+                b'\r' => {}
+                _ => self.line += 1,
+            }
+            if self.bytes > longest {
+                return true;
+            }
+        }
+        false
+    }
 }
 
 fn failed(reason: String) -> StreamableHttpError<HttpError> {
@@ -263,3 +319,16 @@ impl fmt::Display for HttpError {
 }
 
 impl std::error::Error for HttpError {}
+
+#[cfg(test)]
+mod tests {
+    use super::EventSize;
+
+    #[test]
+    fn events_are_measured_one_by_one() {
+        let mut size = EventSize::default();
+        assert!(!size.grows_beyond(12, b"data: ab\n\ndata: c"));
+        assert!(!size.grows_beyond(12, b"d\r\n\r\ndata: ef\n\n"));
+        assert!(size.grows_beyond(12, b"data: abcdefgh"));
+    }
+}

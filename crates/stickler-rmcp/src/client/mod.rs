@@ -1,5 +1,6 @@
 //! A client that knows what it may ask.
 
+mod answers;
 mod call;
 mod capabilities;
 mod checked;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use stickler::rules::Code;
 use stickler::{CacheStats, McpValidator, ValidationConfig};
 
+use answers::Answers;
 pub use call::ToolCallResult;
 pub use checked::CheckedTransport;
 pub use config::McpConfig;
@@ -50,13 +52,14 @@ pub struct McpClient {
     config: McpConfig,
     validator: Option<Arc<McpValidator>>,
     connection: Option<Connection>,
+    answers: Answers,
 }
 
 impl McpClient {
     /// A client that is not connected yet. The error is for an address that is none.
     pub fn new(config: McpConfig) -> Result<Self, Error> {
         config.check()?;
-        Ok(Self { config, validator: None, connection: None })
+        Ok(Self { config, validator: None, connection: None, answers: Answers::default() })
     }
 
     /// Checks calls from now on. Best before [`connect`](Self::connect), which then learns the
@@ -73,6 +76,8 @@ impl McpClient {
     /// The modern revision is tried first. A server that does not know it, or even exits at the
     /// question, is started again and greeted in the old way.
     pub async fn connect(&mut self) -> Result<(), Error> {
+        self.close().await;
+        self.answers.clear();
         let connection = Connection::open(&self.config).await?;
         let connection = self.connection.insert(connection);
         connection.watch_for_changes().await;

@@ -30,7 +30,7 @@ pub enum DecidedBy {
 
 impl McpClient {
     /// Whether a call would be valid. The server is asked where it has announced that it validates
-    /// calls; otherwise the tool's schema decides, and the answer says so.
+    /// calls, once for as long as it lets answers be kept; otherwise the tool's schema decides, and the answer says so.
     ///
     /// ```no_run
     /// # use stickler_rmcp::{DecidedBy, McpClient};
@@ -51,13 +51,35 @@ impl McpClient {
         let tool = self.tool_name(tool);
         self.connection()?;
         if let Some(capability) = self.validation_capability() {
-            let report = self.ask_server(&capability, tool, arguments).await?;
+            let report = self.answer_of_server(&capability, tool, arguments).await?;
             return Ok(ToolValidation { report, decided_by: DecidedBy::Server });
         }
         let server = &self.config.name;
         tracing::info!(server, tool, "the server does not validate; its schema decides");
         let report = self.ask_schema(tool, arguments).await?;
         Ok(ToolValidation { report, decided_by: DecidedBy::Schema })
+    }
+
+    /// The server's answer; one that it gave before, where it allows that and nothing has changed.
+    async fn answer_of_server(
+        &self,
+        capability: &ToolValidationCapability,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<ValidationReport, Error> {
+        let Some(seconds) = capability.cache_seconds else {
+            return self.ask_server(capability, tool, arguments).await;
+        };
+        if self.connection()?.take_change() {
+            self.learn_tools().await?;
+        }
+        let text = arguments.to_string();
+        if let Some(report) = self.answers.get(tool, &text) {
+            return Ok(report);
+        }
+        let report = self.ask_server(capability, tool, arguments).await?;
+        self.answers.keep(tool, text, seconds, &report);
+        Ok(report)
     }
 
     async fn ask_server(

@@ -100,7 +100,7 @@ where
                 Ok(body) => body.to_bytes(),
                 Err(error) => return Ok(settings.not_received(&*error)),
             };
-            match settings.judge(&parts.headers, &body) {
+            match settings.judge_body(&parts.headers, &body) {
                 Ok(forward) => {
                     let body = forward.map_or(body, Bytes::from);
                     inner.call(Request::from_parts(parts, whole(body))).await
@@ -113,13 +113,13 @@ where
 
 impl RawSettings {
     /// The bytes that go on in place of those that came, if other ones do, or the answer.
-    fn judge(
+    fn judge_body(
         &self,
         headers: &HeaderMap,
         body: &[u8],
     ) -> Result<Option<Vec<u8>>, Box<Response<RawBody>>> {
         let mut middleware = self.middleware(revision(headers, body));
-        let verdict = middleware.handle(Side::Client, body, Duration::ZERO);
+        let verdict = self.judge(&mut middleware, body, Duration::ZERO);
         log(Side::Client, &verdict);
         match verdict.decision {
             Decision::Forward => Ok(None),

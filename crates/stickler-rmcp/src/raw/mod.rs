@@ -5,10 +5,12 @@
 //! (HTTP) tell the caller what is wrong, with the id of its request. Arguments are the business of
 //! [`Validated`](crate::Validated), above.
 
+mod arguments;
 mod layer;
 mod settings;
 mod transport;
 
+pub(crate) use arguments::KnownTools;
 pub use layer::{RawBody, RawLayer, RawService};
 pub use settings::RawSettings;
 pub use transport::RawTransport;

@@ -1,11 +1,14 @@
 //! What can be chosen about the layer beneath rmcp.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use stickler::{
-    Finding, Limits, McpValidator, Policy, ProtocolSchemas, Revision, Side, ValidationConfig,
-    ValidationMiddleware, Verdict,
+    Decision, Finding, Limits, McpValidator, Policy, ProtocolSchemas, Revision, Side,
+    ValidationConfig, ValidationMiddleware, Verdict,
 };
+
+use super::arguments::KnownTools;
 
 /// How raw messages are judged.
 ///
@@ -20,6 +23,7 @@ pub struct RawSettings {
     policy: Arc<Policy>,
     protocol: Arc<ProtocolSchemas>,
     validator: Arc<McpValidator>,
+    tools: Option<KnownTools>,
 }
 
 impl Default for RawSettings {
@@ -28,6 +32,7 @@ impl Default for RawSettings {
             policy: Arc::default(),
             protocol: Arc::default(),
             validator: Arc::new(McpValidator::new(unchecked(Limits::default()))),
+            tools: None,
         }
     }
 }
@@ -60,6 +65,27 @@ impl RawSettings {
     pub fn with_protocol(mut self, protocol: impl Into<Arc<ProtocolSchemas>>) -> Self {
         self.protocol = protocol.into();
         self
+    }
+
+    pub(crate) fn with_tools(mut self, tools: KnownTools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// What is said about a message, with a better answer where the tools are known.
+    pub(super) fn judge(
+        &self,
+        middleware: &mut ValidationMiddleware,
+        message: &[u8],
+        now: Duration,
+    ) -> Verdict {
+        let mut verdict = middleware.handle(Side::Client, message, now);
+        if let (Decision::Answer(_), Some(tools)) = (&verdict.decision, &self.tools)
+            && let Some(answer) = tools.answer(message, &verdict, middleware.revision())
+        {
+            verdict.decision = Decision::Answer(answer);
+        }
+        verdict
     }
 
     pub(super) fn message_bytes(&self) -> usize {

@@ -49,6 +49,7 @@ pub struct RawTransport<R, W> {
 /// What both directions share.
 struct Wire<W> {
     writer: tokio::sync::Mutex<W>,
+    settings: RawSettings,
     middleware: Mutex<ValidationMiddleware>,
     started: Instant,
     return_to_rmcp: mpsc::UnboundedSender<Vec<u8>>,
@@ -71,6 +72,7 @@ where
         let (return_to_rmcp, returned) = mpsc::unbounded_channel();
         let wire = Wire {
             writer: tokio::sync::Mutex::new(writer),
+            settings: settings.clone(),
             middleware: Mutex::new(settings.middleware(None)),
             started: Instant::now(),
             return_to_rmcp,
@@ -90,7 +92,7 @@ where
         loop {
             let frame = if self.at_end { self.framer.finish() } else { self.framer.next_frame() };
             let (line, verdict) = match frame? {
-                Frame::Line(line) => (line.to_vec(), self.wire.judge(Side::Client, line)),
+                Frame::Line(line) => (line.to_vec(), self.wire.judge_client(line)),
                 Frame::TooLong { glimpse, .. } => {
                     let verdict = self.wire.middleware().handle_overlong(Side::Client, glimpse);
                     (Vec::new(), verdict)
@@ -200,13 +202,14 @@ impl<W: AsyncWrite + Send + Unpin> Wire<W> {
         self.middleware.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn judge(&self, sender: Side, message: &[u8]) -> Verdict {
-        self.middleware().handle(sender, message, self.started.elapsed())
+    fn judge_client(&self, message: &[u8]) -> Verdict {
+        self.settings.judge(&mut self.middleware(), message, self.started.elapsed())
     }
 
     /// What goes to the client for a message of rmcp's.
     fn outgoing(&self, message: Vec<u8>) -> Option<Vec<u8>> {
-        let verdict = self.judge(Side::Server, &message);
+        let now = self.started.elapsed();
+        let verdict = self.middleware().handle(Side::Server, &message, now);
         log(Side::Server, &verdict);
         match verdict.decision {
             Decision::Forward => Some(message),

@@ -20,6 +20,9 @@ use deep::ErasedChecks;
 pub use deep::{Concerns, DeepCall, DeepChecks};
 pub use startup::{ToolCheck, ToolProblem};
 
+use crate::RawSettings;
+use crate::raw::KnownTools;
+
 /// The tool's name where the server itself has a tool called `validate`.
 const SECOND_CHOICE: &str = "stickler_validate";
 
@@ -174,6 +177,31 @@ impl<H: ServerHandler> Validated<H> {
     fn with_checks(mut self, checks: Arc<dyn ErasedChecks>) -> Self {
         self.settings.checks = Some(checks);
         self
+    }
+
+    /// Settings for the layer beneath, by which arguments that are no object get help, too: rmcp
+    /// cannot hand those to any handler. Best after [`check_tools`](Self::check_tools), which learns
+    /// the tools.
+    ///
+    /// ```no_run
+    /// # use rmcp::{ServerHandler, ServiceExt};
+    /// # use stickler_rmcp::{RawTransport, ValidationConfig, Validated};
+    /// # struct MyServer;
+    /// # impl ServerHandler for MyServer {}
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Validated::new(MyServer, ValidationConfig::default());
+    /// server.check_tools().await?;
+    /// let transport = RawTransport::stdio(&server.raw_settings());
+    /// server.serve(transport).await?.waiting().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn raw_settings(&self) -> RawSettings {
+        RawSettings::default().with_tools(KnownTools {
+            server: self.name.clone(),
+            validator: Arc::clone(&self.validator),
+            answer: self.settings.answer,
+        })
     }
 
     /// The handler within.

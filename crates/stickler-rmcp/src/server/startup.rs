@@ -20,6 +20,18 @@ use crate::Error;
 const SAYS_NOTHING: [&str; 6] = ["type", "$schema", "title", "description", "$id", "$comment"];
 
 /// What was found out about a server's tools.
+///
+/// ```no_run
+/// # async fn look<H: rmcp::ServerHandler>(
+/// #     server: stickler_rmcp::Validated<H>,
+/// # ) -> Result<(), stickler_rmcp::Error> {
+/// let check = server.check_tools().await?;
+/// for problem in &check.problems {
+///     println!("{}: {}", problem.tool, problem.reason);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCheck {

@@ -72,12 +72,19 @@ impl Way {
             let mut wire = Wire::process(&example("wrap_a_server"), options, self.modern).await;
             return wire.ask("tools/call", call.params.clone()).await;
         }
-        let config = ValidationConfig::default();
-        let web = match (wrapped, self.modern) {
-            (true, true) => Web::modern(Validated::new(Notes::default(), config), true).await,
-            (true, false) => Web::legacy(Validated::new(Notes::default(), config), true).await,
-            (false, true) => Web::modern(Notes::default(), false).await,
-            (false, false) => Web::legacy(Notes::default(), false).await,
+        let web = if wrapped {
+            let server = Validated::new(Notes::default(), ValidationConfig::default());
+            server.check_tools().await.unwrap();
+            let raw = Some(server.raw_settings());
+            if self.modern {
+                Web::modern(server, raw).await
+            } else {
+                Web::legacy(server, raw).await
+            }
+        } else if self.modern {
+            Web::modern(Notes::default(), None).await
+        } else {
+            Web::legacy(Notes::default(), None).await
         };
         web.call_params(call.params.clone()).await.message()
     }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
-use stickler_rmcp::{Code, DecidedBy, Era, McpClient, McpConfig, Validated, ValidationConfig};
+use stickler_rmcp::{
+    Code, DecidedBy, Era, McpClient, McpConfig, RawSettings, Validated, ValidationConfig,
+};
 
 use crate::http::Web;
 use crate::notes::Notes;
@@ -103,7 +105,7 @@ async fn the_server_validates_where_it_says_so_and_the_schema_elsewhere() {
 #[tokio::test]
 async fn a_server_at_a_url_is_a_server() {
     let wrapped = Validated::new(Notes::default(), ValidationConfig::default());
-    let web = Web::modern(wrapped, true).await;
+    let web = Web::modern(wrapped, Some(RawSettings::default())).await;
     for era in [None, Some(Era::Legacy), Some(Era::Modern)] {
         let config = McpConfig::url("notes", web.url());
         let mut client = connected(era.into_iter().fold(config, McpConfig::era)).await;
@@ -182,6 +184,31 @@ async fn one_malformed_tool_does_not_cost_the_others() {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn answers_are_kept_where_the_server_allows_it() {
+    for (is_kept, capability) in [
+        (true, r#"{"supported":true,"caching":{"enabled":true,"ttl":3600}}"#),
+        (false, r#"{"supported":true}"#),
+    ] {
+        let config = script(&format!(
+            r#"*server/discover*) exit 3;;
+               *'"initialize"'*) answer '{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}},"experimental":{{"toolValidation":{capability}}}}},"serverInfo":{{"name":"s","version":"1"}}}}';;
+               *tools/list*) answer '{{"tools":[]}}';;
+               *tools/call*) asked=$((asked + 1)); answer '{{"content":[{{"type":"text","text":"{{\"valid\":true,\"warnings\":[\"'$asked'\"]}}"}}]}}';;"#
+        ));
+        let client = connected(config).await;
+        let ask = async |arguments| {
+            let validation = client.validate_tool("t", &arguments).await.unwrap();
+            assert_eq!(validation.decided_by, DecidedBy::Server);
+            validation.report.warnings.concat()
+        };
+        assert_eq!(ask(json!({ "a": 1 })).await, "1");
+        assert_eq!(ask(json!({ "a": 1 })).await, if is_kept { "1" } else { "2" });
+        assert_eq!(ask(json!({ "a": 2 })).await, if is_kept { "2" } else { "3" });
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn results_are_checked_against_the_output_schema() {
     let config = script(
         r#"*server/discover*) exit 3;;
@@ -209,7 +236,7 @@ async fn a_server_that_goes_away_or_says_nothing_is_told_apart() {
     let client = connected(script(&cases("exit 1"))).await;
     let error = client.call_tool("t", json!({})).await.unwrap_err();
     assert_eq!(error.code(), Code::ServerGone, "{error}");
-    let client = connected(script(&cases(":")).timeout(Duration::from_secs(2))).await;
+    let client = connected(script(&cases(":")).timeout(Duration::from_secs(5))).await;
     let error = client.call_tool("t", json!({})).await.unwrap_err();
     assert_eq!(error.code(), Code::Timeout, "{error}");
 }

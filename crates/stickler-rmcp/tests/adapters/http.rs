@@ -21,12 +21,16 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    async fn to(server: impl ServerHandler + Clone, raw: bool, modern: bool) -> Self {
+    async fn to(
+        server: impl ServerHandler + Clone,
+        raw: Option<RawSettings>,
+        modern: bool,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let service = serve_http::service(server);
-        if raw {
-            let service = RawLayer::new(RawSettings::default()).layer(service);
+        if let Some(settings) = raw {
+            let service = RawLayer::new(settings).layer(service);
             tokio::spawn(serve_http::serve(listener, service));
         } else {
             tokio::spawn(serve_http::serve(listener, service));
@@ -34,11 +38,17 @@ impl Web {
         Self { url, session: None, modern }
     }
 
-    pub(crate) async fn modern(server: impl ServerHandler + Clone, raw: bool) -> Self {
+    pub(crate) async fn modern(
+        server: impl ServerHandler + Clone,
+        raw: Option<RawSettings>,
+    ) -> Self {
         Self::to(server, raw, true).await
     }
 
-    pub(crate) async fn legacy(server: impl ServerHandler + Clone, raw: bool) -> Self {
+    pub(crate) async fn legacy(
+        server: impl ServerHandler + Clone,
+        raw: Option<RawSettings>,
+    ) -> Self {
         let mut web = Self::to(server, raw, false).await;
         let body =
             json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize() });

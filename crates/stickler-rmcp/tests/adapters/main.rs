@@ -18,6 +18,7 @@ mod forwarding;
 mod http;
 mod internals;
 mod list_changes;
+mod logs;
 #[path = "../../../../examples/support/notes.rs"]
 mod notes;
 mod raw;

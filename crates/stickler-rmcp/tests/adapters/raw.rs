@@ -118,7 +118,10 @@ async fn a_line_that_is_too_long_is_answered_with_its_id() {
 
 #[tokio::test]
 async fn malformed_bodies_are_answered_over_http() {
-    for web in [Web::legacy(wrapped(), true).await, Web::modern(wrapped(), true).await] {
+    for web in [
+        Web::legacy(wrapped(), Some(RawSettings::default())).await,
+        Web::modern(wrapped(), Some(RawSettings::default())).await,
+    ] {
         let answer = web.post("{\"jsonrpc\":").await;
         assert_eq!((answer.status, &answer.message()["error"]["code"]), (400, &json!(-32700)));
         let params = json!({ "name": "read_note", "arguments": ["a"] });
@@ -128,5 +131,22 @@ async fn malformed_bodies_are_answered_over_http() {
         let params = json!({ "name": "read_note", "arguments": { "path": "a" } });
         let answer = web.call_params(params).await;
         assert_eq!(answer.message()["result"]["content"][0]["text"], "no note at a", "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_object_get_help_where_the_tools_are_known() {
+    let server = wrapped();
+    server.check_tools().await.unwrap();
+    let raw = || Some(server.raw_settings());
+    let legacy = Web::legacy(server.clone(), raw()).await;
+    for web in [&legacy, &Web::modern(server.clone(), raw()).await] {
+        let written = r#"{"path":"a"}"#;
+        let answer = web.call_params(json!({ "name": "read_note", "arguments": written })).await;
+        let result = &answer.message()["result"];
+        assert_eq!(result["isError"], true, "{answer:?}");
+        let told = &result["_meta"]["dev.stickler/validation"];
+        assert_eq!(told["corrected"]["arguments"], json!({ "path": "a" }), "{answer:?}");
+        assert_eq!(answer.message()["id"], 5);
     }
 }

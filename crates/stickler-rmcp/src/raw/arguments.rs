@@ -1,0 +1,71 @@
+//! Arguments that are no object: what the tool's own check has to say about them.
+//!
+//! rmcp cannot hand them to a handler, so they are answered here, with the help that a handler's
+//! wrapper would give.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use stickler::tape::{Node, TapeBuffer};
+use stickler::{
+    AnswerForm, CallAnswer, CallRefusal, Era, Finding, McpValidator, MessageRule, Revision,
+    Severity, Verdict,
+};
+
+/// What is known of the server's tools.
+#[derive(Clone)]
+pub(crate) struct KnownTools {
+    pub(crate) server: String,
+    pub(crate) validator: Arc<McpValidator>,
+    pub(crate) answer: AnswerForm,
+}
+
+impl KnownTools {
+    /// The better answer to a call whose arguments have the wrong shape, and nothing else is wrong
+    /// with it. `None` where nothing is known of its tool.
+    pub(super) fn answer(
+        &self,
+        message: &[u8],
+        verdict: &Verdict,
+        revision: Option<Revision>,
+    ) -> Option<Vec<u8>> {
+        let errors = || verdict.findings.iter().filter(|one| one.severity == Severity::Error);
+        let is_about_arguments = |finding: &Finding| {
+            finding.rule == MessageRule::BadParams && finding.path == "/params/arguments"
+        };
+        let is_call = verdict.subject.method.as_deref() == Some("tools/call");
+        if !is_call || errors().next().is_none() || !errors().all(is_about_arguments) {
+            return None;
+        }
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(message, self.validator.config().limits.message_depth).ok()?;
+        let root = tape.root();
+        let id = root.get("id")?.raw();
+        let tool = root.pointer("/params/name").and_then(Node::as_str)?;
+        let arguments = root.pointer("/params/arguments")?;
+        let result = self.validator.validate_node(&self.server, &tool, arguments);
+        if result.is_valid {
+            return None;
+        }
+        let refusal = CallRefusal::new(&self.validator, &self.server, &tool, &result);
+        let (outcome, value) = match refusal.answer(self.answer) {
+            CallAnswer::Result(mut result) => {
+                if revision.is_none_or(|revision| revision.era() == Era::Modern) {
+                    result["resultType"] = Value::from("complete");
+                }
+                ("result", result)
+            }
+            CallAnswer::Error { code, message, data } => {
+                ("error", serde_json::json!({ "code": code, "message": message, "data": data }))
+            }
+        };
+        Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{outcome}\":{value}}}").into_bytes())
+    }
+}
+
+impl fmt::Debug for KnownTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KnownTools").field("server", &self.server).finish_non_exhaustive()
+    }
+}

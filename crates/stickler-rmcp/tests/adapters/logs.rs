@@ -1,0 +1,90 @@
+//! What the log says: tool and findings, and no values.
+
+use std::fmt::{Debug, Write as _};
+use std::sync::{Mutex, Once};
+
+use serde_json::json;
+use stickler_rmcp::{McpClient, McpConfig, Validated, ValidationConfig};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use crate::client::example;
+use crate::notes::Notes;
+use crate::support::Wire;
+
+/// Everything that any test of this program has logged.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Collector;
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let _ = write!(self.0, " {}={value:?}", field.name());
+    }
+}
+
+impl Subscriber for Collector {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("stickler_rmcp")
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(event.metadata().level().to_string());
+        event.record(&mut line);
+        LINES.lock().unwrap().push(line.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+fn collect() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Collector).unwrap());
+}
+
+/// The lines that mention all of these.
+fn lines(words: &[&str]) -> Vec<String> {
+    let lines = LINES.lock().unwrap();
+    lines.iter().filter(|line| words.iter().all(|word| line.contains(word))).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_refusal_is_logged_with_the_tool_and_the_findings_but_no_values() {
+    collect();
+    let server = Validated::new(Notes::default(), ValidationConfig::default());
+    let (mut wire, _) = Wire::legacy(server).await;
+    let arguments = json!({ "path": 987_654, "content": "a-very-secret-text", "logged": "me-too" });
+    wire.call("write_note", arguments).await;
+    let logged = lines(&["WARN", "write_note", "call refused", "/params/arguments/logged"]);
+    assert_eq!(logged.len(), 1, "{logged:?}");
+    assert!(logged[0].contains("/params/arguments/path: expected string"), "{logged:?}");
+    for value in ["987654", "a-very-secret-text", "me-too"] {
+        assert!(lines(&[value]).is_empty(), "{value} was logged");
+    }
+}
+
+#[tokio::test]
+async fn a_client_logs_what_it_learnt_and_that_it_fell_back() {
+    collect();
+    let config = McpConfig::new("logging-client", example("wrap_a_server")).args(["--plain"]);
+    let mut client = McpClient::new(config).unwrap();
+    client.enable_validation(ValidationConfig::default());
+    client.connect().await.unwrap();
+    client.validate_tool("read_note", &json!({})).await.unwrap();
+    assert_eq!(lines(&["INFO", "logging-client", "connected", "validates=false"]).len(), 1);
+    assert_eq!(lines(&["INFO", "logging-client", "tools learnt", "tools=3"]).len(), 1);
+    assert_eq!(lines(&["INFO", "logging-client", "its schema decides"]).len(), 1);
+}
