@@ -44,7 +44,7 @@ fn text(bytes: &[u8]) -> String {
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     // With its padding, or two texts would mean the same.
-    if text.len() % 4 != 0 || text.len() - digits.len() > 2 {
+    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
         return None;
     }
     let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);

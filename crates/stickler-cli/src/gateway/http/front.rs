@@ -188,9 +188,8 @@ pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
         // that it is none.
         _ if is_initialize(body) && !(version.is_some_and(is_modern) && says_so()) => Era::Legacy,
         Some(version) if is_modern(version) => Era::Modern,
-        Some(_) => Era::Legacy,
         None if says_so() => Era::Modern,
-        None => Era::Legacy,
+        Some(_) | None => Era::Legacy,
     }
 }
 
