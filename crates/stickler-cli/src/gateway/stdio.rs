@@ -4,10 +4,12 @@
 //! way again without having been handed from one thread to another. What the server's thread has to
 //! tell the server goes through a third one, because a server that is busy talking may not listen.
 
+mod restarting;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd as _;
-use std::process::{ChildStdin, ChildStdout};
+use std::process::ChildStdout;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -15,18 +17,17 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use stickler::frame::{Frame, LineFramer};
-use stickler::{Code, Era, Gatekeeper, Outbox, Side};
+use stickler::{Gatekeeper, Outbox, Side};
 
 use super::backoff::Backoff;
-use super::child::{Server, ServerCommand, exit_code, signal_group};
-use super::handshake::{Handshake, Reply};
+use super::child::{ServerCommand, exit_code, signal_group};
+use super::handshake::Handshake;
 use super::http::Keeping;
 use super::log::{Level, Log};
 use super::recipe::Recipe;
 use super::signals::Addressee;
 use super::way::Way;
 use super::wire::Lines;
-use crate::config::RestartWhen;
 use crate::exit::Failure;
 
 /// Bytes asked for at once.
@@ -40,9 +41,6 @@ const PATIENT_GRACES: u32 = 12;
 
 /// How often it is looked whether they have come.
 const BEAT: Duration = Duration::from_millis(20);
-
-/// How long a server that was started again has for the handshake.
-const HANDSHAKE: Duration = Duration::from_secs(30);
 
 /// What both directions share.
 struct Shared {
@@ -139,114 +137,6 @@ impl Shared {
 
     fn handshake(&self) -> MutexGuard<'_, Handshake> {
         self.handshake.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn may_restart(&self) -> bool {
-        self.keeping.restart.when != RestartWhen::Never
-    }
-
-    /// Nobody wants a server any more.
-    fn is_over(&self) -> bool {
-        self.addressee.was_signalled() || self.is_alone.load(Ordering::SeqCst)
-    }
-
-    /// Every request in flight is answered; what comes from now on is for the next server.
-    fn lose_server(&self, reason: &str) {
-        self.log.say(Level::Info, reason);
-        self.addressee.set(0);
-        self.is_shaking.store(false, Ordering::SeqCst);
-        let outbox = {
-            let mut gatekeeper = self.gatekeeper();
-            let now = self.started.elapsed();
-            let outbox = gatekeeper.server_gone(Code::ServerGone, reason, now);
-            gatekeeper.server_replaced();
-            self.number.fetch_add(1, Ordering::SeqCst);
-            outbox
-        };
-        let _ = self.deliver_to_client(&outbox);
-    }
-
-    /// Starts the server again after a pause; `None` when nobody wants it any more, or it will not.
-    fn start_again(
-        &self,
-        command: &ServerCommand,
-        mut pause: Duration,
-        backoff: &mut Backoff,
-    ) -> Option<(Server, ChildStdout)> {
-        loop {
-            let seconds = pause.as_secs_f64();
-            let failures = backoff.failures();
-            self.log.say(
-                Level::Warn,
-                &format!("the server failed; start {failures} of a new one in {seconds} s"),
-            );
-            let end = Instant::now() + pause;
-            while Instant::now() < end {
-                if self.is_over() {
-                    return None;
-                }
-                std::thread::sleep(BEAT.min(end.saturating_duration_since(Instant::now())));
-            }
-            if self.is_over() {
-                return None;
-            }
-            match command.start() {
-                Ok((server, stdin, stdout)) => {
-                    self.addressee.set(server.pid());
-                    self.greet(stdin);
-                    return Some((server, stdout));
-                }
-                Err(error) => {
-                    self.log.say(Level::Warn, &format!("[STK-101] cannot start it: {error}"));
-                    pause = backoff.next(Duration::ZERO)?;
-                }
-            }
-        }
-    }
-
-    /// A new server is given the handshake that the client had with the old one.
-    fn greet(&self, stdin: ChildStdin) {
-        let is_legacy =
-            self.gatekeeper().agreed_revision().is_some_and(|one| one.era() == Era::Legacy);
-        let greeting = self.handshake().replay().filter(|_| is_legacy);
-        self.is_shaking.store(greeting.is_some(), Ordering::SeqCst);
-        self.server.shake(stdin, greeting.as_deref());
-        if greeting.is_none() {
-            return;
-        }
-        let (number, pid) = (self.number.load(Ordering::SeqCst), self.addressee.pid());
-        if let Some(shared) = self.me.upgrade() {
-            std::thread::spawn(move || {
-                if shared.server.is_stuck(number, HANDSHAKE) {
-                    shared.log.say(Level::Warn, "the new server does not answer the handshake");
-                    signal_group(pid, Signal::KILL);
-                }
-            });
-        }
-    }
-
-    /// Whether a line of the server's was the answer to the handshake that it was given again.
-    fn is_greeted(&self, line: &[u8]) -> bool {
-        let handshake = self.handshake();
-        let Some(reply) = handshake.answer(line) else { return false };
-        self.is_shaking.store(false, Ordering::SeqCst);
-        match reply {
-            Reply::Agreed(version) => {
-                let agreed = self.gatekeeper().agreed_revision();
-                if agreed.is_some_and(|agreed| agreed.as_str() != version) {
-                    let text = format!("the new server speaks `{version}`, the old one did not");
-                    self.log.say(Level::Warn, &text);
-                }
-                self.log.say(Level::Info, "the new server is ready");
-                self.server.open(handshake.confirmation());
-            }
-            Reply::Refused(reason) => {
-                let text = format!("the new server refuses the client's handshake: {reason}");
-                self.log.say(Level::Warn, &text);
-                signal_group(self.addressee.pid(), Signal::KILL);
-            }
-        }
-        true
     }
 
     /// Everything the client says, until it says no more: then the server hears the end too.

@@ -1,5 +1,6 @@
 //! A gateway to talk to, and an HTTP client small enough to see every byte.
 #![allow(dead_code, reason = "not every test needs everything")]
+#![allow(clippy::format_push_string, reason = "tests are blunt")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
