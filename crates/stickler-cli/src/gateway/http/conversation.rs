@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::mail::{self, Mail, Parcel, Route};
+use super::opening::Opening;
 use crate::gateway::log::{Level, Log};
 
 /// The way to the server.
@@ -48,6 +49,8 @@ pub(super) struct Conversation {
     /// All conversations count from the same moment: they share what is learnt.
     started: Instant,
     timed: AtomicBool,
+    /// Streams that the client is opening.
+    pub(super) opening: Opening,
 }
 
 /// What came of a POST.
@@ -103,6 +106,7 @@ impl Conversation {
             log,
             started,
             timed: AtomicBool::new(false),
+            opening: Opening::new(),
         }
     }
 

@@ -5,7 +5,7 @@
 //! | `front` | what every request is asked first: where from, where to, how large |
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
-//! | `to_url`, `relay`, `own`, `upstream` | a server that is reached by HTTP itself |
+//! | `to_url`, `relay`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `old_transport` | servers that cannot be spoken to, told from others |
 //! | `manners`, `trust` | what HTTP itself asks of clients, whom TLS trusts |
@@ -22,6 +22,7 @@ mod manners;
 mod modern;
 mod numbering;
 mod old_transport;
+mod opening;
 mod own;
 mod pipe;
 mod posting;

@@ -66,6 +66,7 @@ impl Exchange<'_> {
         let ids = requests_in(&message);
         let session = headers.clone();
         let mut guard = self.abandon_on_drop(&message);
+        self.conversation.opening.done().await;
         let sent = self.send(Method::POST, headers, message).await;
         let (response, lease) = match sent {
             Ok(sent) => sent,
@@ -97,7 +98,10 @@ impl Exchange<'_> {
 
     pub(super) async fn get(&self, headers: HeaderMap) -> Answer {
         self.conversation.set_context(&headers);
-        match self.send(Method::GET, headers.clone(), Bytes::new()).await {
+        let opening = self.conversation.opening.begin();
+        let sent = self.send(Method::GET, headers.clone(), Bytes::new()).await;
+        drop(opening);
+        match sent {
             Ok((response, lease)) => self.answer(response, lease, &[], Vec::new(), headers).await,
             Err(reason) => unreachable(&[], &reason),
         }
