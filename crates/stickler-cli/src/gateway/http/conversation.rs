@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::mail::{self, Mail, Parcel, Route};
+use super::opening::Opening;
 use crate::gateway::log::{Level, Log};
 
 /// The way to the server.
@@ -48,6 +49,8 @@ pub(super) struct Conversation {
     started: Instant,
     /// The moment for which somebody is set to look.
     alarm: Mutex<Option<Duration>>,
+    /// Streams that the client is opening.
+    pub(super) opening: Opening,
 }
 
 /// What came of a POST.
@@ -103,6 +106,7 @@ impl Conversation {
             log,
             started,
             alarm: Mutex::default(),
+            opening: Opening::new(),
         }
     }
 

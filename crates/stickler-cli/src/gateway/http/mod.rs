@@ -6,7 +6,7 @@
 //! | `front` | what every request to a server is asked first: where from, how large |
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
-//! | `to_url`, `relay`, `deadline`, `own`, `upstream` | a server that is reached by HTTP itself |
+//! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
 //! | `fetching` | one request and its whole answer |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `asking` | a client of our own, for `stickler check` |
@@ -28,6 +28,7 @@ mod manners;
 mod modern;
 mod numbering;
 mod old_transport;
+mod opening;
 mod own;
 mod pipe;
 mod posting;

@@ -69,6 +69,7 @@ impl Exchange<'_> {
         let ids = requests_in(&message);
         let session = headers.clone();
         let mut guard = self.abandon_on_drop(&message);
+        self.conversation.opening.done().await;
         let late = Deadline::of(self, &message, &ids);
         let sent = tokio::select! {
             sent = self.send(Method::POST, headers, message) => sent,
@@ -108,7 +109,10 @@ impl Exchange<'_> {
 
     pub(super) async fn get(&self, headers: HeaderMap) -> Answer {
         self.conversation.set_context(&headers);
-        match self.send(Method::GET, headers.clone(), Bytes::new()).await {
+        let opening = self.conversation.opening.begin();
+        let sent = self.send(Method::GET, headers.clone(), Bytes::new()).await;
+        drop(opening);
+        match sent {
             Ok((response, lease)) => {
                 self.answer(response, lease, Deadline::none(), Vec::new(), headers).await
             }
