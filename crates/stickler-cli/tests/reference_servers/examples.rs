@@ -96,7 +96,7 @@ fn check_effect(tool: &str, root: &Root, result: &Value) {
             let log = root.git(&["log", "--format=%s", "--name-only", "-1"]);
             assert_eq!(log, "Explain how to start the server\n\nREADME.md\n");
         }
-        "apply_surgical_edits" => assert!(root.read("README.md").contains("is the new text")),
+        "apply_surgical_edits" => assert!(root.read("README.md").contains("This is the ")),
         "search_codebase" => assert_eq!(data["matches"][0]["path"], "src/main.rs"),
         "run_shell_monitored" | "git_controller" => assert!(said.contains("README.md"), "{said}"),
         "dependency_manager" => assert_eq!(data["sections"]["dependencies"]["serde"], "1.0"),
