@@ -13,13 +13,12 @@ mod support {
 }
 
 use std::collections::HashMap;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use support::http::{call, scripted_server};
 use support::stdio::Gateway;
-
-/// Of the text in one message of the slow reader's.
-const LENGTH: usize = 256 << 10;
 
 fn gateway(options: &[&str], mode: &str) -> Gateway {
     let server = scripted_server().to_string_lossy().into_owned();
@@ -136,6 +135,67 @@ fn answers_that_nobody_asked_for_do_not_count() {
     assert_eq!(end.status, 0);
     let kept_off = end.stderr.matches("kept off the wire: [unpaired-response]").count();
     assert_eq!(kept_off, 40, "{}", end.stderr);
+}
+
+#[test]
+fn a_call_that_waits_for_the_tools_is_made_though_the_client_has_said_its_last_word() {
+    let server = scripted_server().to_string_lossy().into_owned();
+    let mut gateway = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["run", "--", &server])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let hello = support::http::initialize();
+    let all = format!("{hello}\n{ready}\n{}\n", call(7, "echo", &json!({ "text": "last" })));
+    gateway.stdin.take().unwrap().write_all(all.as_bytes()).unwrap();
+    let output = gateway.wait_with_output().unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    let answer: Value = serde_json::from_str(answers.lines().last().unwrap()).unwrap();
+    assert_eq!((&answer["id"], text_of(&answer)), (&json!(7), "last"));
+}
+
+#[test]
+fn a_server_that_does_not_mind_signals_is_killed() {
+    let script = "trap '' TERM INT; while :; do sleep 0.1; done";
+    let mut gateway = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["run", "--grace", "1", "--", "sh", "-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    support::stdio::until("the server runs", || children_of(gateway.id()) > 0);
+    let told = Command::new("kill").args(["-TERM", &gateway.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    let gateway = std::cell::RefCell::new(&mut gateway);
+    support::stdio::until("both have ended", || gateway.borrow_mut().try_wait().unwrap().is_some());
+}
+
+#[test]
+fn a_url_that_never_answers_keeps_nobody_from_leaving() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", silent.local_addr().unwrap());
+    for leave_by_signal in [true, false] {
+        let mut gateway = Command::new(env!("CARGO_BIN_EXE_stickler"))
+            .args(["run", "--grace", "0", "--url", &url])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = gateway.stdin.take().unwrap();
+        writeln!(stdin, "{}", support::http::initialize()).unwrap();
+        // It has asked, and waits.
+        let (_connection, _) = silent.accept().unwrap();
+        let kept = leave_by_signal.then_some(stdin);
+        if kept.is_some() {
+            Command::new("kill").args(["-TERM", &gateway.id().to_string()]).status().unwrap();
+        }
+        let gateway = std::cell::RefCell::new(&mut gateway);
+        support::stdio::until("it has ended", || {
+            gateway.borrow_mut().try_wait().unwrap().is_some()
+        });
+    }
 }
 
 #[test]

@@ -207,6 +207,19 @@ fn a_call_does_not_wait_for_ever() {
 }
 
 #[test]
+fn a_list_that_comes_too_late_is_learnt_and_not_passed_on() {
+    let mut link = Link::ready();
+    let asked = link.client(call(7, "stat", json!({ "pth": "a" }))).server;
+    link.now += 6;
+    let time = link.time();
+    assert_eq!(sent(link.gatekeeper.timeout(time)).server.len(), 1, "the call goes on unchecked");
+    let late = link.server(list_of(&asked[0], json!([stat()])));
+    assert!(late.client.is_empty() && late.server.is_empty(), "{late:?}");
+    let refused = link.client(call(8, "stat", json!({ "pth": "a" })));
+    assert!(is_help(&refused.client[0]), "{refused:?}");
+}
+
+#[test]
 fn a_cancellation_does_not_overtake_the_call_it_is_about() {
     let mut link = Link::ready();
     let waiting = link.client(call(7, "stat", json!({ "path": "a" })));

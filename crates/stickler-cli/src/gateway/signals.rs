@@ -25,12 +25,21 @@ pub(crate) struct Addressee {
 impl Addressee {
     /// Passes ending signals on from now on. The server ends, its output with it, and the relay
     /// comes home with its exit code.
-    pub(crate) fn listen() -> io::Result<Arc<Self>> {
+    ///
+    /// A server that does not mind is killed after a grace.
+    pub(crate) fn listen(grace: Duration) -> io::Result<Arc<Self>> {
         let addressee = Arc::new(Self::default());
         let shared = Arc::clone(&addressee);
         on_signals(move |number| {
-            shared.signal.store(number, Ordering::SeqCst);
+            let is_first = shared.signal.swap(number, Ordering::SeqCst) == 0;
             shared.pass_on();
+            if is_first {
+                let shared = Arc::clone(&shared);
+                std::thread::spawn(move || {
+                    std::thread::sleep(grace);
+                    signal_group(shared.pid(), Signal::KILL);
+                });
+            }
         })?;
         Ok(addressee)
     }

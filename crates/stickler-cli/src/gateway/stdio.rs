@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd as _;
 use std::process::ChildStdout;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -55,6 +55,8 @@ struct Shared {
     is_shaking: AtomicBool,
     /// The client has nothing more to say, or does not listen any more.
     is_alone: AtomicBool,
+    /// Outboxes of which the server is still to be told.
+    on_the_way: AtomicUsize,
     log: Log,
     started: Instant,
     message_bytes: usize,
@@ -62,8 +64,13 @@ struct Shared {
     me: Weak<Shared>,
 }
 
-/// A message for the server with that number.
-type Own = (u64, Vec<u8>);
+/// What is to be told to the server from elsewhere than the client's thread.
+enum Own {
+    /// A message for the server with that number.
+    Message(u64, Vec<u8>),
+    /// Nothing more will come.
+    End,
+}
 
 /// Relays until either side ends; gives the exit code of the server.
 pub(crate) fn relay(
@@ -73,7 +80,7 @@ pub(crate) fn relay(
     keeping: Keeping,
 ) -> Result<i32, Failure> {
     // Before there is anybody to be told, so that no signal is lost.
-    let addressee = Addressee::listen()?;
+    let addressee = Addressee::listen(keeping.grace)?;
     let (mut server, stdin, mut stdout) = command.start().map_err(|error| {
         let program = &command.program;
         Failure::Unreachable(format!("[STK-101] cannot start `{program}`: {error}"))
@@ -91,6 +98,7 @@ pub(crate) fn relay(
         handshake: Mutex::default(),
         is_shaking: AtomicBool::new(false),
         is_alone: AtomicBool::new(false),
+        on_the_way: AtomicUsize::new(0),
         log,
         started: Instant::now(),
         message_bytes: recipe.message_bytes(),
@@ -99,7 +107,8 @@ pub(crate) fn relay(
     });
     let (own, unsent) = sync_channel(UNREAD);
     spawn(&shared, move |shared| shared.send_own(&unsent));
-    spawn(&shared, move |shared| shared.hear_client(client_in));
+    let last = own.clone();
+    spawn(&shared, move |shared| shared.hear_client(client_in, &last));
     let timer = own.clone();
     spawn(&shared, move |shared| shared.keep_time(&timer));
     let mut backoff = Backoff::new(keeping.restart);
@@ -140,7 +149,7 @@ impl Shared {
     }
 
     /// Everything the client says, until it says no more: then the server hears the end too.
-    fn hear_client(&self, mut input: File) {
+    fn hear_client(&self, mut input: File, own: &SyncSender<Own>) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut lines = Lines::default();
@@ -167,8 +176,21 @@ impl Shared {
             }
         }
         self.is_alone.store(true, Ordering::SeqCst);
-        self.server.close();
+        self.await_held();
+        // After what was let go of just now.
+        if own.try_send(Own::End).is_err() {
+            self.server.close();
+        }
         self.see_out();
+    }
+
+    /// Calls that wait for the tools to be known must still reach the server.
+    fn await_held(&self) {
+        let latest = Instant::now() + self.keeping.grace * PATIENT_GRACES;
+        let waits = || self.gatekeeper().is_holding() || self.on_the_way.load(Ordering::SeqCst) > 0;
+        while Instant::now() < latest && waits() {
+            std::thread::sleep(BEAT);
+        }
     }
 
     /// The client has gone. What it has asked for is waited for; then the server is to end.
@@ -234,6 +256,9 @@ impl Shared {
             self.deadline_changed.notify_one();
         }
         let number = self.number.load(Ordering::SeqCst);
+        if sender == Side::Server {
+            self.on_the_way.fetch_add(1, Ordering::SeqCst);
+        }
         drop(gatekeeper);
         self.observe(&outbox);
         (outbox, number)
@@ -268,15 +293,19 @@ impl Shared {
 
     fn send_later(&self, number: u64, outbox: &Outbox<'_>, own: &SyncSender<Own>) {
         for message in &outbox.to_server {
-            if own.try_send((number, message.to_vec())).is_err() {
+            if own.try_send(Own::Message(number, message.to_vec())).is_err() {
                 self.log.say(Level::Warn, "the server does not read; a message to it was dropped");
             }
         }
+        self.on_the_way.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// What is to be told to the server from elsewhere than the client's thread.
     fn send_own(&self, unsent: &Receiver<Own>) {
-        while let Ok((number, message)) = unsent.recv() {
+        while let Ok(own) = unsent.recv() {
+            let Own::Message(number, message) = own else {
+                self.server.close();
+                continue;
+            };
             let mut lines = Lines::default();
             self.server.write(number, &mut lines, |lines, server| {
                 lines.push(&message, server).and_then(|()| lines.flush(server))
@@ -293,6 +322,7 @@ impl Shared {
                 Some(deadline) if deadline <= now => {
                     let outbox = gatekeeper.timeout(now);
                     let number = self.number.load(Ordering::SeqCst);
+                    self.on_the_way.fetch_add(1, Ordering::SeqCst);
                     drop(gatekeeper);
                     self.observe(&outbox);
                     self.send_later(number, &outbox, own);

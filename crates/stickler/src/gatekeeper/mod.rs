@@ -122,6 +122,11 @@ impl Gatekeeper {
         self.middleware.in_flight(Side::Client)
     }
 
+    /// Whether calls wait for the tools to be known.
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// When [`timeout`](Self::timeout) wants to be called; `None` while nothing waits.
     pub fn next_deadline(&self) -> Option<Duration> {
         let deadlines = [self.held.deadline(), self.overdue_at];

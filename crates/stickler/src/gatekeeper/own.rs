@@ -1,5 +1,6 @@
 //! Questions that the gateway itself asks the server, which the client never sees.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -24,18 +25,27 @@ pub(super) struct OwnRequests {
     pages: usize,
     tools: Vec<ToolDefinition>,
     failed_at: Option<Duration>,
+    /// Questions that were given up; their answers may still come.
+    late: VecDeque<String>,
 }
+
+/// So many questions that were given up are remembered.
+const MOST_LATE: usize = 16;
 
 /// An answer to a question of ours.
 #[derive(Debug)]
 pub(super) struct Reply {
     message: Vec<u8>,
+    /// Its question was given up before.
+    is_late: bool,
 }
 
 /// How far the list has come.
 #[derive(Debug)]
 pub(super) enum Progress {
     NextPage(String),
+    /// It came too late to be of use.
+    Nothing,
     Learnt(Discovery),
     Failed(String),
 }
@@ -76,17 +86,26 @@ impl OwnRequests {
 
     /// Whether a message of the server's answers us.
     pub(super) fn recognise(&mut self, message: &[u8]) -> Option<Reply> {
-        let open = self.open.as_ref()?;
-        // Nearly no message mentions our id; only those are looked into.
-        memchr::memmem::find(message, open.as_bytes())?;
+        if self.open.is_none() && self.late.is_empty() {
+            return None;
+        }
+        // Nearly no message mentions an id of ours; only those are looked into.
+        memchr::memmem::find(message, PREFIX.as_bytes())?;
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(message, 1 << 16).ok()?;
         let id = tape.root().get("id").and_then(Node::as_str)?;
-        if id != open.as_str() || tape.root().get("method").is_some() {
+        if tape.root().get("method").is_some() {
             return None;
         }
-        self.open = None;
-        Some(Reply { message: message.to_vec() })
+        let is_late = if self.open.as_deref() == Some(&*id) {
+            self.open = None;
+            false
+        } else {
+            let index = self.late.iter().position(|late| *late == id)?;
+            self.late.remove(index);
+            true
+        };
+        Some(Reply { message: message.to_vec(), is_late })
     }
 
     /// Takes a page in.
@@ -103,6 +122,9 @@ impl OwnRequests {
         };
         let root = tape.root();
         let Some(result) = root.get("result") else {
+            if reply.is_late {
+                return Progress::Nothing;
+            }
             let reason = root.pointer("/error/message").and_then(Node::as_str);
             let reason = reason.as_deref().unwrap_or("no reason given");
             return Progress::Failed(format!("the server did not list its tools: {reason}"));
@@ -110,9 +132,21 @@ impl OwnRequests {
         let Some(entries) = result.get("tools").filter(|node| node.kind() == Kind::Array) else {
             return Progress::Failed("the server's tool list has no `tools`".to_owned());
         };
+        let next = result.get("nextCursor").and_then(Node::as_str);
+        if reply.is_late {
+            // Worth something only as a whole list, and while no newer one is being asked for.
+            let tools = ToolList::of(entries, limits).tools;
+            return match (next, &self.open) {
+                (None, None) => {
+                    let freshness = Freshness::of_result(result, now);
+                    Progress::Learnt(cache.populate_with(server, &tools, freshness))
+                }
+                _ => Progress::Nothing,
+            };
+        }
         self.tools.extend(ToolList::of(entries, limits).tools);
         self.pages += 1;
-        match result.get("nextCursor").and_then(Node::as_str) {
+        match next {
             Some(cursor) if self.pages < MOST_PAGES => Progress::NextPage(cursor.into_owned()),
             _ => {
                 self.failed_at = None;
@@ -130,7 +164,10 @@ impl OwnRequests {
 
     /// Nothing will come of it.
     pub(super) fn give_up(&mut self, now: Duration) {
-        self.open = None;
+        self.late.extend(self.open.take());
+        if self.late.len() > MOST_LATE {
+            self.late.pop_front();
+        }
         self.tools.clear();
         self.failed_at = Some(now);
     }

@@ -67,6 +67,7 @@ impl Gatekeeper {
                 out.to_server.extend(request.map(Cow::Owned));
                 return;
             }
+            Progress::Nothing => return,
             Progress::Learnt(discovery) => {
                 self.register_service();
                 self.answers.forget();

@@ -92,7 +92,7 @@ impl HttpGateway {
             .process_group(0)
             .spawn()
             .map_err(|error| unreachable(&error))?;
-        Addressee::listen().map_err(|error| unreachable(&error))?.set(child.id());
+        Addressee::listen(PATIENCE).map_err(|error| unreachable(&error))?.set(child.id());
         let log = lines(child.stderr.take());
         let mut gateway = Self { child, url: String::new(), session: None, next_id: 0 };
         while gateway.url.is_empty() {

@@ -15,7 +15,7 @@ use stickler::envelope::{Address, Bearing, Glimpse, RequestId};
 use stickler::frame::{Frame, LineFramer};
 use stickler::tape::{Node, TapeBuffer};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
@@ -74,30 +74,40 @@ async fn run(
     let (out, unwritten) = mpsc::channel(64);
     let writer = write_lines(unwritten)?;
     let client = Client::new(recipe, Upstream::new(url, headers)?, log, out);
-    let mut lines = read_lines(client.recipe.message_bytes())?;
+    let (mut lines, ended) = read_lines(client.recipe.message_bytes())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    loop {
-        tokio::select! {
-            line = lines.recv() => match line {
-                Some(Line::Whole(line)) => client.line(line).await,
-                Some(Line::TooLong(glimpse)) => {
-                    let heard = client.conversation.overlong(Side::Client, glimpse);
-                    client.conversation.pass(heard).await;
-                }
-                None => {
-                    client.see_out(grace * PATIENT_GRACES).await;
-                    break;
-                }
-            },
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
-        }
+    // A server that never answers must not keep anybody from leaving.
+    tokio::select! {
+        () = hear(&client, &mut lines, grace) => {}
+        () = long_after(ended, grace) => {}
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
     }
     client.say_goodbye(grace).await;
     drop(client);
     let _ = timeout(grace, tokio::task::spawn_blocking(move || writer.join())).await;
     Ok(())
+}
+
+/// Everything the client says, and then what it has asked for.
+async fn hear(client: &Arc<Client>, lines: &mut mpsc::Receiver<Line>, grace: Duration) {
+    while let Some(line) = lines.recv().await {
+        match line {
+            Line::Whole(line) => client.line(line).await,
+            Line::TooLong(glimpse) => {
+                let heard = client.conversation.overlong(Side::Client, glimpse);
+                client.conversation.pass(heard).await;
+            }
+        }
+    }
+    client.see_out(grace * PATIENT_GRACES).await;
+}
+
+/// The client has said its last word, and what it was about has had its time.
+async fn long_after(ended: oneshot::Receiver<()>, grace: Duration) {
+    let _ = ended.await;
+    tokio::time::sleep(grace * PATIENT_GRACES).await;
 }
 
 impl Client {
@@ -220,10 +230,13 @@ impl Link for ByPost {
     }
 }
 
-fn read_lines(limit: usize) -> io::Result<mpsc::Receiver<Line>> {
+/// The lines of standard input, and its end.
+fn read_lines(limit: usize) -> io::Result<(mpsc::Receiver<Line>, oneshot::Receiver<()>)> {
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let (sender, receiver) = mpsc::channel(16);
+    let (end, ended) = oneshot::channel();
     std::thread::spawn(move || {
+        let mut end = Some(end);
         let mut framer = LineFramer::new(limit);
         let mut chunk = vec![0; CHUNK];
         loop {
@@ -232,6 +245,11 @@ fn read_lines(limit: usize) -> io::Result<mpsc::Receiver<Line>> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => 0,
             };
+            if read == 0
+                && let Some(end) = end.take()
+            {
+                let _ = end.send(());
+            }
             framer.push(chunk.get(..read).unwrap_or_default());
             loop {
                 let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
@@ -249,7 +267,7 @@ fn read_lines(limit: usize) -> io::Result<mpsc::Receiver<Line>> {
             }
         }
     });
-    Ok(receiver)
+    Ok((receiver, ended))
 }
 
 fn write_lines(mut messages: mpsc::Receiver<Bytes>) -> io::Result<std::thread::JoinHandle<()>> {
