@@ -1,5 +1,7 @@
 //! The command line, from which help, completions and documentation are made.
 
+#[cfg(test)]
+mod page;
 mod run;
 
 use std::path::PathBuf;
@@ -83,7 +85,7 @@ pub(crate) struct ValidateOptions {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Checks")]
     pub(crate) checks: CheckOptions,
 }
 
@@ -232,7 +234,7 @@ pub(crate) struct CallOptions {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) timeout: u64,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Checks")]
     pub(crate) checks: CheckOptions,
 
     /// The server's command
