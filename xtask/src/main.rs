@@ -29,6 +29,9 @@ enum Task {
     Corpus(corpus::Options),
     /// Measure speed as ratios within one run
     Bench(bench::Options),
+    /// One of the programs that the gateway is measured with
+    #[command(hide = true, subcommand)]
+    BenchPeer(bench::peers::Peer),
     /// Try the binary on real third-party servers and clients, and on the official suite
     Interop(interop::Options),
     /// Check that every requirement is covered by files and tests that exist
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Ci => interop::run_ci(),
         Task::Corpus(options) => corpus::run(&options),
         Task::Bench(options) => bench::run(&options),
+        Task::BenchPeer(peer) => bench::peers::run(&peer),
         Task::Interop(options) => interop::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),

@@ -1,15 +1,19 @@
 //! The command line, from which help, completions and documentation are made.
 
+mod call;
 #[cfg(test)]
 mod page;
 mod run;
+mod wrap;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stickler::Revision;
 
+pub(crate) use self::call::CallOptions;
 pub(crate) use self::run::{HttpOptions, RunOptions};
+pub(crate) use self::wrap::WrapOptions;
 use crate::commands::check::CheckOptions as ServerCheckOptions;
 use crate::commands::demo::DemoOptions;
 use crate::commands::serve::ServeOptions;
@@ -203,63 +207,6 @@ pub(crate) enum Answer {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = CALL_EXAMPLES)]
-pub(crate) struct CallOptions {
-    /// The tool
-    #[arg(value_name = "TOOL")]
-    pub(crate) tool: String,
-
-    /// Arguments, each of the type that the tool's schema gives it: text stays text, numbers,
-    /// booleans, arrays and objects are read as JSON
-    #[arg(value_name = "KEY=VALUE")]
-    pub(crate) pairs: Vec<String>,
-
-    /// The arguments as JSON; those given one by one are added to them
-    #[arg(long, value_name = "JSON")]
-    pub(crate) args: Option<String>,
-
-    /// The server's URL
-    #[arg(long, value_name = "URL", conflicts_with = "command")]
-    pub(crate) url: Option<String>,
-
-    /// The environment variable with the token that the server at the URL wants to see
-    #[arg(long, value_name = "VARIABLE", requires = "url")]
-    pub(crate) bearer_token_env: Option<String>,
-
-    /// How the outcome is printed
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-
-    /// Seconds that the server may take for an answer
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    pub(crate) timeout: u64,
-
-    #[command(flatten, next_help_heading = "Checks")]
-    pub(crate) checks: CheckOptions,
-
-    /// The server's command
-    #[arg(last = true, value_name = "CMD", required_unless_present = "url")]
-    pub(crate) command: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = WRAP_EXAMPLES)]
-pub(crate) struct WrapOptions {
-    /// The file that a client keeps its servers in: `.mcp.json`, `claude_desktop_config.json`,
-    /// `.vscode/mcp.json`
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-
-    /// Only the server with this name; can be repeated
-    #[arg(long, value_name = "NAME")]
-    pub(crate) only: Vec<String>,
-
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ExplainOptions {
     /// A code such as `STK-107` or a rule such as `unknown_field`; without it all are listed
     #[arg(value_name = "CODE")]
@@ -303,29 +250,11 @@ Examples:
   stickler validate --tools tools.json --calls calls.ndjson --format json
   producer | stickler validate --tools tools.json --calls -";
 
-const CALL_EXAMPLES: &str = "\
-Examples:
-  stickler call read_file path=notes.txt -- npx -y @modelcontextprotocol/server-filesystem .
-  stickler call search query=rust limit=5 --url https://example.com/mcp
-  stickler call edit --args '{\"path\":\"a\"}' --format json -- ./my-server
-
-Exit codes:
-  0  the tool gave its result, which is printed
-  1  the call was refused and not made, the tool failed, or its result breaks its outputSchema
-  2  the command line is wrong
-  3  the server cannot be started or reached, or went away, or did not answer";
-
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   stickler schema CallToolResult
   stickler schema --revision 2025-06-18 Tool
   stickler schema --list";
-
-const WRAP_EXAMPLES: &str = "\
-Examples:
-  stickler wrap .mcp.json
-  stickler wrap --dry-run --only files .mcp.json
-  stickler unwrap .mcp.json";
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:

@@ -18,6 +18,9 @@ use serde_json::{Value, json};
 use support::http::{call, scripted_server};
 use support::stdio::Gateway;
 
+/// Of the text in one message of the slow reader's.
+const LENGTH: usize = 256 << 10;
+
 fn gateway(options: &[&str], mode: &str) -> Gateway {
     let server = scripted_server().to_string_lossy().into_owned();
     let mut arguments = options.to_vec();
@@ -63,11 +66,11 @@ fn a_thousand_requests_at_once_get_a_thousand_answers_each_its_own() {
 
 #[test]
 fn a_reader_that_takes_its_time_loses_nothing_and_costs_no_memory() {
+    const LENGTH: usize = 256 << 10;
     let mut gateway = gateway(&[], "");
     gateway.shake_hands();
     gateway.call(0, "echo", &json!({ "text": "the tools are known now" }));
     let before = gateway.resident_bytes();
-    const LENGTH: usize = 256 << 10;
     // Twenty megabytes are asked for while nobody reads: whoever writes has to wait.
     let writer = gateway.write_in_background((1..=80).map(|id| {
         let arguments = json!({ "text": "x".repeat(LENGTH) });

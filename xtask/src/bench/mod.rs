@@ -6,7 +6,9 @@
 
 mod audit;
 mod contest;
+mod gateway;
 mod messages;
+pub(crate) mod peers;
 mod recordings;
 mod schemas;
 
@@ -32,10 +34,13 @@ enum Part {
     Messages,
     /// Recorded sessions, with the real program
     Audit,
+    /// Calls through the gateway, beside a bare relay
+    Gateway,
 }
 
 /// A round of the audit takes so much longer than one of the messages.
 const ROUNDS_OF_AUDIT: usize = 10;
+const ROUNDS_OF_GATEWAY: usize = 4;
 
 /// What the whole way from bytes to verdict may cost, in units of parsing alone.
 const GOALS: [Goal; 4] = [
@@ -53,7 +58,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     } else {
         Ok(())
     };
-    messages.and(audit)
+    let gateway = if wanted(Part::Gateway) {
+        gateway::run(options.rounds.div_ceil(ROUNDS_OF_GATEWAY))
+    } else {
+        Ok(())
+    };
+    messages.and(audit).and(gateway)
 }
 
 #[allow(clippy::print_stdout)]

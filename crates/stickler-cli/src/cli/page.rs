@@ -12,7 +12,7 @@ const INTRODUCTION: &str = "\
 
 Every command with its options and defaults; `stickler COMMAND --help` prints the same. The
 [guide](guide.md) tells what the commands are for. This page is made from the definitions in
-`crates/stickler-cli/src/cli.rs`, not by hand:
+`crates/stickler-cli/src/cli.rs` and beside it, not by hand:
 `STICKLER_UPDATE_DOCS=1 cargo test -p stickler-cli --bin stickler cli::page`.
 ";
 

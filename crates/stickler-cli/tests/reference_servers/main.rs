@@ -11,7 +11,7 @@
     reason = "tests are blunt, start processes, and say why they were skipped"
 )]
 
-mod coverage;
+mod checked;
 mod databases;
 mod demo;
 mod escapes;
