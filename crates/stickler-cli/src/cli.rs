@@ -1,6 +1,8 @@
 //! The command line, from which help, completions and documentation are made.
 
 mod call;
+#[cfg(test)]
+mod page;
 mod run;
 mod wrap;
 
@@ -87,7 +89,7 @@ pub(crate) struct ValidateOptions {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Checks")]
     pub(crate) checks: CheckOptions,
 }
 

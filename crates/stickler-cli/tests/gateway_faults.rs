@@ -65,7 +65,6 @@ fn a_thousand_requests_at_once_get_a_thousand_answers_each_its_own() {
 
 #[test]
 fn a_reader_that_takes_its_time_loses_nothing_and_costs_no_memory() {
-    const LENGTH: usize = 256 << 10;
     let mut gateway = gateway(&[], "");
     gateway.shake_hands();
     gateway.call(0, "echo", &json!({ "text": "the tools are known now" }));

@@ -36,7 +36,7 @@ pub(crate) struct CallOptions {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) timeout: u64,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Checks")]
     pub(crate) checks: CheckOptions,
 
     /// The server's command

@@ -61,10 +61,10 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "REVISION=FILE")]
     pub(crate) protocol_schema: Vec<SchemaSource>,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "HTTP")]
     pub(crate) http: HttpOptions,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Checks")]
     pub(crate) checks: CheckOptions,
 
     /// The server's command, after `--`. Where something on the way takes the `--` out, as the
@@ -75,7 +75,6 @@ pub(crate) struct RunOptions {
 
 /// Clients and servers that are reached by HTTP.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "HTTP")]
 pub(crate) struct HttpOptions {
     /// Serve clients by Streamable HTTP at this address, at `/mcp`; without it they come by
     /// standard input and output

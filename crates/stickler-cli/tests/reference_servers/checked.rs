@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::SUITES;
 use crate::root::Root;
 
@@ -27,4 +29,25 @@ fn every_suite_passes_the_check_with_a_schema_and_an_example_for_every_tool() {
         assert!(report.contains(&coverage), "{suite}: {report}");
     }
     assert_eq!(root.snapshot(), before);
+}
+
+#[test]
+fn no_wrong_call_is_accepted_or_refused_in_vague_words() {
+    let root = Root::new();
+    let binary = env!("CARGO_BIN_EXE_stickler");
+    for (suite, _) in SUITES {
+        let output = Command::new(binary)
+            .args(["check", "--format", "json", "--timeout", "60", "--", binary])
+            .args(["serve", "--suite", suite, "--root", root.path().to_str().unwrap()])
+            .output()
+            .unwrap();
+        let report = String::from_utf8(output.stdout).unwrap();
+        let last: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
+        let probes = last["summary"]["probes"].as_array().unwrap();
+        assert!(!probes.is_empty(), "{suite}");
+        for probe in probes {
+            let grade = probe["grade"].as_str().unwrap();
+            assert!(["answered", "names the field"].contains(&grade), "{suite}: {probe}");
+        }
+    }
 }

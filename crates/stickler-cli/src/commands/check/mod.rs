@@ -18,6 +18,7 @@ use std::io::Write as _;
 use options::CheckFormat;
 pub(crate) use options::CheckOptions;
 
+use super::counts::count;
 use crate::exit::{Exit, Outcome};
 use crate::style::{Ink, complain};
 
@@ -28,13 +29,13 @@ pub(crate) fn run(options: &CheckOptions) -> Outcome {
     };
     if let Some(path) = &options.baseline {
         if options.write_baseline {
-            let count = baseline::write(path, &report)?;
-            complain("note", &format!("{count} findings are known from now on"));
+            let known = baseline::write(path, &report)?;
+            complain("note", &format!("known from now on: {}", count(known, "finding")));
             return Ok(Exit::Fine);
         }
         let stale = baseline::apply(path, &mut report)?;
         if stale > 0 {
-            let message = format!("{stale} findings of the baseline are no longer there");
+            let message = format!("no longer there: {} of the baseline", count(stale, "finding"));
             complain("note", &format!("{message}; `--write-baseline` drops them"));
         }
     }

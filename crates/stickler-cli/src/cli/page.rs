@@ -1,0 +1,179 @@
+//! `docs/cli.md`, made from the definition of the command line. With `STICKLER_UPDATE_DOCS` set the
+//! test writes the page anew; without, it fails when the page is not current.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, Command, CommandFactory as _};
+
+use super::Cli;
+
+const INTRODUCTION: &str = "\
+# The command line
+
+Every command with its options and defaults; `stickler COMMAND --help` prints the same. The
+[guide](guide.md) tells what the commands are for. This page is made from the definitions in
+`crates/stickler-cli/src/cli.rs` and beside it, not by hand:
+`STICKLER_UPDATE_DOCS=1 cargo test -p stickler-cli --bin stickler cli::page`.
+";
+
+fn page() -> String {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut page = INTRODUCTION.to_owned();
+    page.push_str("\n| command | does |\n| --- | --- |\n");
+    for command in shown(&cli) {
+        let name = command.get_name();
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(page, "| [`{name}`](#stickler-{name}) | {} |", about.replace('|', "\\|"));
+    }
+    notes(&mut page, &cli);
+    for command in shown(&cli) {
+        section(&mut page, command);
+    }
+    page
+}
+
+fn shown(cli: &Command) -> impl Iterator<Item = &Command> {
+    cli.get_subcommands().filter(|command| !command.is_hide_set())
+}
+
+fn section(page: &mut String, command: &Command) {
+    let _ = write!(page, "\n## stickler {}\n", command.get_name());
+    if let Some(about) = command.get_about() {
+        let _ = write!(page, "\n{}.\n", about.to_string().trim_end_matches('.'));
+    }
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim();
+    let _ = write!(page, "\n```text\n{usage}\n```\n");
+    let positionals = command.get_positionals().filter(|argument| !argument.is_hide_set());
+    arguments(page, "Arguments", positionals);
+    for heading in headings(command) {
+        let of_heading = options(command).filter(|option| option.get_help_heading() == heading);
+        arguments(page, heading.unwrap_or("Options"), of_heading);
+    }
+    notes(page, command);
+}
+
+/// What a command takes, but for `--help`, which each has.
+fn options(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|argument| {
+        !argument.is_positional() && !argument.is_hide_set() && argument.get_id() != "help"
+    })
+}
+
+/// The headings of the options, those without one first, then in the order of the definition.
+fn headings(command: &Command) -> Vec<Option<&str>> {
+    let mut headings = vec![None];
+    for option in options(command) {
+        let heading = option.get_help_heading();
+        if !headings.contains(&heading) {
+            headings.push(heading);
+        }
+    }
+    headings
+}
+
+fn arguments<'a>(page: &mut String, heading: &str, arguments: impl Iterator<Item = &'a Arg>) {
+    let mut is_first = true;
+    for argument in arguments {
+        if std::mem::take(&mut is_first) {
+            let _ = write!(page, "\n{heading}:\n\n");
+        }
+        entry(page, argument);
+    }
+}
+
+fn entry(page: &mut String, argument: &Arg) {
+    let help = argument.get_long_help().or(argument.get_help());
+    let help = help.map(ToString::to_string).unwrap_or_default();
+    let (sentence, default) = sentence_and_default(&help, argument);
+    let _ = write!(page, "- `{argument}`: {sentence}.");
+    if let Some(default) = default {
+        let _ = write!(page, " Default: `{default}`.");
+    }
+    page.push('\n');
+    values(page, argument);
+}
+
+/// The values to choose from: a line for each that says what it does, one for all others.
+fn values(page: &mut String, argument: &Arg) {
+    let mut names = Vec::new();
+    for value in argument.get_possible_values() {
+        match value.get_help() {
+            Some(help) => {
+                let _ = writeln!(page, "  - `{}`: {help}", value.get_name());
+            }
+            None => names.push(format!("`{}`", value.get_name())),
+        }
+    }
+    let is_switch = names == ["`true`", "`false`"];
+    if !names.is_empty() && !is_switch {
+        let _ = writeln!(page, "  - {}", names.join(", "));
+    }
+}
+
+/// The default is clap's, or what the help says where a file or a variable may say it before.
+fn sentence_and_default(help: &str, argument: &Arg) -> (String, Option<String>) {
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((sentence, default)) = help.split_once(" [default: ") {
+        return (sentence.to_owned(), Some(default.trim_end_matches(']').to_owned()));
+    }
+    let defaults = argument.get_default_values();
+    let is_told = argument.get_action().takes_values() && !defaults.is_empty();
+    let told =
+        || defaults.iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    (help.trim_end_matches('.').to_owned(), is_told.then(told))
+}
+
+/// What stands below the help: blocks of a heading and indented lines, and sentences.
+fn notes(page: &mut String, command: &Command) {
+    let Some(text) = command.get_after_help().map(ToString::to_string) else { return };
+    let mut is_open = false;
+    for line in text.lines() {
+        let is_indented = line.starts_with("  ");
+        if is_open && !is_indented {
+            page.push_str("```\n");
+        }
+        match (is_open, is_indented) {
+            (false, true) => {
+                let _ = writeln!(page, "\n```text\n{}", line.trim_start());
+            }
+            (true, true) => {
+                let _ = writeln!(page, "{}", line.trim_start());
+            }
+            (_, false) if line.is_empty() => {}
+            (_, false) => {
+                let _ = write!(page, "\n{line}\n");
+            }
+        }
+        is_open = is_indented;
+    }
+    if is_open {
+        page.push_str("```\n");
+    }
+}
+
+#[test]
+fn the_page_of_the_command_line_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+    let expected = page();
+    if std::env::var_os("STICKLER_UPDATE_DOCS").is_some() {
+        std::fs::write(path, &expected).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(found == expected, "run this test with STICKLER_UPDATE_DOCS=1 and read the difference");
+}
+
+#[test]
+fn every_command_and_every_option_is_on_the_page() {
+    let page = page();
+    let mut cli = Cli::command();
+    cli.build();
+    for command in shown(&cli) {
+        assert!(page.contains(&format!("\n## stickler {}\n", command.get_name())));
+        for option in options(command) {
+            assert!(page.contains(&format!("\n- `{option}`: ")), "{option}");
+            assert!(option.get_help().is_some(), "{option} has no help");
+        }
+    }
+}
