@@ -17,7 +17,6 @@ mod support {
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -375,32 +374,4 @@ fn a_refusal_that_names_no_request_keeps_its_status() {
     let answers = converse(&upstream.url(), &lines, 2);
     assert_eq!(answers[1]["id"], 3, "on stdio only what names a request answers it");
     assert!(answers[1]["error"]["message"].as_str().unwrap().contains("404"), "{answers:?}");
-}
-
-#[test]
-fn a_request_does_not_overtake_the_stream_that_was_asked_for_before_it() {
-    let log: Arc<Mutex<Vec<&str>>> = Arc::default();
-    let order = Arc::clone(&log);
-    let upstream = Upstream::start(move |message| {
-        if message.is_null() {
-            // Slow, as one is to whom a connection has still to be made.
-            std::thread::sleep(Duration::from_millis(500));
-            order.lock().unwrap().push("opened");
-            return http("text/event-stream", ": hello\n\n");
-        }
-        usual(message).unwrap_or_else(|| {
-            order.lock().unwrap().push("called");
-            http("application/json", ODD)
-        })
-    });
-    let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
-    std::thread::scope(|scope| {
-        scope.spawn(|| gateway.open("GET", "/mcp", &headers, "").finish());
-        while !upstream.seen.lock().unwrap().iter().any(|(head, _)| head.starts_with("GET")) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-    });
-    assert_eq!(*log.lock().unwrap(), ["opened", "called"]);
 }
