@@ -375,3 +375,18 @@ fn a_refusal_that_names_no_request_keeps_its_status() {
     assert_eq!(answers[1]["id"], 3, "on stdio only what names a request answers it");
     assert!(answers[1]["error"]["message"].as_str().unwrap().contains("404"), "{answers:?}");
 }
+
+#[test]
+fn an_answer_on_a_resumed_stream_gets_to_the_client() {
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", &format!("id: 9\ndata: {ODD}\n\n")),
+        _ => usual(message).unwrap_or_else(|| http("text/event-stream", "id: 8\ndata: \n\n")),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let begun = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(begun.text(), "id: 8\ndata: \n\n");
+    let resumed = [&headers[..], &[("last-event-id", "8")]].concat();
+    let rest = gateway.open("GET", "/mcp", &resumed, "").finish();
+    assert_eq!(rest.text(), format!("id: 9\ndata: {ODD}\n\n"));
+}

@@ -303,11 +303,15 @@ impl Relay {
         }
     }
 
-    /// Requests without an answer get an error, unless the client can ask for the rest.
+    /// Requests without an answer get an error, unless the client can ask for the rest: then the
+    /// answer comes on another stream.
     async fn end(&self, reason: &str) {
+        if self.resumable {
+            return;
+        }
         for id in &self.late.ids {
             let error = self.conversation.give_up_on(id, Code::ServerGone, reason);
-            if let Some(error) = error.filter(|_| !self.resumable) {
+            if let Some(error) = error {
                 let _ = self.events.send(sse_event(&error).into()).await;
             }
         }
