@@ -17,7 +17,6 @@ mod support {
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -378,29 +377,16 @@ fn a_refusal_that_names_no_request_keeps_its_status() {
 }
 
 #[test]
-fn a_request_does_not_overtake_the_stream_that_was_asked_for_before_it() {
-    let log: Arc<Mutex<Vec<&str>>> = Arc::default();
-    let order = Arc::clone(&log);
-    let upstream = Upstream::start(move |message| {
-        if message.is_null() {
-            // Slow, as one is to whom a connection has still to be made.
-            std::thread::sleep(Duration::from_millis(500));
-            order.lock().unwrap().push("opened");
-            return http("text/event-stream", ": hello\n\n");
-        }
-        usual(message).unwrap_or_else(|| {
-            order.lock().unwrap().push("called");
-            http("application/json", ODD)
-        })
+fn an_answer_on_a_resumed_stream_gets_to_the_client() {
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", &format!("id: 9\ndata: {ODD}\n\n")),
+        _ => usual(message).unwrap_or_else(|| http("text/event-stream", "id: 8\ndata: \n\n")),
     });
     let gateway = Gateway::start(&["--url", &upstream.url()]);
     let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
-    std::thread::scope(|scope| {
-        scope.spawn(|| gateway.open("GET", "/mcp", &headers, "").finish());
-        while !upstream.seen.lock().unwrap().iter().any(|(head, _)| head.starts_with("GET")) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-    });
-    assert_eq!(*log.lock().unwrap(), ["opened", "called"]);
+    let begun = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(begun.text(), "id: 8\ndata: \n\n");
+    let resumed = [&headers[..], &[("last-event-id", "8")]].concat();
+    let rest = gateway.open("GET", "/mcp", &resumed, "").finish();
+    assert_eq!(rest.text(), format!("id: 9\ndata: {ODD}\n\n"));
 }

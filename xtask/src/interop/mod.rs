@@ -5,7 +5,7 @@
 //! | `install` | what has to be there, in which versions |
 //! | `cases`, `server` | servers, and calls that are refused and corrected: a correction is only as good as what the real server says to it |
 //! | `clients`, `drivers`, `rmcp_client`, `partners` | real clients through the gateway to real servers |
-//! | `conformance`, `standing` | the official suite, directly and through the gateway |
+//! | `conformance`, `target`, `standing` | the official suite, directly and through the gateway, plain and wrapped |
 //! | `process`, `report` | processes that listen; jobs and their outcome |
 
 mod cases;
@@ -19,6 +19,7 @@ mod report;
 mod rmcp_client;
 mod server;
 mod standing;
+mod target;
 
 use std::path::Path;
 use std::process::Command;
@@ -39,6 +40,12 @@ pub(crate) struct Options {
     /// Only one part
     #[arg(long)]
     only: Option<Part>,
+    /// Only checks whose name has this in it
+    #[arg(long, value_name = "TEXT")]
+    matching: Option<String>,
+    /// A debug build: quicker to have, slower to run
+    #[arg(long)]
+    debug: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,7 +54,7 @@ enum Part {
     Servers,
     /// Real clients through the gateway
     Clients,
-    /// The official suite through the gateway
+    /// The official suite through the gateway and on wrapped servers
     Conformance,
 }
 
@@ -65,10 +72,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let installing = std::thread::spawn({
         let folder = folder.clone();
-        move || Installed::prepare(&folder)
+        let built =
+            paths::root().join("target").join(if options.debug { "debug" } else { "release" });
+        move || Installed::prepare(&folder, built)
     });
-    let release = ["build", "--quiet", "--release", "--package", "stickler-cli"];
-    let built = call(Command::new("cargo").args(release));
+    let built = build(options.debug);
     let installed = installing.join().map_err(|_| "cannot install".to_owned())??;
     built?;
     let report = Report::default();
@@ -86,27 +94,44 @@ pub(crate) fn run(options: &Options) -> Outcome {
         jobs.extend(
             cases::all(installed)
                 .into_iter()
-                .map(|subject| Job::new(subject.package, move || check(&subject, folder))),
+                .map(|s| Job::new(s.package, move || check(installed, &s, folder))),
         );
+    }
+    if let Some(text) = &options.matching {
+        jobs.retain(|job| job.name.contains(text));
     }
     report.do_all(jobs, AT_ONCE);
     report.finish()
 }
 
-fn check(subject: &Subject, folder: &Path) -> Result<String, String> {
+/// What is tried, as users would have it.
+fn build(debug: bool) -> Outcome {
+    let parts: [&[&str]; 2] = [
+        &["--package", "stickler-cli", "--bin", "stickler"],
+        &["--package", "stickler-rmcp", "--example", "conformance_server"],
+    ];
+    parts.into_iter().try_for_each(|part| {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["build", "--quiet"]).args(part);
+        call(if debug { &mut cargo } else { cargo.arg("--release") })
+    })
+}
+
+fn check(installed: &Installed, subject: &Subject, folder: &Path) -> Result<String, String> {
     let mut server = Server::start(&subject.command)?;
     let tools = server.request("tools/list", &json!({}))?;
     let file = folder.join(format!("{}.tools.json", subject.package.replace('/', "_")));
     std::fs::write(&file, tools.to_string()).map_err(|error| error.to_string())?;
     for case in &subject.cases {
-        check_case(case, &file, &mut server).map_err(|error| format!("{}: {error}", case.what))?;
+        check_case(installed, case, &file, &mut server)
+            .map_err(|error| format!("{}: {error}", case.what))?;
     }
     Ok(format!("{} calls as they should be", subject.cases.len()))
 }
 
 /// Refused with the expected finding, and the corrected call works on the real server.
-fn check_case(case: &Case, tools: &Path, server: &mut Server) -> Outcome {
-    let verdict = validate(tools, case.tool, &case.arguments)?;
+fn check_case(installed: &Installed, case: &Case, tools: &Path, server: &mut Server) -> Outcome {
+    let verdict = validate(installed, tools, case.tool, &case.arguments)?;
     let Some((kind, path)) = case.refused_as else {
         if verdict["valid"] != true {
             return Err(format!("a good call is refused: {verdict}"));
@@ -135,8 +160,13 @@ fn accepted(server: &mut Server, tool: &str, arguments: &Value) -> Outcome {
     Ok(())
 }
 
-fn validate(tools: &Path, tool: &str, arguments: &Value) -> Result<Value, String> {
-    let output = Command::new(process::stickler())
+fn validate(
+    installed: &Installed,
+    tools: &Path,
+    tool: &str,
+    arguments: &Value,
+) -> Result<Value, String> {
+    let output = Command::new(installed.stickler())
         .args(["validate", "--format", "json", "--tools"])
         .arg(tools)
         .args([tool, "--args", &arguments.to_string()])

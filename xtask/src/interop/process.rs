@@ -1,11 +1,10 @@
 //! Processes that listen: gateways and servers, ended when they are dropped.
 
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::paths;
+use super::install::Installed;
 
 /// Long enough for a slow start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,9 +37,9 @@ impl Listening {
     }
 
     /// The gateway in front of a URL or a command.
-    pub(super) fn gateway(server: &[String]) -> Result<Self, String> {
+    pub(super) fn gateway(installed: &Installed, server: &[String]) -> Result<Self, String> {
         Self::start(|port| {
-            let mut command = Command::new(stickler());
+            let mut command = Command::new(installed.stickler());
             command.args(["run", "--grace", "1", "--listen", &format!("127.0.0.1:{port}")]);
             command.args(server);
             command
@@ -65,11 +64,6 @@ impl Drop for Listening {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
-}
-
-/// The binary under test.
-pub(super) fn stickler() -> PathBuf {
-    paths::root().join("target/release/stickler")
 }
 
 fn free_port() -> Result<u16, String> {

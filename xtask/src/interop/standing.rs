@@ -1,6 +1,6 @@
-//! Where the suite must see a difference through the gateway, and why.
+//! Where the suite must see a difference through the gateway, and why. A wrapped server has none.
 
-use super::conformance::{Server, Way};
+use super::target::{Server, Way};
 
 /// Where a reader finds the reasons.
 pub(super) const WHERE: &str = "xtask/src/interop/standing.rs";

@@ -14,7 +14,7 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use stickler::envelope::{Address, Glimpse};
 use stickler::headers::{VERSION, VERSION_KEY};
-use stickler::{Decision, Revision, Side};
+use stickler::{Decision, Era, Finding, MessageRule, Revision, Severity, Side, Verdict};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -118,15 +118,19 @@ impl RawSettings {
         headers: &HeaderMap,
         body: &[u8],
     ) -> Result<Option<Vec<u8>>, Box<Response<RawBody>>> {
+        if is_no_handshake(headers, body) {
+            return Ok(None);
+        }
         let mut middleware = self.middleware(revision(headers, body));
         let verdict = self.judge(&mut middleware, body, Duration::ZERO);
         log(Side::Client, &verdict);
+        let status = middleware.revision().and_then(|revision| status_of(revision, &verdict));
         match verdict.decision {
             Decision::Forward => Ok(None),
             Decision::Rewrite(bytes) => Ok(Some(bytes)),
             // One body has one answer, and rmcp knows no batches: all of it is refused.
             Decision::Answer(answer) | Decision::Split { answer, .. } => {
-                Err(Box::new(answered(answer)))
+                Err(Box::new(answered(answer, status)))
             }
             Decision::Drop => Err(Box::new(with_status(StatusCode::ACCEPTED, whole(Bytes::new())))),
         }
@@ -159,6 +163,14 @@ fn revision(headers: &HeaderMap, body: &[u8]) -> Option<Revision> {
     }
 }
 
+/// An `initialize` whose header and body say that there is none in its revision: rmcp refuses it as
+/// the protocol wants.
+fn is_no_handshake(headers: &HeaderMap, body: &[u8]) -> bool {
+    let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+    let is_modern = version.and_then(Revision::parse).is_some_and(|one| one.era() == Era::Modern);
+    is_modern && method(body) == Some(b"initialize") && contains(body, VERSION_KEY.as_bytes())
+}
+
 fn method(body: &[u8]) -> Option<&[u8]> {
     Address::of(body).method.and_then(|span| body.get(span))
 }
@@ -167,12 +179,26 @@ fn contains(body: &[u8], text: &[u8]) -> bool {
     body.windows(text.len()).any(|window| window == text)
 }
 
+/// The modern era has statuses for requests that do not say what they are, and for unknown methods.
+fn status_of(revision: Revision, verdict: &Verdict) -> Option<StatusCode> {
+    let mut errors = verdict.findings.iter().filter(|one| one.severity == Severity::Error);
+    let of_rule = |finding: &Finding| match (finding.rule, finding.path.as_str()) {
+        (MessageRule::BadParams, "/params") => Some(StatusCode::BAD_REQUEST),
+        (MessageRule::BadParams, path) if path.starts_with("/params/_meta") => {
+            Some(StatusCode::BAD_REQUEST)
+        }
+        (MessageRule::UnknownMethod, _) => Some(StatusCode::NOT_FOUND),
+        _ => None,
+    };
+    errors.find_map(of_rule).filter(|_| revision.era() == Era::Modern)
+}
+
 /// An answer that names no request is no answer to a request.
-fn answered(answer: Vec<u8>) -> Response<RawBody> {
+fn answered(answer: Vec<u8>, status: Option<StatusCode>) -> Response<RawBody> {
     let id = Address::of(&answer).id.and_then(|span| answer.get(span));
     let status = match id {
         None | Some(b"null") => StatusCode::BAD_REQUEST,
-        Some(_) => StatusCode::OK,
+        Some(_) => status.unwrap_or(StatusCode::OK),
     };
     json(status, answer)
 }

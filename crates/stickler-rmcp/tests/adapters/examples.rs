@@ -50,6 +50,31 @@ fn validating_client_refuses_calls_and_asks_the_server() {
     assert!(text.contains("valid: false, says the schema alone: "), "{text}");
 }
 
+/// The official suite itself needs Node: `cargo xtask interop` runs it.
+#[tokio::test]
+async fn the_server_for_the_official_suite_says_the_same_plain_and_wrapped() {
+    let mut plain = None;
+    for how in [&["--plain"][..], &[], &["--raw"]] {
+        let arguments = [&["--listen", "127.0.0.1:0"], how].concat();
+        let server = Listening::start("conformance_server", &arguments);
+        let mut client = McpClient::new(McpConfig::url("suite", &server.url)).unwrap();
+        client.connect().await.unwrap();
+        let mut seen = Vec::new();
+        for (tool, arguments) in [
+            ("test_simple_text", json!({})),
+            ("test_tool_with_progress", json!({})),
+            ("json_schema_2020_12_tool", json!({ "email": "a@b.c" })),
+            ("test_error_handling", json!({})),
+        ] {
+            let answer = client.call_tool(tool, arguments).await;
+            seen.push(answer.map(|one| one.text()).map_err(|error| error.to_string()));
+        }
+        client.close().await;
+        assert_eq!(seen[0].as_deref(), Ok("This is a simple text response for testing."));
+        assert_eq!(&seen, plain.get_or_insert_with(|| seen.clone()), "{how:?}");
+    }
+}
+
 #[test]
 fn deep_checks_say_what_no_schema_can() {
     let text = printed("deep_checks", &["--show"]);

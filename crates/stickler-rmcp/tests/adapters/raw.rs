@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 
 use crate::http::Web;
 use crate::notes::Notes;
-use crate::support::initialize;
+use crate::support::{initialize, modern_meta};
 
 fn wrapped() -> Validated<Notes> {
     Validated::new(Notes::default(), ValidationConfig::default())
@@ -148,5 +148,26 @@ async fn arguments_that_are_no_object_get_help_where_the_tools_are_known() {
         let told = &result["_meta"]["dev.stickler/validation"];
         assert_eq!(told["corrected"]["arguments"], json!({ "path": "a" }), "{answer:?}");
         assert_eq!(answer.message()["id"], 5);
+    }
+}
+
+#[tokio::test]
+async fn modern_requests_get_the_statuses_that_they_get_without_the_layer() {
+    let meta = modern_meta();
+    let version = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+    let handshake = json!({ "_meta": meta, "protocolVersion": "2026-07-28" });
+    for raw in [None, Some(RawSettings::default())] {
+        let web = Web::modern(wrapped(), raw).await;
+        for (method, params, status, code) in [
+            ("tools/list", json!({}), 400, -32602),
+            ("tools/list", json!({ "_meta": {} }), 400, -32602),
+            ("tools/list", json!({ "_meta": version }), 400, -32602),
+            ("initialize", handshake.clone(), 404, -32601),
+        ] {
+            let request = json!({ "jsonrpc": "2.0", "id": 5, "method": method, "params": params });
+            let answer = web.post(request.to_string()).await;
+            let told = (answer.status, answer.message()["error"]["code"].clone());
+            assert_eq!(told, (status, json!(code)), "{request}: {answer:?}");
+        }
     }
 }

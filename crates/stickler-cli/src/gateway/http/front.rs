@@ -218,7 +218,15 @@ fn is_modern(version: &str) -> bool {
 }
 
 pub(super) fn is_initialize(body: &[u8]) -> bool {
-    Address::of(body).method.and_then(|span| body.get(span)) == Some(b"initialize")
+    method(body) == Some(b"initialize")
+}
+
+pub(super) fn is_initialized(body: &[u8]) -> bool {
+    method(body) == Some(b"notifications/initialized")
+}
+
+fn method(body: &[u8]) -> Option<&[u8]> {
+    Address::of(body).method.and_then(|span| body.get(span))
 }
 
 /// Takes as long for a wrong token as for a right one.

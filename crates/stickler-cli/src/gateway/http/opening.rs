@@ -1,44 +1,149 @@
 //! Streams that are being opened: what a client sends after one must not get to the server before it.
 //!
 //! A server that has something to ask, and no stream to ask it on yet, may ask nobody. Directly the
-//! order of the client's own requests keeps it from that; through a gateway a request on a connection
-//! that is open already would overtake the stream, whose connection has still to be made.
+//! order of the client's own requests keeps it from that. Through a gateway a request on a connection
+//! that is open already would overtake the stream, whose connection has still to be made. And where
+//! both come at nearly the same moment, the gateway may see the request first: so the first one after
+//! the handshake waits a moment for the stream that most clients open then.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// A server that does not open its stream keeps nobody waiting for longer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many streams of a client are being opened.
-#[derive(Debug)]
-pub(super) struct Opening(watch::Sender<usize>);
+/// What a client that opens no stream loses, once a session.
+const MOMENT: Duration = Duration::from_millis(20);
 
-/// One of them.
+/// The streams of a client that are not open yet.
+#[derive(Debug)]
+pub(super) struct Opening {
+    state: watch::Sender<State>,
+    moment: Duration,
+}
+
+#[derive(Debug)]
+struct State {
+    first: First,
+    /// How many streams were asked for and are not open yet.
+    under_way: usize,
+}
+
+/// The first stream of a session.
+#[derive(Debug, PartialEq, Eq)]
+enum First {
+    /// It is too early for it.
+    NotYet,
+    /// The handshake is over: it may come now.
+    Expected,
+    /// It has come, or was waited for in vain.
+    Settled,
+}
+
+/// A stream under way.
 pub(super) struct BeingOpened<'o>(&'o Opening);
 
 impl Opening {
     pub(super) fn new() -> Self {
-        Self(watch::Sender::new(0))
+        Self::with_moment(MOMENT)
+    }
+
+    fn with_moment(moment: Duration) -> Self {
+        let state = State { first: First::NotYet, under_way: 0 };
+        Self { state: watch::Sender::new(state), moment }
+    }
+
+    /// The client has said that the handshake is over.
+    pub(super) fn expect(&self) {
+        self.state.send_if_modified(|state| {
+            let is_time = state.first == First::NotYet;
+            if is_time {
+                state.first = First::Expected;
+            }
+            is_time
+        });
     }
 
     pub(super) fn begin(&self) -> BeingOpened<'_> {
-        self.0.send_modify(|count| *count += 1);
+        self.state.send_modify(|state| {
+            state.first = First::Settled;
+            state.under_way += 1;
+        });
         BeingOpened(self)
+    }
+
+    /// For a request: lets the first stream go ahead, if it comes at once.
+    pub(super) async fn first(&self) {
+        if self.state.borrow().first == First::Expected {
+            let mut state = self.state.subscribe();
+            let settled = state.wait_for(|state| state.first == First::Settled);
+            if timeout(self.moment, settled).await.is_err() {
+                // Nobody else has to wait for it.
+                self.state.send_modify(|state| state.first = First::Settled);
+            }
+        }
     }
 
     /// Lets those go first that came first.
     pub(super) async fn done(&self) {
-        if *self.0.borrow() > 0 {
-            let mut count = self.0.subscribe();
-            let _ = tokio::time::timeout(PATIENCE, count.wait_for(|count| *count == 0)).await;
+        if self.state.borrow().under_way > 0 {
+            let mut state = self.state.subscribe();
+            let _ = timeout(PATIENCE, state.wait_for(|state| state.under_way == 0)).await;
         }
     }
 }
 
 impl Drop for BeingOpened<'_> {
     fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count = count.saturating_sub(1));
+        self.0.state.send_modify(|state| state.under_way = state.under_way.saturating_sub(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No test waits as long as this.
+    const AGES: Duration = Duration::from_secs(3600);
+
+    #[tokio::test]
+    async fn a_request_after_the_handshake_waits_for_the_stream() {
+        let opening = Opening::with_moment(AGES);
+        opening.expect();
+        let request = async {
+            opening.first().await;
+            opening.state.borrow().under_way
+        };
+        let stream = async {
+            tokio::task::yield_now().await;
+            let stream = opening.begin();
+            tokio::task::yield_now().await;
+            drop(stream);
+        };
+        let (seen, ()) = tokio::join!(request, stream);
+        assert_eq!(seen, 1, "the stream was under way when the request went on");
+    }
+
+    #[tokio::test]
+    async fn only_the_first_request_waits_and_only_after_the_handshake() {
+        let opening = Opening::with_moment(AGES);
+        opening.first().await;
+        opening.expect();
+        drop(opening.begin());
+        opening.first().await;
+        opening.expect();
+        opening.first().await;
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_does_not_come_is_waited_for_once() {
+        let mut opening = Opening::with_moment(Duration::ZERO);
+        opening.expect();
+        opening.first().await;
+        opening.moment = AGES;
+        opening.expect();
+        opening.first().await;
     }
 }

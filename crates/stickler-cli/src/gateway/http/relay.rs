@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits};
 use super::deadline::Deadline;
-use super::front::is_initialize;
+use super::front::{is_initialize, is_initialized};
 use super::mail::{Parcel, requests_in};
 use super::old_transport;
 use super::reply::{self, Answer};
@@ -69,7 +69,7 @@ impl Exchange<'_> {
         let ids = requests_in(&message);
         let session = headers.clone();
         let mut guard = self.abandon_on_drop(&message);
-        self.conversation.opening.done().await;
+        self.wait_for_streams(&message, &ids).await;
         let late = Deadline::of(self, &message, &ids);
         let sent = tokio::select! {
             sent = self.send(Method::POST, headers, message) => sent,
@@ -99,6 +99,18 @@ impl Exchange<'_> {
         let answer = self.answer(response, lease, late, answers, session).await;
         guard.0 = None;
         answer
+    }
+
+    /// Streams are for sessions, which only the legacy era has.
+    async fn wait_for_streams(&self, message: &[u8], ids: &[RequestId]) {
+        let opening = &self.conversation.opening;
+        if !self.is_modern && !ids.is_empty() {
+            opening.first().await;
+        }
+        opening.done().await;
+        if !self.is_modern && is_initialized(message) {
+            opening.expect();
+        }
     }
 
     /// A client that goes away while the server thinks leaves no request behind.
@@ -291,11 +303,15 @@ impl Relay {
         }
     }
 
-    /// Requests without an answer get an error, unless the client can ask for the rest.
+    /// Requests without an answer get an error, unless the client can ask for the rest: then the
+    /// answer comes on another stream.
     async fn end(&self, reason: &str) {
+        if self.resumable {
+            return;
+        }
         for id in &self.late.ids {
             let error = self.conversation.give_up_on(id, Code::ServerGone, reason);
-            if let Some(error) = error.filter(|_| !self.resumable) {
+            if let Some(error) = error {
                 let _ = self.events.send(sse_event(&error).into()).await;
             }
         }
