@@ -20,6 +20,9 @@ use serde_json::{Value, json};
 use support::http::{call, scripted_server};
 use support::stdio::Gateway;
 
+/// Of the text in one message of the slow reader's.
+const LENGTH: usize = 256 << 10;
+
 fn gateway(options: &[&str], mode: &str) -> Gateway {
     let server = scripted_server().to_string_lossy().into_owned();
     let mut arguments = options.to_vec();
