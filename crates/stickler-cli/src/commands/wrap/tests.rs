@@ -7,7 +7,7 @@ use super::Direction;
 use super::file::change;
 
 fn wrap(text: &str) -> String {
-    change(text, &[], Direction::Wrap).unwrap().text
+    change(text, &[], Direction::Wrap("stickler")).unwrap().text
 }
 
 fn unwrap(text: &str) -> String {
@@ -64,7 +64,7 @@ fn what_is_odd_stays_as_it_is_with_the_reason() {
         ("1", "no object"),
     ] {
         let text = format!("{{\"mcpServers\":{{\"a\":{entry}}}}}");
-        let changed = change(&text, &[], Direction::Wrap).unwrap();
+        let changed = change(&text, &[], Direction::Wrap("stickler")).unwrap();
         assert_eq!(changed.text, text);
         let told = changed.entries[0].outcome.as_ref().unwrap_err();
         assert!(told.contains(reason), "{told}");
@@ -179,7 +179,7 @@ proptest! {
     #[test]
     fn what_the_client_starts_is_what_it_started_behind_stickler(text in document()) {
         prop_assume!(!is_wrapped(&text));
-        let changed = change(&text, &[], Direction::Wrap).unwrap();
+        let changed = change(&text, &[], Direction::Wrap("stickler")).unwrap();
         for entry in changed.entries {
             let Ok(after) = &entry.outcome else { continue };
             let before: Value = serde_json::from_str(&entry.before).unwrap();
@@ -202,7 +202,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "\\PC{0,40}|[\\[\\]{}:,\"a ]{0,40}") {
-        let _ = change(&text, &[], Direction::Wrap);
+        let _ = change(&text, &[], Direction::Wrap("stickler"));
         let _ = change(&text, &[], Direction::Unwrap);
     }
 }

@@ -3,7 +3,8 @@
 
 use stickler::tape::{Kind, Node};
 
-use super::entry::{Member, Members, PROGRAM, Refusal};
+use super::entry::{Member, Members, Refusal};
+use super::program::quoted;
 use super::splice::Change;
 
 /// What clients call Streamable HTTP unless they call it something else.
@@ -11,7 +12,7 @@ const USUAL: &str = "\"http\"";
 
 pub(super) fn wrap(
     text: &str,
-    name: Node<'_>,
+    (name, program): (Node<'_>, &str),
     url: Member<'_>,
     members: &Members<'_>,
 ) -> Result<Vec<Change>, Refusal> {
@@ -45,7 +46,8 @@ pub(super) fn wrap(
     }
     let (colon, indent) = (url.colon(text), url.indent(text));
     let words = words.join(", ");
-    let member = format!("\"command\"{colon}\"{PROGRAM}\",{indent}\"args\": [{words}]");
+    let program = quoted(program);
+    let member = format!("\"command\"{colon}{program},{indent}\"args\": [{words}]");
     changes.push(Change::replace(url.key.span().start..url.value.span().end, member));
     Ok(changes)
 }
