@@ -50,6 +50,24 @@ fn a_url_becomes_a_command_with_its_headers_in_the_environment() {
 }
 
 #[test]
+fn variables_that_were_added_since_are_not_made_headers() {
+    let before = r#"{"mcpServers":{"a":{"url":"https://x","headers":{"B":"1","A":"2"}}}}"#;
+    let wrapped = wrap(before);
+    let sorted = wrapped.replace(r#"{"B":"1","A":"2"}"#, r#"{"A":"2","B":"1"}"#);
+    assert!(unwrap(&sorted).contains(r#""headers":{"A":"2","B":"1"}"#), "another order will do");
+    for env in
+        [r#"{"B":"1","A":"2","SECRET":"x"}"#, r#"{"B":"1"}"#, r#"{"B":"1","a":"2"}"#, "{}", "1"]
+    {
+        let changed = wrapped.replace(r#"{"B":"1","A":"2"}"#, env);
+        assert_ne!(changed, wrapped);
+        let outcome = change(&changed, &[], Direction::Unwrap).unwrap();
+        assert_eq!(outcome.text, changed);
+        let told = outcome.entries[0].outcome.as_ref().unwrap_err();
+        assert!(told.contains("changed since"), "{told}");
+    }
+}
+
+#[test]
 fn what_is_odd_stays_as_it_is_with_the_reason() {
     for (entry, reason) in [
         (r#"{"command":"stickler","args":["run","--strict","--","x"]}"#, "runs Stickler already"),
