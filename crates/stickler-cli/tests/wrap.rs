@@ -5,7 +5,8 @@
     clippy::panic,
     clippy::disallowed_methods,
     clippy::format_push_string,
-    reason = "tests are blunt, and start processes"
+    clippy::print_stdout,
+    reason = "tests are blunt, start processes, and say why they were skipped"
 )]
 
 mod support {
@@ -14,7 +15,8 @@ mod support {
 }
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -22,9 +24,20 @@ use serde_json::{Value, json};
 use support::folder::Folder;
 use support::http::{call, initialize, scripted_server};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_stickler");
+
+/// Where `stickler` is found by its name.
+fn search_path() -> String {
+    let folder = Path::new(PROGRAM).parent().unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
 fn stickler(arguments: &[&str]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } =
-        Command::new(env!("CARGO_BIN_EXE_stickler")).args(arguments).output().unwrap();
+    told(Command::new(PROGRAM).args(arguments).env("PATH", search_path()))
+}
+
+fn told(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
 }
@@ -93,12 +106,67 @@ fn what_is_no_file_of_a_client_stays_as_it_is() {
     assert_eq!((status, complaint.contains("cannot read")), (2, true), "{complaint}");
 }
 
+#[test]
+fn where_the_name_leads_nowhere_the_file_says_where_the_program_is() {
+    let folder = Folder::new();
+    let file = folder.file(".mcp.json", FILE);
+    let (status, _, complaint) =
+        told(Command::new(PROGRAM).args(["wrap", &file]).env("PATH", folder.path("")));
+    assert_eq!(status, 0, "{complaint}");
+    let wrapped = folder.read(".mcp.json");
+    let changed: Value = serde_json::from_str(&wrapped).unwrap();
+    let program = Path::new(PROGRAM).canonicalize().unwrap();
+    assert_eq!(changed["mcpServers"]["git"]["command"], program.to_str().unwrap());
+    assert_eq!(stickler(&["wrap", &file]).0, 0);
+    assert_eq!(folder.read(".mcp.json"), wrapped, "once is enough, by any name");
+    assert_eq!(stickler(&["unwrap", &file]).0, 0);
+    assert_eq!(folder.read(".mcp.json"), FILE);
+}
+
+/// Somebody who is not the one that runs the tests.
+const SOMEBODY: u32 = 54_321;
+
+#[test]
+fn the_file_stays_with_its_owner() {
+    let folder = Folder::new();
+    let file = folder.file(".mcp.json", FILE);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    if std::os::unix::fs::chown(&file, Some(SOMEBODY), Some(SOMEBODY)).is_err() {
+        println!("skipped: only root can give files away");
+        return;
+    }
+    assert_eq!(stickler(&["wrap", &file]).0, 0);
+    assert_ne!(folder.read(".mcp.json"), FILE);
+    let about = std::fs::metadata(&file).unwrap();
+    assert_eq!((about.uid(), about.gid(), about.mode() & 0o777), (SOMEBODY, SOMEBODY, 0o600));
+}
+
+#[test]
+fn a_file_that_cannot_stay_with_its_owner_stays_as_it_is() {
+    let folder = Folder::new();
+    let file = folder.file(".mcp.json", FILE);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(folder.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["wrap", &file]).uid(SOMEBODY).gid(SOMEBODY).env("PATH", search_path());
+    if command.output().is_err() {
+        println!("skipped: only root can be somebody else, who must be able to run the program");
+        return;
+    }
+    let (status, _, complaint) = told(&mut command);
+    if complaint.contains("cannot read") {
+        println!("skipped: somebody else cannot reach this folder");
+        return;
+    }
+    assert_eq!((status, complaint.contains("let its owner do this")), (2, true), "{complaint}");
+    assert_eq!(folder.read(".mcp.json"), FILE);
+    assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 1, "nothing is left behind");
+}
+
 /// Starts a server as a client would, and calls a tool badly.
 fn refused(folder: &Folder, name: &str) -> Value {
     let file: Value = serde_json::from_str(&folder.read(".mcp.json")).unwrap();
     let server = &file["mcpServers"][name];
-    let program = Path::new(env!("CARGO_BIN_EXE_stickler")).parent().unwrap();
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let words = |value: &Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap() };
     let mut command = Command::new(server["command"].as_str().unwrap());
     for (name, value) in server["env"].as_object().into_iter().flatten() {
@@ -106,7 +174,7 @@ fn refused(folder: &Folder, name: &str) -> Value {
     }
     let mut child = command
         .args(words(&server["args"]))
-        .env("PATH", path)
+        .env("PATH", search_path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

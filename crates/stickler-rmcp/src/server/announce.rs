@@ -1,7 +1,8 @@
 //! What the wrapper adds to the server's capabilities.
 
-use rmcp::ServerHandler;
 use rmcp::model::{JsonObject, ServerCapabilities};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use stickler::ToolValidationCapability;
 use stickler::tool_validation::{EXPERIMENTAL, EXTENSION};
@@ -24,19 +25,31 @@ pub(super) fn validates(capabilities: &ServerCapabilities) -> bool {
 
 impl<H: ServerHandler> Validated<H> {
     /// The capability, where there are tools and somebody to check their calls.
-    pub(super) fn capability(&self) -> Option<ToolValidationCapability> {
-        let capability = ToolValidationCapability::new(self.settings.method.clone()?);
+    fn capability(
+        &self,
+        context: Option<&RequestContext<RoleServer>>,
+    ) -> Option<ToolValidationCapability> {
+        let name = match context {
+            Some(context) => self.announced_tool(context),
+            None => self.known_own_tool(),
+        };
+        let capability = ToolValidationCapability::new(name?);
         Some(match &self.settings.checks {
             Some(checks) => capability.with_levels(checks.levels()),
             None => capability,
         })
     }
 
-    pub(super) fn announce(&self, capabilities: &mut ServerCapabilities, which: Announcement) {
+    pub(super) fn announce(
+        &self,
+        capabilities: &mut ServerCapabilities,
+        which: Announcement,
+        context: Option<&RequestContext<RoleServer>>,
+    ) {
         if capabilities.tools.is_none() || validates(capabilities) {
             return;
         }
-        let Some(capability) = self.capability() else { return };
+        let Some(capability) = self.capability(context) else { return };
         let Value::Object(capability) = capability.to_value() else { return };
         if which == Announcement::Modern {
             add(&mut capabilities.extensions, EXTENSION, capability.clone());

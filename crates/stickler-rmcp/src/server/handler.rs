@@ -36,7 +36,7 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
             Admission::Admitted(Some(repaired)) => request.arguments = Some(repaired),
             Admission::Admitted(None) => {}
         }
-        if self.is_for_us(&request.name) {
+        if self.is_for_us(&request.name, &context).await {
             return self.validate_for(&request, &context).await;
         }
         let tool = request.name.clone();
@@ -50,23 +50,23 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         let asked = request.clone();
-        let list = self.guard("tools/list", || self.handler.list_tools(request, context));
+        let list = self.guard("tools/list", || self.handler.list_tools(request, context.clone()));
         let mut list = list.await?;
-        self.overhear(asked.as_ref(), &list);
+        let is_whole = self.overhear(asked.as_ref(), &list);
         if list.next_cursor.is_none() {
-            list.tools.extend(self.validation_entry(&list.tools));
+            let entry = self.validation_entry(&list.tools, is_whole, &context).await;
+            list.tools.extend(entry);
         }
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let ours = || self.validation_entry(&[]).filter(|tool| tool.name == name);
-        self.handler.get_tool(name).or_else(ours)
+        self.handler.get_tool(name).or_else(|| self.validation_tool_called(name))
     }
 
     fn get_info(&self) -> ServerConfig {
         let mut info = self.handler.get_info();
-        self.announce(&mut info.capabilities, Announcement::Modern);
+        self.announce(&mut info.capabilities, Announcement::Modern, None);
         info
     }
 
@@ -75,9 +75,10 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         request: InitializeRequestParams,
         context: Context,
     ) -> Result<InitializeResult, ErrorData> {
+        let own = context.clone();
         let answer = self.guard("initialize", || self.handler.initialize(request, context));
         let mut answer = answer.await?;
-        self.announce(&mut answer.capabilities, Announcement::Legacy);
+        self.announce(&mut answer.capabilities, Announcement::Legacy, Some(&own));
         Ok(answer)
     }
 
@@ -86,14 +87,15 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         request: &InitializeRequestParams,
     ) -> Result<InitializeResult, ErrorData> {
         let mut answer = self.handler.negotiate_initialize(request)?;
-        self.announce(&mut answer.capabilities, Announcement::Legacy);
+        self.announce(&mut answer.capabilities, Announcement::Legacy, None);
         Ok(answer)
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
+        let own = context.clone();
         let answer = self.guard("server/discover", || self.handler.discover(context));
         let mut answer = answer.await?;
-        self.announce(&mut answer.capabilities, Announcement::Modern);
+        self.announce(&mut answer.capabilities, Announcement::Modern, Some(&own));
         Ok(answer)
     }
 

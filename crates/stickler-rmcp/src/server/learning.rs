@@ -6,7 +6,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use stickler::tool_validation::validation_tool;
 use stickler::{Discovery, ToolDefinition, ToolList};
 
-use super::Validated;
+use super::{SECOND_CHOICE, Validated};
 
 /// More pages than this are no list.
 pub(super) const MOST_PAGES: usize = 1000;
@@ -51,25 +51,34 @@ impl<H: ServerHandler> Validated<H> {
             tools.extend(self.handler.get_tool(name));
         }
         let mut definitions = self.definitions(&tools);
+        let has = |name: &str| tools.iter().any(|tool| tool.name == name);
         if let Some(method) = self.own_tool(&tools) {
             definitions.push(validation_tool(method));
+            // Announced where the tools were not known yet.
+            if called == Some(SECOND_CHOICE) && method != SECOND_CHOICE && !has(SECOND_CHOICE) {
+                definitions.push(validation_tool(SECOND_CHOICE));
+            }
         }
         self.validator.cache().populate(&self.name, &definitions)
     }
 
-    /// Learns from a list that passes by, when it is whole.
-    pub(super) fn overhear(&self, asked: Option<&PaginatedRequestParams>, list: &ListToolsResult) {
+    /// Learns from a list that passes by, when it is whole. Says whether it is.
+    pub(super) fn overhear(
+        &self,
+        asked: Option<&PaginatedRequestParams>,
+        list: &ListToolsResult,
+    ) -> bool {
         let is_first = asked.is_none_or(|asked| asked.cursor.is_none());
-        if is_first && list.next_cursor.is_none() {
+        let is_whole = is_first && list.next_cursor.is_none();
+        if is_whole {
             self.learn(list.tools.clone(), None);
         }
+        is_whole
     }
 
-    /// Our tool's name, unless the handler has a tool of that name.
-    pub(super) fn own_tool(&self, tools: &[Tool]) -> Option<&str> {
-        let method = self.settings.method.as_deref()?;
-        let is_taken = tools.iter().any(|tool| tool.name == method);
-        (!is_taken && self.handler.get_tool(method).is_none()).then_some(method)
+    /// Whether anything is known of the tools.
+    pub(super) fn has_learnt(&self) -> bool {
+        !self.validator.cache().tool_names(&self.name).is_empty()
     }
 
     pub(super) fn definitions(&self, tools: &[Tool]) -> Vec<ToolDefinition> {

@@ -65,7 +65,7 @@ pub struct Validated<H> {
 struct Settings {
     answer: AnswerForm,
     repeat_limit: u32,
-    /// The name of the tool that validates; `None` where there is none.
+    /// The best name for the tool that validates; `None` where there is none.
     method: Option<String>,
     checks: Option<Arc<dyn ErasedChecks>>,
     reveals_internal_errors: bool,

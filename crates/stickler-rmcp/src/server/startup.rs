@@ -126,7 +126,7 @@ impl<H: ServerHandler> Validated<H> {
             tools.extend(page.tools);
             cursor = page.next_cursor;
             if cursor.is_none() {
-                tools.retain(|tool| !self.is_for_us(&tool.name));
+                tools.retain(|tool| !self.is_our_entry(tool));
                 return Ok(tools);
             }
         }

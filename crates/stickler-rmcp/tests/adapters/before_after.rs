@@ -12,10 +12,12 @@ use crate::support::Wire;
 const INTRODUCTION: &str = "\
 # Before and after
 
-The same calls to the same server (`examples/support/notes.rs`, built with the official Rust SDK): first
-as it is, then wrapped in `Validated`. `stickler run` in front of it answers in the same way. A test
-writes down what really comes back and compares it with this page; `UPDATE_DOCS=1` lets it write the
-page.
+This page has the full texts that a model reads after usual mistakes, without and with Stickler;
+[rmcp-before-and-after.md](rmcp-before-and-after.md) compares transports and eras instead, a line a case.
+The same calls go to the same server (`examples/support/notes.rs`, built with the official Rust SDK):
+first as it is, then wrapped in `Validated`. `stickler run` in front of it answers in the same way. A
+test writes down what really comes back and compares it with this page; `UPDATE_DOCS=1` lets it write
+the page.
 ";
 
 /// What a model sends, and what is wrong with it.

@@ -16,10 +16,11 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rmcp-before-
 const HEAD: &str = "\
 # What the caller of an rmcp server sees
 
-The same server, `examples/wrap_a_server.rs`, with and without `Validated`, over stdio and Streamable
-HTTP, in both eras. Its tool `write_note` has the required strings `path` and `content` and the optional
-`mode`. This page is made by a test that asks the running servers
-(`crates/stickler-rmcp/tests/adapters/before_and_after.rs`), so it says what they say today.
+This page compares transports and eras, a line a case: the same server, `examples/wrap_a_server.rs`,
+with and without `Validated`, over stdio and Streamable HTTP; [before-after.md](before-after.md) has the
+full texts that a model reads after usual mistakes. The server's tool `write_note` has the required
+strings `path` and `content` and the optional `mode`. This page is made by a test that asks the running
+servers (`crates/stickler-rmcp/tests/adapters/before_and_after.rs`), so it says what they say today.
 ";
 
 struct BadCall {

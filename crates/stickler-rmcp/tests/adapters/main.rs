@@ -21,6 +21,7 @@ mod list_changes;
 mod logs;
 #[path = "../../../../examples/support/notes.rs"]
 mod notes;
+mod own_validate;
 mod raw;
 #[allow(dead_code, reason = "the examples use the rest")]
 #[path = "../../../../examples/support/serve_http.rs"]

@@ -2,12 +2,13 @@
 
 use stickler::tape::{Kind, Node};
 
-use super::entry::{Member, Members, PROGRAM, Refusal, is_stickler};
+use super::entry::{Member, Members, Refusal, is_stickler};
+use super::program::quoted;
 use super::splice::Change;
 
 pub(super) fn wrap(
     text: &str,
-    name: Node<'_>,
+    (name, program): (Node<'_>, &str),
     command: Member<'_>,
     members: &Members<'_>,
 ) -> Result<Vec<Change>, Refusal> {
@@ -30,7 +31,7 @@ pub(super) fn wrap(
             format!(",{}\"args\": [{}]", command.indent(text), words.join(",")),
         ),
     };
-    Ok(vec![Change::replace(command.value.span(), format!("\"{PROGRAM}\"")), args])
+    Ok(vec![Change::replace(command.value.span(), quoted(program)), args])
 }
 
 /// Words at the beginning of a list, laid out as it is.

@@ -2,11 +2,9 @@
 
 use stickler::tape::{Kind, Node};
 
+use super::program::PROGRAM;
 use super::splice::Change;
 use super::{Direction, command, url};
-
-/// What Stickler is called in a client's file.
-pub(super) const PROGRAM: &str = "stickler";
 
 /// Why a server stays as it is.
 pub(super) type Refusal = String;
@@ -36,17 +34,17 @@ pub(super) fn changes(
     text: &str,
     name: Node<'_>,
     entry: Node<'_>,
-    direction: Direction,
+    direction: Direction<'_>,
 ) -> Result<Vec<Change>, Refusal> {
     if entry.kind() != Kind::Object {
         return Err("it is no object".to_owned());
     }
     let members = Members::of(entry)?;
     match direction {
-        Direction::Wrap => match (members.command, members.url) {
+        Direction::Wrap(program) => match (members.command, members.url) {
             (Some(_), Some(_)) => Err("it has both a `command` and a `url`".to_owned()),
-            (Some(command), None) => command::wrap(text, name, command, &members),
-            (None, Some(url)) => url::wrap(text, name, url, &members),
+            (Some(command), None) => command::wrap(text, (name, program), command, &members),
+            (None, Some(url)) => url::wrap(text, (name, program), url, &members),
             (None, None) => Err("it has no `command` and no `url`".to_owned()),
         },
         Direction::Unwrap => {

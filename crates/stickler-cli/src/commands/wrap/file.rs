@@ -1,6 +1,6 @@
 //! A client's file: changed where it must be, and written so that it is always whole.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,11 @@ pub(super) struct Entry {
 }
 
 /// Changes the servers of a text, all or those with certain names.
-pub(super) fn change(text: &str, only: &[String], direction: Direction) -> Result<Changed, Fault> {
+pub(super) fn change(
+    text: &str,
+    only: &[String],
+    direction: Direction<'_>,
+) -> Result<Changed, Fault> {
     let mut buffer = TapeBuffer::new();
     let tape = buffer
         .read(text.as_bytes(), DEEPEST)
@@ -73,11 +77,11 @@ fn look(
     text: &str,
     (key, value): (Node<'_>, Node<'_>),
     name: String,
-    direction: Direction,
+    direction: Direction<'_>,
 ) -> Entry {
     let changes = entry::changes(text, key, value, direction);
     let outcome = changes.map(|changes| splice::apply(text, value.span(), changes));
-    let is_remote = direction == Direction::Wrap && value.get("url").is_some();
+    let is_remote = matches!(direction, Direction::Wrap(_)) && value.get("url").is_some();
     let caution = is_remote.then(|| {
         "the client starts it as a command now; where it signed in by itself (OAuth), unwrap it"
             .to_owned()
@@ -86,13 +90,13 @@ fn look(
 }
 
 /// Puts a new file in the place of an old one, which is there until the new one is complete. A link
-/// stays a link, and permissions stay what they were.
+/// stays a link, and owner, group and permissions stay what they were.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize()?;
-    let permissions = std::fs::metadata(&path)?.permissions();
+    let old = std::fs::metadata(&path)?;
     let (draft, mut file) = beside(&path)?;
-    let written = file
-        .set_permissions(permissions)
+    let written = keep_owner(&file, &old)
+        .and_then(|()| file.set_permissions(old.permissions()))
         .and_then(|()| file.write_all(text.as_bytes()))
         .and_then(|()| file.sync_all())
         .and_then(|()| std::fs::rename(&draft, &path));
@@ -100,6 +104,24 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
         let _ = std::fs::remove_file(&draft);
     }
     written
+}
+
+/// Gives a new file to those whom the old one belongs to: a file that only its owner may read would
+/// be lost to them otherwise.
+fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let new = file.metadata()?;
+    let (user, group) = (old.uid(), old.gid());
+    if (new.uid(), new.gid()) == (user, group) {
+        return Ok(());
+    }
+    fchown(file, Some(user), Some(group)).map_err(|error| {
+        let reason = format!(
+            "it belongs to user {user} and group {group}, and the new file cannot be given to them \
+             ({error}); let its owner do this"
+        );
+        io::Error::new(error.kind(), reason)
+    })
 }
 
 /// A new file in the same folder, which nobody else can read yet.

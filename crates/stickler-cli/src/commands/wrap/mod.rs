@@ -5,12 +5,14 @@
 //! | `entry` | one server: which of its members are concerned |
 //! | `command` | a server that is started |
 //! | `url` | a server that is at a URL |
+//! | `program` | what Stickler is called there |
 //! | `splice` | changes to a text that leave the rest of it alone |
 //! | `file` | the whole file: read, changed, written so that it is always whole |
 
 mod command;
 mod entry;
 mod file;
+mod program;
 mod splice;
 #[cfg(test)]
 mod tests;
@@ -25,20 +27,21 @@ use file::{Changed, Entry};
 
 /// What is done to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Wrap,
+pub(super) enum Direction<'p> {
+    /// Stickler, called this, is put in front of it.
+    Wrap(&'p str),
     Unwrap,
 }
 
 pub(crate) fn wrap(options: &WrapOptions) -> Outcome {
-    run(options, Direction::Wrap)
+    run(options, Direction::Wrap(&program::name()?))
 }
 
 pub(crate) fn unwrap(options: &WrapOptions) -> Outcome {
     run(options, Direction::Unwrap)
 }
 
-fn run(options: &WrapOptions, direction: Direction) -> Outcome {
+fn run(options: &WrapOptions, direction: Direction<'_>) -> Outcome {
     let source = Source::read(&options.file)?;
     let changed = file::change(&source.text, &options.only, direction)
         .map_err(|fault| source.failure(&[fault]))?;
@@ -57,10 +60,10 @@ fn run(options: &WrapOptions, direction: Direction) -> Outcome {
 }
 
 /// What was done, a line a server; for a rehearsal, what would be.
-fn tell(entries: &[Entry], is_rehearsal: bool, direction: Direction) -> std::io::Result<()> {
+fn tell(entries: &[Entry], is_rehearsal: bool, direction: Direction<'_>) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let done = match direction {
-        Direction::Wrap => "wrapped",
+        Direction::Wrap(_) => "wrapped",
         Direction::Unwrap => "unwrapped",
     };
     for entry in entries {

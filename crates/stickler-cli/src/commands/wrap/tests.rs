@@ -7,7 +7,7 @@ use super::Direction;
 use super::file::change;
 
 fn wrap(text: &str) -> String {
-    change(text, &[], Direction::Wrap).unwrap().text
+    change(text, &[], Direction::Wrap("stickler")).unwrap().text
 }
 
 fn unwrap(text: &str) -> String {
@@ -50,6 +50,24 @@ fn a_url_becomes_a_command_with_its_headers_in_the_environment() {
 }
 
 #[test]
+fn variables_that_were_added_since_are_not_made_headers() {
+    let before = r#"{"mcpServers":{"a":{"url":"https://x","headers":{"B":"1","A":"2"}}}}"#;
+    let wrapped = wrap(before);
+    let sorted = wrapped.replace(r#"{"B":"1","A":"2"}"#, r#"{"A":"2","B":"1"}"#);
+    assert!(unwrap(&sorted).contains(r#""headers":{"A":"2","B":"1"}"#), "another order will do");
+    for env in
+        [r#"{"B":"1","A":"2","SECRET":"x"}"#, r#"{"B":"1"}"#, r#"{"B":"1","a":"2"}"#, "{}", "1"]
+    {
+        let changed = wrapped.replace(r#"{"B":"1","A":"2"}"#, env);
+        assert_ne!(changed, wrapped);
+        let outcome = change(&changed, &[], Direction::Unwrap).unwrap();
+        assert_eq!(outcome.text, changed);
+        let told = outcome.entries[0].outcome.as_ref().unwrap_err();
+        assert!(told.contains("changed since"), "{told}");
+    }
+}
+
+#[test]
 fn what_is_odd_stays_as_it_is_with_the_reason() {
     for (entry, reason) in [
         (r#"{"command":"stickler","args":["run","--strict","--","x"]}"#, "runs Stickler already"),
@@ -64,7 +82,7 @@ fn what_is_odd_stays_as_it_is_with_the_reason() {
         ("1", "no object"),
     ] {
         let text = format!("{{\"mcpServers\":{{\"a\":{entry}}}}}");
-        let changed = change(&text, &[], Direction::Wrap).unwrap();
+        let changed = change(&text, &[], Direction::Wrap("stickler")).unwrap();
         assert_eq!(changed.text, text);
         let told = changed.entries[0].outcome.as_ref().unwrap_err();
         assert!(told.contains(reason), "{told}");
@@ -179,7 +197,7 @@ proptest! {
     #[test]
     fn what_the_client_starts_is_what_it_started_behind_stickler(text in document()) {
         prop_assume!(!is_wrapped(&text));
-        let changed = change(&text, &[], Direction::Wrap).unwrap();
+        let changed = change(&text, &[], Direction::Wrap("stickler")).unwrap();
         for entry in changed.entries {
             let Ok(after) = &entry.outcome else { continue };
             let before: Value = serde_json::from_str(&entry.before).unwrap();
@@ -202,7 +220,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "\\PC{0,40}|[\\[\\]{}:,\"a ]{0,40}") {
-        let _ = change(&text, &[], Direction::Wrap);
+        let _ = change(&text, &[], Direction::Wrap("stickler"));
         let _ = change(&text, &[], Direction::Unwrap);
     }
 }

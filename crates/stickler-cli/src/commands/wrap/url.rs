@@ -1,9 +1,12 @@
 //! A server that is at a URL: the client starts `stickler run --name NAME --url URL` instead, with the
 //! headers in the environment.
 
+use std::borrow::Cow;
+
 use stickler::tape::{Kind, Node};
 
-use super::entry::{Member, Members, PROGRAM, Refusal};
+use super::entry::{Member, Members, Refusal};
+use super::program::quoted;
 use super::splice::Change;
 
 /// What clients call Streamable HTTP unless they call it something else.
@@ -11,7 +14,7 @@ const USUAL: &str = "\"http\"";
 
 pub(super) fn wrap(
     text: &str,
-    name: Node<'_>,
+    (name, program): (Node<'_>, &str),
     url: Member<'_>,
     members: &Members<'_>,
 ) -> Result<Vec<Change>, Refusal> {
@@ -45,7 +48,8 @@ pub(super) fn wrap(
     }
     let (colon, indent) = (url.colon(text), url.indent(text));
     let words = words.join(", ");
-    let member = format!("\"command\"{colon}\"{PROGRAM}\",{indent}\"args\": [{words}]");
+    let program = quoted(program);
+    let member = format!("\"command\"{colon}{program},{indent}\"args\": [{words}]");
     changes.push(Change::replace(url.key.span().start..url.value.span().end, member));
     Ok(changes)
 }
@@ -75,14 +79,22 @@ pub(super) fn unwrap(
 ) -> Result<Vec<Change>, Refusal> {
     let Some(url) = elements.get(4) else { return Err("its URL is missing".to_owned()) };
     let mut kind = USUAL;
+    let mut headers = Vec::new();
     let options = elements.get(5..).unwrap_or_default();
     for pair in options.chunks(2) {
         let [option, value] = pair else { return Err(changed_since()) };
         match option.as_str().as_deref() {
-            Some("--header-env") => {}
+            Some("--header-env") => headers.push(value.as_str().ok_or_else(changed_since)?),
             Some("--wrapped-type") => kind = value.raw(),
             _ => return Err(changed_since()),
         }
+    }
+    // What was added to the environment since is none of the remote server's business.
+    let mut variables = variable_names(members.env)?;
+    variables.sort_unstable();
+    headers.sort_unstable();
+    if variables != headers {
+        return Err(changed_since());
     }
     let member = format!("\"url\"{}{}", command.colon(text), url.raw());
     let mut changes = vec![
@@ -92,6 +104,15 @@ pub(super) fn unwrap(
     changes.extend(members.env.map(|env| Change::replace(env.key.span(), "\"headers\"")));
     changes.extend(members.kind.map(|one| Change::replace(one.value.span(), kind)));
     Ok(changes)
+}
+
+fn variable_names(env: Option<Member<'_>>) -> Result<Vec<Cow<'_, str>>, Refusal> {
+    let Some(env) = env else { return Ok(Vec::new()) };
+    if env.value.kind() != Kind::Object {
+        return Err(changed_since());
+    }
+    let keys = env.value.members().with_key_nodes();
+    Ok(keys.map(|(key, _)| key.as_str().unwrap_or_default()).collect())
 }
 
 fn changed_since() -> Refusal {

@@ -111,7 +111,8 @@ fn next(from: &Uri, location: &str) -> Result<Uri, String> {
     };
     let to = Server::parse_url(&to)?;
     if from.scheme_str() == Some("https") && to.scheme_str() != Some("https") {
-        return Err(format!("it leads to `{to}`, which is not encrypted"));
+        let to = to.host().unwrap_or_default();
+        return Err(format!("it leads to `http://{to}`, which is not encrypted"));
     }
     Ok(to)
 }

@@ -7,6 +7,7 @@
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
+//! | `url` | URLs as they are written |
 //! | `fetching` | one request and its whole answer |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `asking` | a client of our own, for `stickler check` |
@@ -42,6 +43,7 @@ mod to_command;
 mod to_url;
 mod trust;
 mod upstream;
+mod url;
 
 use std::convert::Infallible;
 use std::io;
@@ -84,12 +86,7 @@ impl Server {
 
     /// A URL that a server can be at.
     pub(crate) fn parse_url(url: &str) -> Result<Uri, String> {
-        let unusable = |reason: &str| format!("`{url}` is no usable URL: {reason}");
-        let uri: Uri = url.parse().map_err(|_| unusable("it cannot be read"))?;
-        match uri.scheme_str() {
-            Some("http" | "https") if uri.authority().is_some() => Ok(uri),
-            _ => Err(unusable("it must begin with `http://` or `https://`")),
-        }
+        url::parse(url)
     }
 }
 

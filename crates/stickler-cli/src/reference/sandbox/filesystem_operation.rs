@@ -36,13 +36,23 @@ enum Action {
     Delete,
 }
 
+impl Operation {
+    /// What it is about: for `move` and `delete` a link itself, for all others where it leads.
+    fn place(&self, workspace: &Workspace) -> Result<Place, Trouble> {
+        match self.action {
+            Action::Move | Action::Delete => workspace.place_itself(&self.path),
+            _ => workspace.place(&self.path),
+        }
+    }
+}
+
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
             "action": {
                 "type": "string",
                 "enum": ["read", "write", "append", "list", "stat", "create_folder", "move", "delete"],
-                "description": "What to do; `delete` takes a file or an empty folder",
+                "description": "What to do; `delete` takes a file, a link or an empty folder",
             },
             "path": { "type": "string", "minLength": 1, "description": "The file or folder, relative to the root" },
             "content": { "type": "string", "description": "The text for `write` and `append`" },
@@ -57,7 +67,7 @@ pub(super) fn tool() -> Tool {
 
 fn check(workspace: &Workspace, call: &Operation) -> Check {
     let action = call.action.to_string();
-    workspace.place(&call.path)?;
+    call.place(workspace)?;
     match call.action {
         Action::Write | Action::Append if call.content.is_none() => {
             Err(Trouble::needs(&action, "content"))
@@ -76,7 +86,7 @@ fn check(workspace: &Workspace, call: &Operation) -> Check {
 }
 
 fn run(workspace: &Workspace, call: &Operation) -> Outcome {
-    let place = workspace.place(&call.path)?;
+    let place = call.place(workspace)?;
     let given = &place.given;
     let trouble = |error: std::io::Error| Trouble::file(given, &error);
     let content = call.content.as_deref().unwrap_or_default();

@@ -21,13 +21,30 @@ const KEPT: [&str; 2] = [".git", ".stickler"];
 pub(crate) struct Place {
     /// As the caller wrote it.
     pub(crate) given: String,
-    /// Without links as far as it exists, relative to the root.
+    /// Without links as far as it exists (but see [`Workspace::place_itself`]), relative to the root.
     pub(crate) path: PathBuf,
 }
 
 impl Workspace {
     /// Where a path leads. It need not exist.
     pub(crate) fn place(&self, given: &str) -> Result<Place, Trouble> {
+        self.checked(given, Self::resolved)
+    }
+
+    /// The same for what is to be deleted or moved: a link at the end is the link itself.
+    pub(crate) fn place_itself(&self, given: &str) -> Result<Place, Trouble> {
+        self.checked(given, |workspace, given, written| {
+            let Some(name) = written.file_name() else { return workspace.resolved(given, written) };
+            let folder = written.parent().unwrap_or(Path::new(""));
+            Ok(workspace.resolved(given, folder)?.join(name))
+        })
+    }
+
+    fn checked(
+        &self,
+        given: &str,
+        resolve: impl Fn(&Self, &str, &Path) -> Result<PathBuf, Trouble>,
+    ) -> Result<Place, Trouble> {
         let written = Path::new(given);
         if given.is_empty() || given.contains('\0') {
             return Err(Trouble::semantic("a path is empty; give one such as `src/main.rs`"));
@@ -38,7 +55,7 @@ impl Workspace {
         if written.components().any(|part| part == Component::ParentDir) {
             return Err(Trouble::outside(given));
         }
-        let path = self.resolved(given, written)?;
+        let path = resolve(self, given, written)?;
         for part in written.components().chain(path.components()) {
             let name = part.as_os_str();
             if let Some(kept) = KEPT.iter().find(|kept| name.eq_ignore_ascii_case(kept)) {
@@ -199,6 +216,32 @@ mod tests {
         std::os::unix::fs::symlink(".git", folder.path().join("root/alias")).unwrap();
         for path in [".git/hooks/pre-commit", "src/.GIT/config", ".stickler/state.db", "alias/x"] {
             let trouble = workspace.place(path).unwrap_err();
+            assert_eq!(trouble.level, Level::Security, "{path}: {trouble}");
+        }
+    }
+
+    #[test]
+    fn a_link_itself_is_found_by_the_folder_that_it_is_in() {
+        let (folder, workspace) = root();
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, folder.path().join("root").join(name)).unwrap();
+        };
+        link("../other", "out");
+        link("src", "inner");
+        link("../../other/secret", "src/out");
+        link(".git", "alias");
+        for (given, path) in [
+            ("out", "./out"),
+            ("inner/out", "src/out"),
+            ("alias/", "./alias"),
+            ("src/./out", "src/out"),
+        ] {
+            let place = workspace.place_itself(given).unwrap();
+            assert_eq!(place.path, std::path::Path::new(path), "{given}");
+        }
+        for path in ["out/secret", "alias/config", ".git", "src/../out", "/etc/passwd", "../other"]
+        {
+            let trouble = workspace.place_itself(path).unwrap_err();
             assert_eq!(trouble.level, Level::Security, "{path}: {trouble}");
         }
     }
