@@ -456,3 +456,24 @@ fn an_answer_that_never_comes_is_not_waited_for_longer_because_it_could() {
     gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
     wait_for(&upstream, "notifications/cancelled");
 }
+
+#[test]
+fn a_list_on_a_stream_that_does_not_end_is_read_all_the_same() {
+    let upstream = Upstream::start(|message| match message["method"].as_str() {
+        Some("tools/list") => {
+            let answer = usual(message).unwrap();
+            let answer = String::from_utf8(answer).unwrap();
+            let (_, list) = answer.split_once("\r\n\r\n").unwrap();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            format!("{head}data: {list}\n\n").into_bytes()
+        }
+        _ => usual(message).unwrap_or_else(|| http("application/json", ODD)),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let refused = gateway.post(&headers, &call(3, "echo", &json!({ "txt": "" }))).json();
+    assert_eq!(refused["result"]["isError"], true, "the list is known: {refused}");
+    // The stream's end is not waited for: the server has the good call while it is still open.
+    let good = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(good.text(), ODD);
+}
