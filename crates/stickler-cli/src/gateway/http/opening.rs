@@ -7,38 +7,77 @@
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
-/// A server that does not open its stream keeps nobody waiting for longer.
+/// A stream that has not been opened for longer than this keeps nobody waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many streams of a client are being opened.
+/// Since when streams of a client are being opened.
 #[derive(Debug)]
-pub(super) struct Opening(watch::Sender<usize>);
+pub(super) struct Opening(watch::Sender<Vec<Instant>>);
 
 /// One of them.
-pub(super) struct BeingOpened<'o>(&'o Opening);
+pub(super) struct BeingOpened<'o>(&'o Opening, Instant);
 
 impl Opening {
     pub(super) fn new() -> Self {
-        Self(watch::Sender::new(0))
+        Self(watch::Sender::new(Vec::new()))
     }
 
     pub(super) fn begin(&self) -> BeingOpened<'_> {
-        self.0.send_modify(|count| *count += 1);
-        BeingOpened(self)
+        self.begin_at(Instant::now())
+    }
+
+    fn begin_at(&self, moment: Instant) -> BeingOpened<'_> {
+        self.0.send_modify(|begun| begun.push(moment));
+        BeingOpened(self, moment)
     }
 
     /// Lets those go first that came first.
     pub(super) async fn done(&self) {
-        if *self.0.borrow() > 0 {
-            let mut count = self.0.subscribe();
-            let _ = tokio::time::timeout(PATIENCE, count.wait_for(|count| *count == 0)).await;
-        }
+        let Some(last) = self.0.borrow().iter().max().copied() else { return };
+        let is_done = |begun: &Vec<Instant>| begun.iter().all(|one| one.elapsed() >= PATIENCE);
+        let mut begun = self.0.subscribe();
+        let _ = tokio::time::timeout_at(last + PATIENCE, begun.wait_for(is_done)).await;
     }
 }
 
 impl Drop for BeingOpened<'_> {
     fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count = count.saturating_sub(1));
+        self.0.0.send_modify(|begun| {
+            if let Some(index) = begun.iter().position(|one| *one == self.1) {
+                begun.swap_remove(index);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Opening, PATIENCE};
+    use tokio::time::Instant;
+
+    #[test]
+    fn a_stream_that_does_not_open_is_waited_for_once() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let opening = Opening::new();
+            let is_done = || async {
+                tokio::select! {
+                    biased;
+                    () = opening.done() => true,
+                    () = std::future::ready(()) => false,
+                }
+            };
+            assert!(is_done().await, "nothing is being opened");
+            let stuck = opening.begin_at(Instant::now().checked_sub(PATIENCE).unwrap());
+            assert!(is_done().await, "its time is over, whoever asks");
+            let fresh = opening.begin_at(Instant::now() + PATIENCE * 100);
+            assert!(!is_done().await, "another has its own time");
+            drop(fresh);
+            assert!(is_done().await, "which does not count for the first");
+            drop(stuck);
+            assert!(opening.0.borrow().is_empty());
+        });
     }
 }
