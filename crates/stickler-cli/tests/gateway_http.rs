@@ -424,7 +424,7 @@ fn a_client_that_leaves_before_its_session_is_open_keeps_no_server() {
     // The first server is one that says nothing, the next one is as it should be.
     let mark = std::env::temp_dir().join(format!("stickler-leaves-{}", std::process::id()));
     let script = format!(
-        "if [ -e '{0}' ]; then exec '{1}'; fi; : > '{0}'; exec cat > /dev/null",
+        "if [ -e '{0}' ]; then exec '{1}'; fi; : > '{0}'; while read -r line; do :; done",
         mark.display(),
         support::http::scripted_server().display()
     );
