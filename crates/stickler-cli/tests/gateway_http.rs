@@ -379,3 +379,65 @@ fn the_death_of_the_shared_server_is_an_answer_and_the_next_request_starts_anoth
     let next = modern(&gateway, &json!(1), "echo", &json!({ "text": "again" }));
     assert_eq!(next.json()["result"]["content"][0]["text"], "again");
 }
+
+/// Whether there is room for a session, at once or soon.
+fn has_room(gateway: &Gateway) -> bool {
+    (0..400).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        gateway.post(&[], &initialize()).status == 200
+    })
+}
+
+#[test]
+fn a_handshake_that_is_refused_keeps_no_server() {
+    let server = support::http::scripted_server();
+    let server = server.to_str().unwrap();
+    let gateway = Gateway::start(&["--max-children", "1", "--", server, "--mode", "modern"]);
+    for _ in 0..3 {
+        // The place of the one before is free as soon as its server is gone.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let refused = loop {
+            let answer = gateway.post(&[], &initialize());
+            if answer.status != 503 {
+                break answer;
+            }
+            assert!(Instant::now() < deadline, "the refused handshake keeps its server");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(refused.json()["error"]["code"], -32022, "{refused:?}");
+        assert_eq!(refused.header("mcp-session-id"), None);
+    }
+}
+
+#[test]
+fn a_handshake_that_the_gateway_refuses_keeps_no_server() {
+    let gateway = Gateway::scripted(&["--max-children", "1"]);
+    let bad = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":7}"#;
+    let refused = gateway.post(&[], bad);
+    assert!(refused.json()["error"].is_object(), "{refused:?}");
+    assert_eq!(refused.header("mcp-session-id"), None);
+    assert!(has_room(&gateway), "the refused handshake keeps its server");
+}
+
+#[test]
+fn a_client_that_leaves_before_its_session_is_open_keeps_no_server() {
+    // The first server is one that says nothing, the next one is as it should be.
+    let mark = std::env::temp_dir().join(format!("stickler-leaves-{}", std::process::id()));
+    let script = format!(
+        "if [ -e '{0}' ]; then exec '{1}'; fi; : > '{0}'; while read -r line; do :; done",
+        mark.display(),
+        support::http::scripted_server().display()
+    );
+    let gateway = Gateway::start(&["--max-children", "1", "--", "sh", "-c", &script]);
+    let kinds =
+        [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
+    support::http::send(gateway.port, &kinds, &initialize());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !mark.exists() {
+        assert!(Instant::now() < deadline, "the first server was not started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let has_room = has_room(&gateway);
+    let _ = std::fs::remove_file(mark);
+    assert!(has_room, "a client that left keeps a server");
+}

@@ -390,3 +390,76 @@ fn an_answer_on_a_resumed_stream_gets_to_the_client() {
     let rest = gateway.open("GET", "/mcp", &resumed, "").finish();
     assert_eq!(rest.text(), format!("id: 9\ndata: {ODD}\n\n"));
 }
+
+#[test]
+fn an_answer_that_comes_on_the_resumed_stream_gets_through() {
+    const REST: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"content":[]}}"#;
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", &format!("id: 8\ndata: {REST}\n\n")),
+        _ => usual(message)
+            .unwrap_or_else(|| http("text/event-stream", "id: 7\nretry: 10\ndata: \n\n")),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let broken_off = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(broken_off.text(), "id: 7\nretry: 10\ndata: \n\n", "no error: the rest can be had");
+    let again = [headers[0], headers[1], ("last-event-id", "7")];
+    let rest = gateway.open("GET", "/mcp", &again, "").finish();
+    assert_eq!(rest.text(), format!("id: 8\ndata: {REST}\n\n"));
+}
+
+#[test]
+fn a_client_that_leaves_a_stream_can_come_back_for_the_answer() {
+    const REST: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"content":[]}}"#;
+    let upstream = Upstream::start(|message| match message {
+        Value::Null => http("text/event-stream", &format!("id: 8\ndata: {REST}\n\n")),
+        _ => usual(message).unwrap_or_else(|| {
+            // Stays open until its client goes away.
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            format!("{head}id: 7\ndata: \n\n").into_bytes()
+        }),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let body = call(3, "echo", &json!({ "text": "" }));
+    let mut stream = gateway.open("POST", "/mcp", &headers, &body);
+    assert_eq!(stream.line("id: ").as_deref(), Some("id: 7"));
+    drop(stream);
+    // Whether or not the gateway has noticed by now, the answer is wanted.
+    std::thread::sleep(Duration::from_millis(300));
+    let again = [headers[0], headers[1], ("last-event-id", "7")];
+    let rest = gateway.open("GET", "/mcp", &again, "").finish();
+    assert_eq!(rest.text(), format!("id: 8\ndata: {REST}\n\n"));
+}
+
+#[test]
+fn an_answer_that_never_comes_is_not_waited_for_longer_because_it_could() {
+    let upstream = Upstream::start(|message| {
+        usual(message).unwrap_or_else(|| http("text/event-stream", "id: 7\ndata: \n\n"))
+    });
+    let gateway = Gateway::start(&["--request-timeout", "1", "--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    wait_for(&upstream, "notifications/cancelled");
+}
+
+#[test]
+fn a_list_on_a_stream_that_does_not_end_is_read_all_the_same() {
+    let upstream = Upstream::start(|message| match message["method"].as_str() {
+        Some("tools/list") => {
+            let answer = usual(message).unwrap();
+            let answer = String::from_utf8(answer).unwrap();
+            let (_, list) = answer.split_once("\r\n\r\n").unwrap();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            format!("{head}data: {list}\n\n").into_bytes()
+        }
+        _ => usual(message).unwrap_or_else(|| http("application/json", ODD)),
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let refused = gateway.post(&headers, &call(3, "echo", &json!({ "txt": "" }))).json();
+    assert_eq!(refused["result"]["isError"], true, "the list is known: {refused}");
+    // The stream's end is not waited for: the server has the good call while it is still open.
+    let good = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(good.text(), ODD);
+}

@@ -187,6 +187,11 @@ impl Gatekeeper {
         self.middleware.agreed_revision()
     }
 
+    /// Whether the peers have agreed on a revision or declared one, be it known here or not.
+    pub fn is_revision_settled(&self) -> bool {
+        self.middleware.is_revision_settled()
+    }
+
     /// The revision that is spoken, as far as it is known by now.
     pub fn revision(&self) -> Option<Revision> {
         self.middleware.revision()

@@ -214,6 +214,11 @@ impl Conversation {
         self.gatekeeper().agreed_revision()
     }
 
+    /// Whether the server has accepted what the client asked to begin with.
+    pub(super) fn is_open(&self) -> bool {
+        self.gatekeeper().is_revision_settled()
+    }
+
     /// The era, once it has been said.
     pub(super) fn era(&self) -> Option<Era> {
         self.agreed_revision().map(Revision::era)

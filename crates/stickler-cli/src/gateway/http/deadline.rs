@@ -15,7 +15,7 @@ use super::relay::Exchange;
 pub(super) struct Deadline {
     pub(super) ids: Vec<RequestId>,
     moment: Option<(Instant, Duration)>,
-    is_modern: bool,
+    pub(super) is_modern: bool,
 }
 
 impl Deadline {
@@ -46,12 +46,27 @@ impl Deadline {
     pub(super) fn end(&self, conversation: &Arc<Conversation>) -> Vec<Bytes> {
         let seconds = self.moment.map_or(0.0, |(_, longest)| longest.as_secs_f64());
         let reason = format!("the server gave no answer within {seconds} s");
-        let give_up = |id| conversation.give_up_on(id, Code::Timeout, &reason);
-        let errors: Vec<Bytes> = self.ids.iter().filter_map(give_up).collect();
+        let give_up = |id| Some((id, conversation.give_up_on(id, Code::Timeout, &reason)?));
+        let overdue: Vec<(&RequestId, Bytes)> = self.ids.iter().filter_map(give_up).collect();
         if !self.is_modern {
-            let notices = self.ids.iter().map(|id| cancellation(id, &reason).into());
+            let notices = overdue.iter().map(|(id, _)| cancellation(id, &reason).into());
             conversation.send(notices.collect());
         }
-        errors
+        overdue.into_iter().map(|(_, error)| error).collect()
+    }
+
+    /// The answers may still come by another way. When it is too late for that, those that have
+    /// not come are given up.
+    pub(super) fn leave_open(self, conversation: &Arc<Conversation>) {
+        if self.moment.is_none() || self.ids.is_empty() {
+            return;
+        }
+        let conversation = Arc::downgrade(conversation);
+        tokio::spawn(async move {
+            self.passed().await;
+            if let Some(conversation) = conversation.upgrade() {
+                self.end(&conversation);
+            }
+        });
     }
 }

@@ -21,6 +21,7 @@ mod asking;
 mod body;
 mod conversation;
 mod deadline;
+mod dialled;
 mod fetching;
 mod from_stdio;
 mod front;

@@ -9,9 +9,9 @@
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
-/// A server that does not open its stream keeps nobody waiting for longer.
+/// A stream that has not been opened for longer than this keeps nobody waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a client that opens no stream loses, once a session.
@@ -27,8 +27,8 @@ pub(super) struct Opening {
 #[derive(Debug)]
 struct State {
     first: First,
-    /// How many streams were asked for and are not open yet.
-    under_way: usize,
+    /// Since when streams were asked for that are not open yet.
+    under_way: Vec<Instant>,
 }
 
 /// The first stream of a session.
@@ -43,7 +43,7 @@ enum First {
 }
 
 /// A stream under way.
-pub(super) struct BeingOpened<'o>(&'o Opening);
+pub(super) struct BeingOpened<'o>(&'o Opening, Instant);
 
 impl Opening {
     pub(super) fn new() -> Self {
@@ -51,7 +51,7 @@ impl Opening {
     }
 
     fn with_moment(moment: Duration) -> Self {
-        let state = State { first: First::NotYet, under_way: 0 };
+        let state = State { first: First::NotYet, under_way: Vec::new() };
         Self { state: watch::Sender::new(state), moment }
     }
 
@@ -67,11 +67,15 @@ impl Opening {
     }
 
     pub(super) fn begin(&self) -> BeingOpened<'_> {
+        self.begin_at(Instant::now())
+    }
+
+    fn begin_at(&self, moment: Instant) -> BeingOpened<'_> {
         self.state.send_modify(|state| {
             state.first = First::Settled;
-            state.under_way += 1;
+            state.under_way.push(moment);
         });
-        BeingOpened(self)
+        BeingOpened(self, moment)
     }
 
     /// For a request: lets the first stream go ahead, if it comes at once.
@@ -88,16 +92,20 @@ impl Opening {
 
     /// Lets those go first that came first.
     pub(super) async fn done(&self) {
-        if self.state.borrow().under_way > 0 {
-            let mut state = self.state.subscribe();
-            let _ = timeout(PATIENCE, state.wait_for(|state| state.under_way == 0)).await;
-        }
+        let Some(last) = self.state.borrow().under_way.iter().max().copied() else { return };
+        let is_done = |state: &State| state.under_way.iter().all(|one| one.elapsed() >= PATIENCE);
+        let mut state = self.state.subscribe();
+        let _ = timeout_at(last + PATIENCE, state.wait_for(is_done)).await;
     }
 }
 
 impl Drop for BeingOpened<'_> {
     fn drop(&mut self) {
-        self.0.state.send_modify(|state| state.under_way = state.under_way.saturating_sub(1));
+        self.0.state.send_modify(|state| {
+            if let Some(index) = state.under_way.iter().position(|one| *one == self.1) {
+                state.under_way.swap_remove(index);
+            }
+        });
     }
 }
 
@@ -114,7 +122,7 @@ mod tests {
         opening.expect();
         let request = async {
             opening.first().await;
-            opening.state.borrow().under_way
+            opening.state.borrow().under_way.len()
         };
         let stream = async {
             tokio::task::yield_now().await;
@@ -145,5 +153,26 @@ mod tests {
         opening.moment = AGES;
         opening.expect();
         opening.first().await;
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_does_not_open_is_waited_for_once() {
+        let opening = Opening::new();
+        let is_done = || async {
+            tokio::select! {
+                biased;
+                () = opening.done() => true,
+                () = std::future::ready(()) => false,
+            }
+        };
+        assert!(is_done().await, "nothing is being opened");
+        let stuck = opening.begin_at(Instant::now().checked_sub(PATIENCE).unwrap());
+        assert!(is_done().await, "its time is over, whoever asks");
+        let fresh = opening.begin_at(Instant::now() + PATIENCE * 100);
+        assert!(!is_done().await, "another has its own time");
+        drop(fresh);
+        assert!(is_done().await, "which does not count for the first");
+        drop(stuck);
+        assert!(opening.state.borrow().under_way.is_empty());
     }
 }

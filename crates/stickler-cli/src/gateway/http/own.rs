@@ -1,21 +1,27 @@
 //! Messages that go to an HTTP server without a client's request to carry them.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
-use stickler::envelope::{Address, Bearing};
+use stickler::envelope::{Address, Bearing, RequestId};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, METHOD, NAME, PARAM, VERSION};
 use stickler::{Era, Revision, error_reply, rules::json_rpc};
+use tokio::time::timeout;
 
 use super::body::{self, Received};
 use super::conversation::{Conversation, Link};
 use super::mail::Parcel;
 use super::to_url::WeakProxy;
 use super::upstream::Upstream;
+
+/// How long an exchange of our own may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// By POSTs of our own, with the authorization of the client that they are for.
 pub(super) struct ToUrl {
@@ -94,7 +100,8 @@ async fn post(
 ) -> Vec<Bytes> {
     let address = Address::of(&message);
     let id = address.id.clone().and_then(|span| message.get(span)).map(<[u8]>::to_vec);
-    let outcome = exchange(upstream, headers, message, limit).await;
+    let outcome = timeout(PATIENCE, exchange(upstream, headers, message, limit)).await;
+    let outcome = outcome.unwrap_or_else(|_| Err("there was no answer in time".to_owned()));
     let is_answered = |messages: &[Bytes]| {
         messages.iter().any(|one| Address::of(one).bearing == Bearing::Response)
     };
@@ -118,22 +125,13 @@ async fn exchange(
     message: Bytes,
     limit: usize,
 ) -> Result<Vec<Bytes>, String> {
+    let asked = Some(Address::of(&message)).filter(|one| one.bearing == Bearing::Request);
+    let wanted = asked.and_then(|address| address.request_id(&message));
     let (response, lease) = upstream.send(Method::POST, headers, message).await?;
     let status = response.status();
     let kind = response.headers().get(CONTENT_TYPE);
     if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
-        let mut incoming = response.into_body();
-        let mut framer = SseFramer::new(limit);
-        let mut messages = Vec::new();
-        while let Some(Ok(frame)) = incoming.frame().await {
-            framer.push(frame.data_ref().map_or(&[][..], |data| data));
-            while let Some(frame) = framer.next_frame() {
-                if let SseFrame::Event(event) = frame {
-                    messages.extend(event.data.map(Bytes::from));
-                }
-            }
-        }
-        return Ok(messages);
+        return events(response.into_body(), wanted.as_ref(), limit).await;
     }
     match body::receive(response.into_body(), limit).await {
         Received::Whole(bytes) => {
@@ -146,4 +144,36 @@ async fn exchange(
         Received::TooLarge(_) => Err("the answer is too large".to_owned()),
         Received::Broken => Err("the answer broke off".to_owned()),
     }
+}
+
+/// The messages of a stream, up to the answer. A server that goes on and on is not listened to.
+async fn events(
+    mut incoming: Incoming,
+    wanted: Option<&RequestId>,
+    limit: usize,
+) -> Result<Vec<Bytes>, String> {
+    let mut framer = SseFramer::new(limit);
+    let mut messages = Vec::new();
+    let mut received = 0_usize;
+    while let Some(Ok(frame)) = incoming.frame().await {
+        let data = frame.data_ref().map_or(&[][..], |data| data);
+        received = received.saturating_add(data.len());
+        framer.push(data);
+        while let Some(frame) = framer.next_frame() {
+            let SseFrame::Event(event) = frame else { continue };
+            let Some(message) = event.data.map(Bytes::from) else { continue };
+            let address = Address::of(&message);
+            let is_answer = wanted.is_some()
+                && address.bearing == Bearing::Response
+                && address.request_id(&message).as_ref() == wanted;
+            messages.push(message);
+            if is_answer {
+                return Ok(messages);
+            }
+        }
+        if received > limit.saturating_mul(2) {
+            return Err("the answer is too large".to_owned());
+        }
+    }
+    Ok(messages)
 }

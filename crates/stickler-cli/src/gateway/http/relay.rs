@@ -36,6 +36,8 @@ const TOO_LATE: &str = "the server gave no answer in time";
 
 const SHUTTING_DOWN: &str = "the gateway is shutting down";
 
+const CLIENT_LEFT: &str = "the client went away";
+
 /// A request on its way.
 pub(super) struct Exchange<'p> {
     pub(super) proxy: &'p Arc<Proxy>,
@@ -273,7 +275,7 @@ impl Relay {
         let reason = loop {
             let frame = tokio::select! {
                 frame = incoming.frame() => frame,
-                () = self.events.closed() => break Some("the client went away"),
+                () = self.events.closed() => break Some(CLIENT_LEFT),
                 _ = self.phase.wait_for(|phase| *phase >= over) => break Some(SHUTTING_DOWN),
                 () = self.late.passed() => break None,
             };
@@ -282,7 +284,7 @@ impl Relay {
                     framer.push(frame.data_ref().map_or(&[][..], |data| data));
                     while let Some(frame) = framer.next_frame() {
                         if !self.event(frame).await {
-                            return;
+                            return self.end(CLIENT_LEFT).await;
                         }
                     }
                 }
@@ -304,14 +306,13 @@ impl Relay {
     }
 
     /// Requests without an answer get an error, unless the client can ask for the rest: then the
-    /// answer comes on another stream.
-    async fn end(&self, reason: &str) {
-        if self.resumable {
-            return;
+    /// answer is still to come, on another stream.
+    async fn end(self, reason: &str) {
+        if self.resumable && !self.late.is_modern {
+            return self.late.leave_open(&self.conversation);
         }
         for id in &self.late.ids {
-            let error = self.conversation.give_up_on(id, Code::ServerGone, reason);
-            if let Some(error) = error {
+            if let Some(error) = self.conversation.give_up_on(id, Code::ServerGone, reason) {
                 let _ = self.events.send(sse_event(&error).into()).await;
             }
         }

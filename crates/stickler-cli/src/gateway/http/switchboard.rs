@@ -5,7 +5,6 @@
 //! original ones again. Nothing else of a message is changed, and a message that names no number is
 //! nobody's: it could be about somebody else's request.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,14 +17,12 @@ use tokio::time::Instant;
 
 use super::body::OnDrop;
 use super::conversation::{Conversation, Link};
+use super::dialled::{Dialled, Found};
 use super::numbering::{self, Numbered, Numbers};
 use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
 use crate::gateway::backoff::Backoff;
 use crate::gateway::log::{Level, Log};
-
-/// Requests on one pipe, those included that nobody waits for any more.
-const MOST: usize = 10_000;
 
 /// A reader that is slower than this holds everybody else up.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -68,16 +65,16 @@ impl Current {
 pub(super) struct Line {
     process: Arc<Process>,
     sessions: Arc<Sessions>,
-    routes: Mutex<HashMap<u64, Route>>,
+    routes: Mutex<Dialled<Route>>,
     next: AtomicU64,
     /// Judges what belongs to nobody.
     stray: Arc<Conversation>,
 }
 
 /// Whose a number is.
+#[derive(Clone)]
 struct Route {
-    /// `None` once its client has gone.
-    conversation: Option<Arc<Conversation>>,
+    conversation: Arc<Conversation>,
     original: Numbered,
 }
 
@@ -93,7 +90,7 @@ impl Switchboard {
         loop {
             let mut current = self.line.lock().await;
             if let Some(line) = current.line.as_ref().filter(|line| !line.process.is_ending()) {
-                let has_room = line.routes().len() < MOST;
+                let has_room = line.routes().has_room();
                 return if has_room { Ok(Arc::clone(line)) } else { Err(NoSession::Full) };
             }
             current.look_back(&self.sessions.log);
@@ -159,17 +156,15 @@ impl Line {
         self.process.pipe.room().await;
     }
 
-    fn routes(&self) -> MutexGuard<'_, HashMap<u64, Route>> {
+    fn routes(&self) -> MutexGuard<'_, Dialled<Route>> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closing the stream is how a client cancels. The number stays taken until the server is done
-    /// with it.
+    /// Closing the stream is how a client cancels. Numbers are not used again, so a late answer
+    /// finds nobody.
     fn hang_up(&self, number: u64) {
-        let mut routes = self.routes();
-        let Some(route) = routes.get_mut(&number) else { return };
-        if route.conversation.take().is_some() {
-            drop(routes);
+        let was_open = self.routes().hang_up(number);
+        if was_open {
             self.process.pipe.send(numbering::cancellation(number).into());
         }
     }
@@ -185,7 +180,7 @@ impl Line {
             }
             return None;
         };
-        let conversation = Some(Arc::clone(conversation));
+        let conversation = Arc::clone(conversation);
         self.routes().insert(number, Route { conversation, original });
         self.process.pipe.send(numbered.into());
         Some(number)
@@ -196,20 +191,20 @@ impl Line {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(message, 1 << 10).map_err(|_| ())?;
         let (number, is_last) = numbering::number_of(&tape).ok_or(())?;
-        let mut routes = self.routes();
-        let route = if is_last { routes.remove(&number) } else { None };
-        let original = route.as_ref().or_else(|| routes.get(&number)).ok_or(())?;
-        let Some(conversation) = &original.conversation else { return Ok(None) };
-        let restored = numbering::inward(&tape, &original.original);
-        Ok(Some((Arc::clone(conversation), restored.into(), number)))
+        let found = self.routes().find(number, is_last);
+        match found {
+            Found::Open(Route { conversation, original }) => {
+                let restored = numbering::inward(&tape, &original);
+                Ok(Some((conversation, restored.into(), number)))
+            }
+            Found::HungUp => Ok(None),
+            Found::Unknown => Err(()),
+        }
     }
 
     /// A message that names nobody. Where one client is alone with the server, it is for that one.
     fn only_reader(&self) -> Option<(Arc<Conversation>, u64)> {
-        let routes = self.routes();
-        let mut all = routes.iter();
-        let (number, route) = all.next().filter(|_| routes.len() == 1)?;
-        Some((route.conversation.clone()?, *number))
+        self.routes().only().map(|(number, route)| (route.conversation, number))
     }
 
     async fn pass(&self, conversation: &Arc<Conversation>, message: &Bytes, number: u64) {
@@ -230,9 +225,9 @@ impl Listener for Arc<Line> {
             // Whose answer it was is in its beginning, if anywhere.
             let Frame::TooLong { beginning, .. } = frame else { return };
             if let Some(number) = numbering::number_in(beginning) {
-                let route = self.routes().remove(&number);
-                if let Some(conversation) = route.and_then(|route| route.conversation) {
-                    conversation.server_gone("the server's answer is too large").await;
+                let found = self.routes().find(number, true);
+                if let Found::Open(route) = found {
+                    route.conversation.server_gone("the server's answer is too large").await;
                 }
             }
             return;
@@ -252,9 +247,9 @@ impl Listener for Arc<Line> {
     }
 
     async fn gone(&self, reason: &str) {
-        let routes: Vec<Route> = self.routes().drain().map(|(_, route)| route).collect();
-        for conversation in routes.into_iter().filter_map(|route| route.conversation) {
-            conversation.server_gone(reason).await;
+        let routes = self.routes().take_all();
+        for route in routes {
+            route.conversation.server_gone(reason).await;
         }
     }
 }

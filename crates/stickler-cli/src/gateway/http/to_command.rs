@@ -33,7 +33,7 @@ pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, body: By
         return open(sessions, body, streams).await;
     };
     match name.to_str().ok().and_then(|name| sessions.get(name)) {
-        Some(session) => converse(sessions, &session, &body, streams).await,
+        Some(session) => converse(sessions, &session, &body, streams, None).await,
         None => reply::failure(StatusCode::NOT_FOUND, &body, "there is no such session"),
     }
 }
@@ -47,14 +47,26 @@ async fn open(sessions: &Arc<Sessions>, body: Bytes, streams: bool) -> Answer {
         Ok(opened) => opened,
         Err(reason) => return no_session(&reason, &body),
     };
-    let mut answer = converse(sessions, &session, &body, streams).await;
-    if session.process.is_ending() {
+    let guard = close_unless_open(sessions, &name, &session);
+    let mut answer = converse(sessions, &session, &body, streams, Some(guard)).await;
+    if session.process.is_ending() || sessions.get(&name).is_none() {
         return answer;
     }
     if let Ok(name) = HeaderValue::from_str(&name) {
         answer.headers_mut().insert(SESSION, name);
     }
     answer
+}
+
+/// A session that came to nothing, because it was refused or its client went away, keeps no server.
+fn close_unless_open(sessions: &Arc<Sessions>, name: &str, session: &Session) -> OnDrop {
+    let (sessions, name) = (Arc::clone(sessions), name.to_owned());
+    let conversation = Arc::clone(&session.conversation);
+    OnDrop(Some(Box::new(move || {
+        if !conversation.is_open() {
+            sessions.close(&name);
+        }
+    })))
 }
 
 /// A modern POST: every request speaks for itself, and all share a server.
@@ -86,12 +98,18 @@ pub(super) async fn post_modern(
     modern::with_status(respond(&conversation, answers, waiting, &body).await)
 }
 
-async fn converse(sessions: &Sessions, session: &Session, body: &Bytes, streams: bool) -> Answer {
+async fn converse(
+    sessions: &Sessions,
+    session: &Session,
+    body: &Bytes,
+    streams: bool,
+    guard: Option<OnDrop>,
+) -> Answer {
     session.process.pipe.room().await;
     let Posted { answers, onward, mail } = session.conversation.post(body, streams, Waits::Always);
     session.conversation.send(onward);
     let patience = streams.then_some(sessions.keep_alive);
-    let waiting = Waiting { mail, patience, guard: None };
+    let waiting = Waiting { mail, patience, guard };
     respond(&session.conversation, answers, waiting, body).await
 }
 
