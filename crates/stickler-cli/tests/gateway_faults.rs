@@ -17,7 +17,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use support::http::{call, scripted_server};
+use support::http::{call, children_of, scripted_server};
 use support::stdio::Gateway;
 
 /// Of the text in one message of the slow reader's.
@@ -220,13 +220,13 @@ fn hundreds_of_sessions_that_come_and_go_leave_no_process_behind() {
     let gateway = support::http::Gateway::scripted(&["--max-children", "4"]);
     for _ in 0..200 {
         // The server of a session that was ended may still be on its way out.
-        support::stdio::until("a place is free", || children_of(gateway.child.id()) < 2);
+        support::stdio::until("a place is free", || gateway.children() < 2);
         let session = gateway.session();
         let headers = [("mcp-session-id", session.as_str())];
         let answer = support::http::request(gateway.port, "DELETE", "/mcp", &headers, "");
         assert_eq!(answer.status, 200);
     }
-    support::stdio::until("the servers are gone", || children_of(gateway.child.id()) == 0);
+    support::stdio::until("the servers are gone", || gateway.children() == 0);
     // The cap holds for those that stay, and a place is free when one goes.
     let sessions: Vec<String> = (0..4).map(|_| gateway.session()).collect();
     let refused = gateway.post(&[], &support::http::initialize());
@@ -237,11 +237,4 @@ fn hundreds_of_sessions_that_come_and_go_leave_no_process_behind() {
         gateway.post(&[], &support::http::initialize()).status == 200
     });
     gateway.end();
-}
-
-fn children_of(pid: u32) -> usize {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-    let children =
-        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
-    children.map(|children| children.split_whitespace().count()).sum()
 }

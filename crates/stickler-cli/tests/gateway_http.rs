@@ -9,12 +9,14 @@
 )]
 
 mod support {
+    pub(crate) mod heard;
     pub(crate) mod http;
 }
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use support::heard::Heard;
 use support::http::{Gateway, call, initialize};
 
 #[test]
@@ -112,14 +114,14 @@ fn a_get_stream_takes_what_belongs_to_no_request() {
 
 #[test]
 fn the_death_of_a_server_is_an_answer() {
-    let gateway = Gateway::scripted(&[]);
+    let (gateway, heard) = Heard::behind_a_gateway();
     let session = gateway.session();
     let headers = [("mcp-session-id", session.as_str())];
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             gateway.post(&headers, &call(1, "slow", &json!({ "text": "", "millis": 9000 })))
         });
-        std::thread::sleep(Duration::from_millis(300));
+        heard.wait_for("\"slow\"");
         let died = gateway.post(&headers, &call(2, "die", &json!({ "text": "" }))).json();
         assert!(died["error"]["message"].as_str().unwrap().contains("STK-105"), "{died}");
         assert_eq!(died["id"], 2);
@@ -150,7 +152,11 @@ fn there_are_only_so_many_children() {
 fn idle_sessions_are_closed() {
     let gateway = Gateway::scripted(&["--idle-timeout", "1"]);
     let session = gateway.session();
-    std::thread::sleep(Duration::from_millis(2500));
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while gateway.children() > 0 {
+        assert!(Instant::now() < deadline, "the server of an idle session is still there");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     let headers = [("mcp-session-id", session.as_str())];
     assert_eq!(gateway.post(&headers, r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#).status, 404);
 }
@@ -194,13 +200,13 @@ fn bodies_that_are_no_messages_do_not_hurt() {
 
 #[test]
 fn an_id_in_flight_is_not_answered_twice() {
-    let gateway = Gateway::scripted(&[]);
+    let (gateway, heard) = Heard::behind_a_gateway();
     let session = gateway.session();
     let headers = [("mcp-session-id", session.as_str())];
-    let slow = call(1, "slow", &json!({ "text": "first", "millis": 600 }));
+    let slow = call(1, "slow", &json!({ "text": "first", "millis": 3000 }));
     std::thread::scope(|scope| {
         let first = scope.spawn(|| gateway.post(&headers, &slow).json());
-        std::thread::sleep(Duration::from_millis(250));
+        heard.wait_for("\"slow\"");
         let second = gateway.post(&headers, &slow);
         assert_eq!((second.status, second.json().get("id").cloned()), (400, None));
         assert_eq!(first.join().unwrap()["result"]["content"][0]["text"], "first");
@@ -209,25 +215,23 @@ fn an_id_in_flight_is_not_answered_twice() {
 
 #[test]
 fn a_cancelled_request_ends_without_an_answer() {
-    let gateway = Gateway::scripted(&[]);
+    let (gateway, heard) = Heard::behind_a_gateway();
     let session = gateway.session();
     let headers = [("mcp-session-id", session.as_str())];
     let slow = call(1, "slow", &json!({ "text": "", "millis": 5000 }));
     std::thread::scope(|scope| {
-        let started = Instant::now();
         let waiting = scope.spawn(|| gateway.post(&headers, &slow));
-        std::thread::sleep(Duration::from_millis(250));
+        heard.wait_for("\"slow\"");
         let cancel =
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
         assert_eq!(gateway.post(&headers, cancel).status, 202);
         assert_eq!(waiting.join().unwrap().events(), Vec::<Value>::new());
-        assert!(started.elapsed() < Duration::from_secs(4));
     });
 }
 
 #[test]
 fn shutting_down_answers_what_is_in_flight() {
-    let gateway = Gateway::scripted(&[]);
+    let (gateway, heard) = Heard::behind_a_gateway();
     let session = gateway.session();
     let port = gateway.port;
     let waiting = std::thread::spawn(move || {
@@ -235,7 +239,7 @@ fn shutting_down_answers_what_is_in_flight() {
         let slow = call(1, "slow", &json!({ "text": "", "millis": 9000 }));
         support::http::request(port, "POST", "/mcp", &headers, &slow).finish().json()
     });
-    std::thread::sleep(Duration::from_millis(400));
+    heard.wait_for("\"slow\"");
     assert_eq!(gateway.end(), 0);
     let answer = waiting.join().unwrap();
     assert_eq!(answer["id"], 1);
@@ -252,132 +256,8 @@ fn a_client_that_breaks_off_harms_nobody() {
         let body = call(id, "slow", &json!({ "text": "", "millis": 300 }));
         support::http::send(gateway.port, &headers, &body);
     }
-    std::thread::sleep(Duration::from_millis(400));
     let answer = gateway.post(&headers, &call(99, "echo", &json!({ "text": "still" }))).json();
     assert_eq!(answer["result"]["content"][0]["text"], "still");
-}
-
-/// A modern request with the headers that it wants.
-fn modern(gateway: &Gateway, id: &Value, tool: &str, arguments: &Value) -> support::http::Answer {
-    let body = modern_call(id, tool, arguments);
-    gateway.post(&modern_headers(tool), &body)
-}
-
-fn modern_headers(tool: &str) -> [(&str, &str); 3] {
-    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", tool)]
-}
-
-fn modern_call(id: &Value, tool: &str, arguments: &Value) -> String {
-    let mut body: Value = serde_json::from_str(&call(id.clone(), tool, arguments)).unwrap();
-    body["params"]["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "progressToken": "same",
-    });
-    body.to_string()
-}
-
-#[test]
-fn modern_requests_share_a_server_and_are_not_crossed() {
-    let gateway = Gateway::scripted(&["--max-children", "1"]);
-    let bad = modern(&gateway, &json!(1), "echo", &json!({ "txt": "hi" }));
-    let answer = bad.json();
-    assert_eq!((bad.status, &answer["result"]["isError"]), (200, &json!(true)), "{answer}");
-    assert_eq!(answer["result"]["resultType"], "complete");
-    std::thread::scope(|scope| {
-        for client in 0..8 {
-            let gateway = &gateway;
-            scope.spawn(move || {
-                for round in 0..5 {
-                    let text = format!("{client}/{round}");
-                    let tool = ["slow", "notify", "echo"][round % 3];
-                    let arguments = json!({ "text": text, "millis": 20 });
-                    let answer = modern(gateway, &json!("id"), tool, &arguments);
-                    let is_stream = answer.header("content-type") == Some("text/event-stream");
-                    let all = if is_stream { answer.events() } else { vec![answer.json()] };
-                    let last = all.last().unwrap();
-                    assert_eq!(last["id"], "id");
-                    assert_eq!(last["result"]["content"][0]["text"], text.as_str());
-                    for message in &all[..all.len() - 1] {
-                        let is_progress = message["params"]["progressToken"] == "same";
-                        assert!(is_progress || message["params"]["data"] == text.as_str());
-                    }
-                }
-            });
-        }
-    });
-}
-
-#[test]
-fn modern_headers_must_be_those_of_the_body() {
-    let gateway = Gateway::scripted(&[]);
-    let body = modern_call(&json!(7), "echo", &json!({ "text": "hi" }));
-    let post = |headers: &[(&str, &str)], body: &str| {
-        let answer = gateway.post(headers, body);
-        (answer.status, answer.json()["error"]["code"].clone(), answer.json()["id"].clone())
-    };
-    let [version, method, name] = modern_headers("echo");
-    assert_eq!(post(&[version, method], &body), (400, json!(-32020), json!(7)));
-    assert_eq!(post(&[version, method, ("mcp-name", "slow")], &body).1, -32020);
-    assert_eq!(post(&[method, name], &body).1, -32020);
-    let coded = ("mcp-name", "=?base64?ZWNobw==?=");
-    assert_eq!(gateway.post(&[version, method, coded], &body).status, 200);
-    let other = ("mcp-protocol-version", "2099-01-01");
-    assert_eq!(post(&[other, method, name], &body), (400, json!(-32022), json!(7)));
-    let bare = call(7, "echo", &json!({ "text": "hi" }));
-    assert_eq!(post(&[version, method, name], &bare), (400, json!(-32602), json!(7)));
-    let unknown = body.replace("tools/call", "tools/frobnicate");
-    let headers = [version, ("mcp-method", "tools/frobnicate")];
-    assert_eq!(post(&headers, &unknown), (404, json!(-32601), json!(7)));
-    assert_eq!(gateway.open("GET", "/mcp", &[version], "").finish().status, 405);
-    assert_eq!(gateway.open("DELETE", "/mcp", &[version], "").finish().status, 405);
-    // What a tool's schema mirrors is checked once the tools are known.
-    let region = modern_call(&json!(7), "region", &json!({ "text": "zürich" }));
-    let [_, _, name] = modern_headers("region");
-    assert_eq!(post(&[version, method, name], &region).1, -32020);
-    let mirrored = ("mcp-param-text", "=?base64?esO8cmljaA==?=");
-    assert_eq!(gateway.post(&[version, method, name, mirrored], &region).status, 200);
-}
-
-#[test]
-fn closing_the_stream_cancels_a_modern_request() {
-    let log = std::env::temp_dir().join(format!("stickler-cancel-{}", std::process::id()));
-    let server = support::http::scripted_server();
-    let server = server.to_str().unwrap();
-    let gateway = Gateway::start(&["--", server, "--log", log.to_str().unwrap()]);
-    modern(&gateway, &json!(1), "echo", &json!({ "text": "so that the tools are known" }));
-    let body = modern_call(&json!(1), "slow", &json!({ "text": "", "millis": 60_000 }));
-    support::http::send(gateway.port, &modern_headers("slow"), &body);
-    let deadline = Instant::now() + Duration::from_secs(10);
-    loop {
-        let seen = std::fs::read_to_string(&log).unwrap_or_default();
-        let cancelled = seen.lines().find(|line| line.contains("notifications/cancelled"));
-        if let Some(cancelled) = cancelled {
-            let slow = seen.lines().find(|line| line.contains("\"slow\"")).unwrap();
-            let (slow, cancelled): (Value, Value) =
-                (serde_json::from_str(slow).unwrap(), serde_json::from_str(cancelled).unwrap());
-            assert_eq!(slow["id"], cancelled["params"]["requestId"]);
-            break;
-        }
-        assert!(Instant::now() < deadline, "{seen}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let _ = std::fs::remove_file(log);
-}
-
-#[test]
-fn the_death_of_the_shared_server_is_an_answer_and_the_next_request_starts_another() {
-    let gateway = Gateway::scripted(&[]);
-    let arguments = json!({ "text": "", "millis": 9000 });
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| modern(&gateway, &json!(1), "slow", &arguments).json());
-        std::thread::sleep(Duration::from_millis(1500));
-        let died = modern(&gateway, &json!(1), "die", &json!({ "text": "" })).json();
-        assert!(died["error"]["message"].as_str().unwrap().contains("STK-105"), "{died}");
-        assert_eq!(waiting.join().unwrap()["error"]["data"]["method"], "tools/call");
-    });
-    let next = modern(&gateway, &json!(1), "echo", &json!({ "text": "again" }));
-    assert_eq!(next.json()["result"]["content"][0]["text"], "again");
 }
 
 /// Whether there is room for a session, at once or soon.

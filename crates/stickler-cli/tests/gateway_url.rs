@@ -139,7 +139,7 @@ fn converse(url: &str, lines: &[String], wanted: usize) -> Vec<Value> {
 
 #[test]
 fn a_legacy_client_on_stdio() {
-    let inner = Gateway::scripted(&[]);
+    let inner = Gateway::scripted(&["--max-children", "1"]);
     let url = format!("http://127.0.0.1:{}/mcp", inner.port);
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
     let lines = [
@@ -155,7 +155,7 @@ fn a_legacy_client_on_stdio() {
     assert_eq!(of(2)["result"]["content"][0]["text"], "x");
     assert!(answers.iter().any(|one| one["method"] == "notifications/message"));
     // The session was ended: its place is free.
-    std::thread::sleep(Duration::from_millis(300));
+    support::stdio::until("the place is free", || inner.post(&[], &initialize()).status == 200);
 }
 
 #[test]
@@ -231,15 +231,6 @@ fn what_is_learnt_belongs_to_whoever_was_allowed_to_see_it() {
     assert!(lists[0].contains("bearer one") && lists[1].contains("bearer two"));
 }
 
-/// Waits for a request that is about this.
-fn wait_for(upstream: &Upstream, wanted: &str) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(20);
-    while !upstream.seen.lock().unwrap().iter().any(|(_, body)| body.contains(wanted)) {
-        assert!(std::time::Instant::now() < deadline, "no {wanted} came");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 fn for_ever() -> Vec<u8> {
     loop {
         std::thread::park();
@@ -266,11 +257,11 @@ fn requests_without_an_answer_in_time_get_an_error_whatever_they_wait_for() {
     let silent = gateway.post(&headers, &call(5, "echo", &arguments)).json();
     let message = silent["error"]["message"].as_str().unwrap();
     assert!(silent["id"] == 5 && message.starts_with("[STK-104]"), "{silent}");
-    wait_for(&upstream, r#""method":"notifications/cancelled","params":{"requestId":5,"#);
+    upstream.wait_for(r#""method":"notifications/cancelled","params":{"requestId":5,"#);
     let streamed = gateway.post(&headers, &call(6, "echo", &arguments)).events();
     let message = streamed[0]["error"]["message"].as_str().unwrap();
     assert!(streamed[0]["id"] == 6 && message.starts_with("[STK-104]"), "{streamed:?}");
-    wait_for(&upstream, r#""method":"notifications/cancelled","params":{"requestId":6,"#);
+    upstream.wait_for(r#""method":"notifications/cancelled","params":{"requestId":6,"#);
 }
 
 #[test]
@@ -285,7 +276,7 @@ fn a_client_on_stdio_does_not_wait_for_ever_either() {
     let answer = gateway.call(5, "echo", &json!({ "text": "hi" }));
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(answer["id"] == 5 && message.starts_with("[STK-104]"), "{answer}");
-    wait_for(&upstream, r#""method":"notifications/cancelled","params":{"requestId":5,"#);
+    upstream.wait_for(r#""method":"notifications/cancelled","params":{"requestId":5,"#);
 }
 
 #[test]
@@ -341,21 +332,6 @@ fn a_server_of_the_old_transport_is_named() {
 }
 
 #[test]
-fn a_client_that_comes_back_for_the_rest_is_passed_on() {
-    let upstream = Upstream::start(|message| match message {
-        Value::Null => http("text/event-stream", "id: 8\ndata: \n\n"),
-        _ => usual(message).unwrap(),
-    });
-    let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("last-event-id", "7")];
-    let answer = gateway.open("GET", "/mcp", &headers, "").finish();
-    assert_eq!((answer.status, answer.text().as_str()), (200, "id: 8\ndata: \n\n"));
-    let seen = upstream.seen.lock().unwrap();
-    let head = seen.last().unwrap().0.to_ascii_lowercase();
-    assert!(head.starts_with("get ") && head.contains("last-event-id: 7"), "{head}");
-}
-
-#[test]
 fn a_refusal_that_names_no_request_keeps_its_status() {
     const REFUSAL: &str = r#"{"jsonrpc":"2.0", "id":"server-error","error":{"code":-32600,"message":"Session has been terminated"}}"#;
     let upstream = Upstream::start(|message| {
@@ -374,73 +350,6 @@ fn a_refusal_that_names_no_request_keeps_its_status() {
     let answers = converse(&upstream.url(), &lines, 2);
     assert_eq!(answers[1]["id"], 3, "on stdio only what names a request answers it");
     assert!(answers[1]["error"]["message"].as_str().unwrap().contains("404"), "{answers:?}");
-}
-
-#[test]
-fn an_answer_on_a_resumed_stream_gets_to_the_client() {
-    let upstream = Upstream::start(|message| match message {
-        Value::Null => http("text/event-stream", &format!("id: 9\ndata: {ODD}\n\n")),
-        _ => usual(message).unwrap_or_else(|| http("text/event-stream", "id: 8\ndata: \n\n")),
-    });
-    let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
-    let begun = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-    assert_eq!(begun.text(), "id: 8\ndata: \n\n");
-    let resumed = [&headers[..], &[("last-event-id", "8")]].concat();
-    let rest = gateway.open("GET", "/mcp", &resumed, "").finish();
-    assert_eq!(rest.text(), format!("id: 9\ndata: {ODD}\n\n"));
-}
-
-#[test]
-fn an_answer_that_comes_on_the_resumed_stream_gets_through() {
-    const REST: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"content":[]}}"#;
-    let upstream = Upstream::start(|message| match message {
-        Value::Null => http("text/event-stream", &format!("id: 8\ndata: {REST}\n\n")),
-        _ => usual(message)
-            .unwrap_or_else(|| http("text/event-stream", "id: 7\nretry: 10\ndata: \n\n")),
-    });
-    let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
-    let broken_off = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-    assert_eq!(broken_off.text(), "id: 7\nretry: 10\ndata: \n\n", "no error: the rest can be had");
-    let again = [headers[0], headers[1], ("last-event-id", "7")];
-    let rest = gateway.open("GET", "/mcp", &again, "").finish();
-    assert_eq!(rest.text(), format!("id: 8\ndata: {REST}\n\n"));
-}
-
-#[test]
-fn a_client_that_leaves_a_stream_can_come_back_for_the_answer() {
-    const REST: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"content":[]}}"#;
-    let upstream = Upstream::start(|message| match message {
-        Value::Null => http("text/event-stream", &format!("id: 8\ndata: {REST}\n\n")),
-        _ => usual(message).unwrap_or_else(|| {
-            // Stays open until its client goes away.
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-            format!("{head}id: 7\ndata: \n\n").into_bytes()
-        }),
-    });
-    let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
-    let body = call(3, "echo", &json!({ "text": "" }));
-    let mut stream = gateway.open("POST", "/mcp", &headers, &body);
-    assert_eq!(stream.line("id: ").as_deref(), Some("id: 7"));
-    drop(stream);
-    // Whether or not the gateway has noticed by now, the answer is wanted.
-    std::thread::sleep(Duration::from_millis(300));
-    let again = [headers[0], headers[1], ("last-event-id", "7")];
-    let rest = gateway.open("GET", "/mcp", &again, "").finish();
-    assert_eq!(rest.text(), format!("id: 8\ndata: {REST}\n\n"));
-}
-
-#[test]
-fn an_answer_that_never_comes_is_not_waited_for_longer_because_it_could() {
-    let upstream = Upstream::start(|message| {
-        usual(message).unwrap_or_else(|| http("text/event-stream", "id: 7\ndata: \n\n"))
-    });
-    let gateway = Gateway::start(&["--request-timeout", "1", "--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
-    gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-    wait_for(&upstream, "notifications/cancelled");
 }
 
 #[test]

@@ -80,6 +80,11 @@ impl Gateway {
         request(self.port, method, path, headers, body)
     }
 
+    /// How many processes it has started that are still there.
+    pub(crate) fn children(&self) -> usize {
+        children_of(self.child.id())
+    }
+
     /// Opens a legacy session; gives its name.
     pub(crate) fn session(&self) -> String {
         let answer = self.post(&[], &initialize());
@@ -291,4 +296,12 @@ pub(crate) fn scripted_server() -> PathBuf {
         assert!(build.status().unwrap().success());
     });
     folder.join("examples").join("scripted_server")
+}
+
+/// How many processes of a process are there.
+pub(crate) fn children_of(pid: u32) -> usize {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let of_task = |path: PathBuf| std::fs::read_to_string(path.join("children")).ok();
+    let children = tasks.flatten().filter_map(|task| of_task(task.path()));
+    children.map(|children| children.split_whitespace().count()).sum()
 }

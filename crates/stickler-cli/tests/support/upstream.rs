@@ -4,6 +4,7 @@
 use std::io::{BufReader, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -15,6 +16,15 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
+    /// Waits for a request that is about this.
+    pub(crate) fn wait_for(&self, wanted: &str) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !self.seen.lock().unwrap().iter().any(|(_, body)| body.contains(wanted)) {
+            assert!(Instant::now() < deadline, "no {wanted} came");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     pub(crate) fn start(script: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

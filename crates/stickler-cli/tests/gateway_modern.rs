@@ -1,0 +1,127 @@
+//! Modern requests over HTTP in front of a command: they share one process.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::format_push_string,
+    reason = "tests are blunt, and start processes"
+)]
+
+mod support {
+    pub(crate) mod heard;
+    pub(crate) mod http;
+}
+
+use serde_json::{Value, json};
+use support::heard::Heard;
+use support::http::{Gateway, call};
+
+/// A modern request with the headers that it wants.
+fn modern(gateway: &Gateway, id: &Value, tool: &str, arguments: &Value) -> support::http::Answer {
+    let body = modern_call(id, tool, arguments);
+    gateway.post(&modern_headers(tool), &body)
+}
+
+fn modern_headers(tool: &str) -> [(&str, &str); 3] {
+    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", tool)]
+}
+
+fn modern_call(id: &Value, tool: &str, arguments: &Value) -> String {
+    let mut body: Value = serde_json::from_str(&call(id.clone(), tool, arguments)).unwrap();
+    body["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "same",
+    });
+    body.to_string()
+}
+
+#[test]
+fn modern_requests_share_a_server_and_are_not_crossed() {
+    let gateway = Gateway::scripted(&["--max-children", "1"]);
+    let bad = modern(&gateway, &json!(1), "echo", &json!({ "txt": "hi" }));
+    let answer = bad.json();
+    assert_eq!((bad.status, &answer["result"]["isError"]), (200, &json!(true)), "{answer}");
+    assert_eq!(answer["result"]["resultType"], "complete");
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let gateway = &gateway;
+            scope.spawn(move || {
+                for round in 0..5 {
+                    let text = format!("{client}/{round}");
+                    let tool = ["slow", "notify", "echo"][round % 3];
+                    let arguments = json!({ "text": text, "millis": 20 });
+                    let answer = modern(gateway, &json!("id"), tool, &arguments);
+                    let is_stream = answer.header("content-type") == Some("text/event-stream");
+                    let all = if is_stream { answer.events() } else { vec![answer.json()] };
+                    let last = all.last().unwrap();
+                    assert_eq!(last["id"], "id");
+                    assert_eq!(last["result"]["content"][0]["text"], text.as_str());
+                    for message in &all[..all.len() - 1] {
+                        let is_progress = message["params"]["progressToken"] == "same";
+                        assert!(is_progress || message["params"]["data"] == text.as_str());
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn modern_headers_must_be_those_of_the_body() {
+    let gateway = Gateway::scripted(&[]);
+    let body = modern_call(&json!(7), "echo", &json!({ "text": "hi" }));
+    let post = |headers: &[(&str, &str)], body: &str| {
+        let answer = gateway.post(headers, body);
+        (answer.status, answer.json()["error"]["code"].clone(), answer.json()["id"].clone())
+    };
+    let [version, method, name] = modern_headers("echo");
+    assert_eq!(post(&[version, method], &body), (400, json!(-32020), json!(7)));
+    assert_eq!(post(&[version, method, ("mcp-name", "slow")], &body).1, -32020);
+    assert_eq!(post(&[method, name], &body).1, -32020);
+    let coded = ("mcp-name", "=?base64?ZWNobw==?=");
+    assert_eq!(gateway.post(&[version, method, coded], &body).status, 200);
+    let other = ("mcp-protocol-version", "2099-01-01");
+    assert_eq!(post(&[other, method, name], &body), (400, json!(-32022), json!(7)));
+    let bare = call(7, "echo", &json!({ "text": "hi" }));
+    assert_eq!(post(&[version, method, name], &bare), (400, json!(-32602), json!(7)));
+    let unknown = body.replace("tools/call", "tools/frobnicate");
+    let headers = [version, ("mcp-method", "tools/frobnicate")];
+    assert_eq!(post(&headers, &unknown), (404, json!(-32601), json!(7)));
+    assert_eq!(gateway.open("GET", "/mcp", &[version], "").finish().status, 405);
+    assert_eq!(gateway.open("DELETE", "/mcp", &[version], "").finish().status, 405);
+    // What a tool's schema mirrors is checked once the tools are known.
+    let region = modern_call(&json!(7), "region", &json!({ "text": "zürich" }));
+    let [_, _, name] = modern_headers("region");
+    assert_eq!(post(&[version, method, name], &region).1, -32020);
+    let mirrored = ("mcp-param-text", "=?base64?esO8cmljaA==?=");
+    assert_eq!(gateway.post(&[version, method, name, mirrored], &region).status, 200);
+}
+
+#[test]
+fn closing_the_stream_cancels_a_modern_request() {
+    let (gateway, heard) = Heard::behind_a_gateway();
+    modern(&gateway, &json!(1), "echo", &json!({ "text": "so that the tools are known" }));
+    let body = modern_call(&json!(1), "slow", &json!({ "text": "", "millis": 60_000 }));
+    support::http::send(gateway.port, &modern_headers("slow"), &body);
+    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+    let cancelled = read(&heard.wait_for("notifications/cancelled"));
+    let slow = read(&heard.wait_for("\"slow\""));
+    assert_eq!(slow["id"], cancelled["params"]["requestId"]);
+}
+
+#[test]
+fn the_death_of_the_shared_server_is_an_answer_and_the_next_request_starts_another() {
+    let (gateway, heard) = Heard::behind_a_gateway();
+    let arguments = json!({ "text": "", "millis": 9000 });
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| modern(&gateway, &json!(1), "slow", &arguments).json());
+        heard.wait_for("\"slow\"");
+        let died = modern(&gateway, &json!(1), "die", &json!({ "text": "" })).json();
+        assert!(died["error"]["message"].as_str().unwrap().contains("STK-105"), "{died}");
+        assert_eq!(waiting.join().unwrap()["error"]["data"]["method"], "tools/call");
+    });
+    let next = modern(&gateway, &json!(1), "echo", &json!({ "text": "again" }));
+    assert_eq!(next.json()["result"]["content"][0]["text"], "again");
+}
