@@ -12,11 +12,14 @@
 mod talk;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use stickler::{Code, Decision, Policy, Side, ValidationMiddleware};
+use stickler::{
+    Code, Decision, McpValidator, Policy, Side, ValidationConfig, ValidationMiddleware,
+};
 use talk::{PING, answer, handle, middleware, rules};
 
 #[test]
@@ -53,6 +56,35 @@ fn a_batch_that_is_too_deep_answers_all_the_same() {
         };
         let told = String::from_utf8_lossy(told);
         assert_eq!((told.matches("\"id\":1").count(), told.matches("\"id\":2").count()), (1, 1));
+        assert_eq!(middleware.in_flight(Side::Client), 0);
+    }
+}
+
+#[test]
+fn a_batch_that_is_too_long_answers_all_the_same() {
+    let long = "x".repeat(2000);
+    let mut config = ValidationConfig::default();
+    config.limits.message_bytes = 1000;
+    config.limits.requests_in_flight = 4;
+    let result = |id: usize, text: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"text":"{text}"}}}}"#)
+    };
+    let too_many: Vec<String> = (1..=6).map(|id| result(id, "")).collect();
+    for batch in
+        [format!("[{},{}]", result(1, &long), result(2, "")), format!("[{}]", too_many.join(","))]
+    {
+        let validator = Arc::new(McpValidator::new(config.clone()));
+        let mut middleware =
+            ValidationMiddleware::new("s", validator).with_policy(Policy::strict());
+        for id in [1, 2] {
+            let ping = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            handle(&mut middleware, Side::Client, &ping);
+        }
+        let verdict = handle(&mut middleware, Side::Server, &batch);
+        let Decision::Rewrite(told) = &verdict.decision else { panic!("{:?}", verdict.decision) };
+        let told: Vec<Value> = serde_json::from_slice(told).unwrap();
+        let ids: Vec<_> = told.iter().map(|one| (&one["id"], one["error"].is_object())).collect();
+        assert_eq!(ids, [(&json!(1), true), (&json!(2), true)], "{batch}");
         assert_eq!(middleware.in_flight(Side::Client), 0);
     }
 }

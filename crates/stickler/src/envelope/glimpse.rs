@@ -5,6 +5,8 @@ use crate::tape::TapeBuffer;
 
 /// An id longer than this is not looked for.
 const LONGEST_ID: usize = 4096;
+/// Answers of a batch that are kept: as many as can be waited for.
+const MOST_ANSWERS: usize = 10_000;
 
 /// What the members of the outermost object say, as far as they go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,6 +15,8 @@ pub struct Glimpse {
     pub id: Option<String>,
     /// It has a `result` or an `error`, so somebody waits for it.
     pub is_response: bool,
+    /// The ids of a batch's responses, as they are written.
+    pub answers: Vec<String>,
 }
 
 impl Glimpse {
@@ -29,6 +33,8 @@ impl Glimpse {
 #[derive(Debug, Default)]
 pub(crate) struct Glimpser {
     glimpse: Glimpse,
+    /// How deep the members of a message stand: one deeper in a batch.
+    level: usize,
     depth: usize,
     in_string: bool,
     is_escaped: bool,
@@ -55,7 +61,11 @@ impl Glimpser {
     }
 
     pub(crate) fn finish(self) -> Glimpse {
-        self.glimpse
+        // Of a batch that breaks off, the last message is not whole: nothing is said of it.
+        match self.level {
+            2 => Glimpse { answers: self.glimpse.answers, ..Glimpse::default() },
+            _ => self.glimpse,
+        }
     }
 
     fn within_string(&mut self, byte: u8) {
@@ -77,23 +87,23 @@ impl Glimpser {
         match byte {
             b'"' => {
                 self.in_string = true;
-                if self.depth == 1 {
+                if self.is_outermost() {
                     self.token.clear();
                 }
                 self.keep(byte);
             }
-            b':' if self.depth == 1 && self.member == Member::Key => self.end_of_key(),
-            b'{' | b'[' => {
-                self.depth += 1;
-                self.token.clear();
-            }
+            b':' if self.is_outermost() && self.member == Member::Key => self.end_of_key(),
+            b'{' | b'[' => self.open(byte),
             b'}' | b']' => {
                 self.end_of_value();
+                if self.level == 2 && self.is_outermost() {
+                    self.end_of_element();
+                }
                 self.depth = self.depth.saturating_sub(1);
             }
             b',' => {
                 self.end_of_value();
-                if self.depth == 1 {
+                if self.is_outermost() {
                     self.member = Member::Key;
                 }
             }
@@ -102,8 +112,29 @@ impl Glimpser {
         }
     }
 
+    fn is_outermost(&self) -> bool {
+        self.depth == self.level && self.level > 0
+    }
+
+    fn open(&mut self, byte: u8) {
+        if self.level == 0 {
+            self.level = if byte == b'[' { 2 } else { 1 };
+        }
+        self.depth += 1;
+        self.token.clear();
+    }
+
+    /// A message of a batch ends.
+    fn end_of_element(&mut self) {
+        self.member = Member::Key;
+        let id = self.glimpse.id.take();
+        let is_response = std::mem::take(&mut self.glimpse.is_response);
+        let answers = &mut self.glimpse.answers;
+        answers.extend(id.filter(|_| is_response && answers.len() < MOST_ANSWERS));
+    }
+
     fn keep(&mut self, byte: u8) {
-        if self.depth == 1 && self.token.len() <= LONGEST_ID {
+        if self.is_outermost() && self.token.len() <= LONGEST_ID {
             self.token.push(byte);
         }
     }
@@ -115,7 +146,7 @@ impl Glimpser {
     }
 
     fn end_of_value(&mut self) {
-        if self.depth != 1 {
+        if !self.is_outermost() {
             return;
         }
         let value = std::mem::take(&mut self.token);
@@ -134,7 +165,7 @@ fn whole_id(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Glimpse, Glimpser};
+    use super::{Glimpse, Glimpser, MOST_ANSWERS};
 
     #[test]
     fn the_id_of_a_message_that_breaks_off() {
@@ -163,5 +194,27 @@ mod tests {
             text.as_bytes().chunks(1).for_each(|piece| in_pieces.look(piece));
             assert_eq!(in_pieces.finish(), glimpse);
         }
+    }
+
+    #[test]
+    fn the_answers_of_a_batch() {
+        let cases: [(&str, &[&str]); 7] = [
+            (r#"[{"id":1,"result":{"id":9}},{"error":{"code":1},"id":"b"}]"#, &["1", "\"b\""]),
+            (r#" [ {"id":1,"method":"ping"} , {"id":2,"result":[{"id":3}]} ] "#, &["2"]),
+            (r#"[{"id":1,"result":"]},{"},{"id":2,"result":{"#, &["1"]),
+            (r#"[[{"id":1,"result":2}],{"result":{}},{"id":4,"result":{}}]"#, &["4"]),
+            (r#"[1,"result",{"id":5,"result":{}}]"#, &["5"]),
+            ("[]", &[]),
+            (r#"{"id":1,"result":[{"id":2,"result":{}}]}"#, &[]),
+        ];
+        for (text, answers) in cases {
+            assert_eq!(Glimpse::of(text.as_bytes()).answers, answers, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_more_answers_are_kept_than_can_be_waited_for() {
+        let batch = format!("[{}", r#"{"id":1,"result":{}},"#.repeat(MOST_ANSWERS + 5));
+        assert_eq!(Glimpse::of(batch.as_bytes()).answers.len(), MOST_ANSWERS);
     }
 }

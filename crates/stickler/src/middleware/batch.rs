@@ -1,9 +1,12 @@
 //! Batches, which only revision 2025-03-26 has.
 
+use super::case::Case;
+use super::odd::parse_id;
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, Glimpse};
 use crate::render::Reply;
 use crate::rules::MessageRule;
+use crate::session::Landing;
 use crate::side::Side;
 use crate::tape::Node;
 use crate::verdict::{Decision, Finding, Verdict};
@@ -26,10 +29,8 @@ impl ValidationMiddleware {
             finding("only revision 2025-03-26 has batches", "an array");
         }
         if case.is_refused() && (incoming.side == Side::Client || incoming.node.len() > most) {
-            return match incoming.side {
-                Side::Client => case.answer_or_forward(Reply { id: None, revision }),
-                Side::Server => case.drop_or_forward(),
-            };
+            let Glimpse { answers, .. } = Glimpse::of(incoming.node.raw().as_bytes());
+            return self.unread_batch(case, &answers);
         }
         let mut parts = Parts::default();
         for (index, node) in incoming.node.elements().enumerate() {
@@ -53,13 +54,41 @@ impl ValidationMiddleware {
     /// A batch that nests too deep: whoever waits for one of its messages is told.
     pub(super) fn too_deep_batch(&mut self, side: Side, node: Node<'_>) -> Verdict {
         if node.len() > self.limits().requests_in_flight {
-            return self.too_deep(side, b"");
+            return self.too_deep(side, node.raw().as_bytes());
         }
         let mut parts = Parts::default();
         for element in node.elements() {
             parts.add(element, self.too_deep(side, element.raw().as_bytes()).decision);
         }
         self.case_of_depth(side).decide(parts.decision())
+    }
+
+    /// A batch that was refused as a whole: each response in it is replaced by an error, so that
+    /// its request is answered all the same.
+    pub(super) fn unread_batch(&mut self, case: Case, answers: &[String]) -> Verdict {
+        let requester = case.side().other();
+        let mut replaced = Vec::new();
+        for id in answers.iter().filter_map(|id| parse_id(id)) {
+            let landing = self.session.flights(requester).land(&id);
+            if let (Landing::Answered(flight), Some(refusal)) = (landing, case.refusal()) {
+                let reply = Reply { id: Some(&flight.id), revision: flight.revision };
+                replaced.push(reply.replacement(refusal));
+            }
+        }
+        let mut verdict = match case.side() {
+            Side::Client => {
+                case.answer_or_forward(Reply { id: None, revision: self.session.revision() })
+            }
+            Side::Server => case.drop_or_forward(),
+        };
+        if !replaced.is_empty() {
+            let forward = array(&replaced);
+            verdict.decision = match verdict.decision {
+                Decision::Answer(answer) => Decision::Split { forward, answer },
+                _ => Decision::Rewrite(forward),
+            };
+        }
+        verdict
     }
 
     /// Whether the peers have agreed on a revision, or somebody else has.

@@ -43,7 +43,10 @@ impl ValidationMiddleware {
             }
             // Whoever waits for a broken answer is told.
             Side::Server => {
-                let Glimpse { id, is_response } = Glimpse::of(bytes);
+                let Glimpse { id, is_response, answers } = Glimpse::of(bytes);
+                if !answers.is_empty() {
+                    return self.unread_batch(case, &answers);
+                }
                 self.unread_response(case, id.as_deref().filter(|_| is_response))
             }
         }
@@ -90,7 +93,11 @@ impl ValidationMiddleware {
     }
 
     /// Whoever waits for this message's answer, or for this message as an answer, is told.
-    fn unread(&mut self, case: Case, Glimpse { id, is_response }: Glimpse) -> Verdict {
+    fn unread(&mut self, case: Case, glimpse: Glimpse) -> Verdict {
+        let Glimpse { id, is_response, answers } = glimpse;
+        if !answers.is_empty() {
+            return self.unread_batch(case, &answers);
+        }
         if is_response {
             return self.unread_response(case, id.as_deref());
         }

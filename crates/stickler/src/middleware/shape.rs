@@ -23,7 +23,7 @@ impl ValidationMiddleware {
         revision: Revision,
     ) -> Option<&'v Method> {
         let validator = self.protocol.get(revision);
-        let method = match validator.method(side, method) {
+        let message = match validator.method(side, method) {
             MethodLookup::Known(known) => return Some(known),
             MethodLookup::WrongDirection(known) => {
                 let sender = side.other();
@@ -55,8 +55,8 @@ impl ValidationMiddleware {
                 }
             }
         };
-        let finding = Finding::new(MessageRule::UnknownMethod, method).at("/method");
-        case.tell(finding.with(format!("a method of {revision}"), "another"));
+        let finding = Finding::new(MessageRule::UnknownMethod, message).at("/method");
+        case.tell(finding.with(format!("a method of {revision}"), quoted(method)));
         None
     }
 
