@@ -11,6 +11,7 @@
     reason = "tests are blunt, start processes, and say why they were skipped"
 )]
 
+mod cancelled;
 mod checked;
 mod databases;
 mod demo;
