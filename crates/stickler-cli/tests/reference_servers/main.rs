@@ -15,6 +15,7 @@ mod cancelled;
 mod checked;
 mod databases;
 mod demo;
+mod dependencies;
 mod escapes;
 mod examples;
 mod mistakes;
