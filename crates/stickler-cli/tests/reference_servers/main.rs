@@ -18,6 +18,7 @@ mod demo;
 mod dependencies;
 mod escapes;
 mod examples;
+mod mistake;
 mod mistakes;
 mod over_http;
 mod programs;
