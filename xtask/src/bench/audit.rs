@@ -14,9 +14,10 @@ use stickler::frame::{Frame, LineFramer};
 use stickler::tape::TapeBuffer;
 
 use super::contest::median;
+use super::program;
 use super::recordings::{self, Recording};
+use crate::Outcome;
 use crate::interop::call;
-use crate::{Outcome, paths};
 
 /// What an audit may cost, in units of tokenizing alone.
 const GOAL: f64 = 1.3;
@@ -27,13 +28,7 @@ const DEPTH: usize = 128;
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run(rounds: usize) -> Outcome {
-    call(Command::new("cargo").args([
-        "build",
-        "--quiet",
-        "--release",
-        "--package",
-        "stickler-cli",
-    ]))?;
+    let program = program::build()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("\nmedian ratios to tokenizing alone on one core, {rounds} rounds, {cores} cores\n");
     println!(
@@ -43,7 +38,7 @@ pub(super) fn run(rounds: usize) -> Outcome {
     let mut missed = Vec::new();
     for recording in recordings::all(cores) {
         let recording = recording?;
-        let contest = contest(&recording, rounds)?;
+        let contest = contest(&program, &recording, rounds)?;
         let Recording { name, bytes, .. } = &recording;
         println!(
             "{name:<32} {bytes:>9} {:>9.2} {:>9.2} {:>9.2} {:>12.0}",
@@ -62,7 +57,7 @@ struct Ratios {
     megabytes_a_second: f64,
 }
 
-fn contest(recording: &Recording, rounds: usize) -> Result<Ratios, String> {
+fn contest(program: &Path, recording: &Recording, rounds: usize) -> Result<Ratios, String> {
     let (mut serde, mut audits, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         let mut buffer = TapeBuffer::new();
@@ -74,7 +69,7 @@ fn contest(recording: &Recording, rounds: usize) -> Result<Ratios, String> {
             black_box(value).is_ok()
         };
         serde.push(time(|| each_line(&recording.files, parse))? / tape);
-        let one = time(|| audit(&recording.files))?;
+        let one = time(|| audit(program, &recording.files))?;
         audits.push(one / tape);
         seconds.push(one);
     }
@@ -93,13 +88,8 @@ fn time(contestant: impl FnOnce() -> Outcome) -> Result<f64, String> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn audit(files: &[PathBuf]) -> Outcome {
-    call(
-        Command::new(paths::root().join("target/release/stickler"))
-            .arg("audit")
-            .args(files)
-            .stdout(std::process::Stdio::null()),
-    )
+fn audit(program: &Path, files: &[PathBuf]) -> Outcome {
+    call(Command::new(program).arg("audit").args(files).stdout(std::process::Stdio::null()))
 }
 
 fn each_line(files: &[PathBuf], mut reads: impl FnMut(&[u8]) -> bool) -> Outcome {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::contest::median;
-use crate::interop::call;
-use crate::{Outcome, paths};
+use super::program;
+use crate::Outcome;
 
 /// One kind of call, and the most that the gateway may cost in units of the relay: the median of
 /// one call at a time, or the least share of the relay's calls a second with several in flight.
@@ -62,14 +62,7 @@ const TURN: Duration = Duration::from_millis(120);
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run(rounds: usize) -> Outcome {
-    call(Command::new("cargo").args([
-        "build",
-        "--quiet",
-        "--release",
-        "--package",
-        "stickler-cli",
-    ]))?;
-    let mut contestants = contestants()?;
+    let mut contestants = contestants(program::build()?)?;
     println!("\nthe gateway on stdio, median ratios to a bare relay, {rounds} rounds\n");
     println!("{:<22} {:>10} {:>10} {:>10}", "calls", "direct", "relay", "stickler");
     let mut missed = Vec::new();
@@ -89,9 +82,8 @@ pub(super) fn run(rounds: usize) -> Outcome {
     if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
 }
 
-fn contestants() -> Result<[Contestant; 3], String> {
+fn contestants(stickler: PathBuf) -> Result<[Contestant; 3], String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let stickler = paths::root().join("target/release/stickler");
     let server = || vec![this.clone(), "bench-peer".into(), "serve".into()];
     let before = |words: &[PathBuf]| [words, &server()].concat();
     Ok([

@@ -9,6 +9,7 @@ mod contest;
 mod gateway;
 mod messages;
 pub(crate) mod peers;
+mod program;
 mod recordings;
 mod schemas;
 

@@ -13,7 +13,7 @@ use stickler_rmcp::{Concerns, DeepCall, DeepChecks, ValidationLevels};
 use super::Suite;
 use super::tool::Tool;
 use super::trouble::Level;
-use super::workspace::Workspace;
+use super::workspace::{Stop, Workspace};
 
 /// A suite over a workspace. Calls that it gets have satisfied their schemas.
 #[derive(Clone)]
@@ -82,11 +82,21 @@ impl ServerHandler for ReferenceServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let run = move |tool: &Tool, workspace: &Workspace| tool.run(workspace, arguments);
-        let result: CallToolResult = match self.aside(&request.name, run).await? {
+        let stop = Stop::default();
+        // A client that cancels or goes away ends this function, but not what it has set going.
+        let _waiting = stop.when_dropped();
+        let run =
+            move |tool: &Tool, workspace: &Workspace| tool.run(&workspace.until(stop), arguments);
+        let outcome = tokio::select! {
+            outcome = self.aside(&request.name, run) => outcome?,
+            () = context.ct.cancelled() => {
+                return Err(ErrorData::internal_error("the call was cancelled", None));
+            }
+        };
+        let result: CallToolResult = match outcome {
             Ok(answer) => answer.into(),
             Err(trouble) => trouble.into(),
         };

@@ -75,8 +75,12 @@ fn every_tool_works_with_its_example() {
                 continue;
             }
             let example = tool["inputSchema"]["examples"][0].clone();
+            let before = root.snapshot();
             let result = session.works(name, example);
             check_effect(name, &root, &result);
+            if tool["annotations"]["readOnlyHint"] == true {
+                assert_eq!(root.snapshot(), before, "{name} says that it only reads");
+            }
         }
     }
 }

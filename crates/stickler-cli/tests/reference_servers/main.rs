@@ -11,11 +11,14 @@
     reason = "tests are blunt, start processes, and say why they were skipped"
 )]
 
+mod cancelled;
 mod checked;
 mod databases;
 mod demo;
+mod dependencies;
 mod escapes;
 mod examples;
+mod mistake;
 mod mistakes;
 mod over_http;
 mod programs;

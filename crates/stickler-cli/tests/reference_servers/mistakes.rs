@@ -1,81 +1,80 @@
 //! Every kind of mistake with every tool: refused with the right help, and nothing has changed.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::SUITES;
 use crate::examples::ALLOWED;
+use crate::mistake::{Mistake, all};
 use crate::root::{Root, has_git};
 use crate::session::{Session, text};
 
 #[test]
-fn every_kind_of_mistake_is_refused_with_help_and_nothing_changes() {
-    let has_git = has_git();
+fn every_kind_of_mistake_is_refused_by_the_gateway_and_nothing_changes() {
+    // A server that refuses differently: an answer in the usual form is the gateway's own.
+    let options = [&ALLOWED[..], &["--answer", "json-rpc-error"]].concat();
     for (suite, names) in SUITES {
-        let root = if has_git { Root::with_git() } else { Root::new() };
-        let before = root.snapshot();
-        let mut session = Session::gateway(suite, &root.path(), &ALLOWED);
-        let tools = session.tools();
-        let mut count = 0;
-        for tool in tools.iter().filter(|tool| names.contains(&tool["name"].as_str().unwrap())) {
-            for (arguments, part) in mistakes(&tool["inputSchema"]) {
-                refused(&mut session, tool, arguments, &part);
-                count += 1;
+        let root = if has_git() { Root::with_git() } else { Root::new() };
+        let mut session = Session::gateway(suite, &root.path(), &options);
+        refuses_mistakes(&mut session, &root, names, refused);
+    }
+}
+
+#[test]
+fn every_kind_of_mistake_is_refused_by_the_servers_themselves_and_nothing_changes() {
+    for (suite, names) in SUITES {
+        let root = if has_git() { Root::with_git() } else { Root::new() };
+        let mut session = Session::direct(suite, &root.path(), &ALLOWED);
+        refuses_mistakes(&mut session, &root, names, |session, name, mistake| {
+            if mistake.arguments.is_object() {
+                return refused(session, name, mistake);
             }
-            unknown_tool(&mut session, tool["name"].as_str().unwrap());
+            // The SDK knows no such call, so it is stopped before.
+            let answer = session.call(name, mistake.arguments.clone());
+            assert_eq!(answer["error"]["code"], -32602, "{answer}");
+            assert_eq!(answer["error"]["data"]["findings"][0]["expected"], "object", "{answer}");
+        });
+    }
+}
+
+fn refuses_mistakes(
+    session: &mut Session,
+    root: &Root,
+    names: &[&str],
+    check: impl Fn(&mut Session, &str, &Mistake),
+) {
+    let before = root.snapshot();
+    let listed = session.tools();
+    for name in names {
+        let tool = listed.iter().find(|tool| tool["name"] == *name).unwrap();
+        let mistakes = all(&tool["inputSchema"]);
+        assert!(mistakes.len() > 5, "{name}: {}", mistakes.len());
+        for mistake in mistakes {
+            check(session, name, &mistake);
+            assert_eq!(root.snapshot(), before, "{name} {}", mistake.arguments);
         }
-        assert!(count > 3 * names.len(), "{suite}: {count}");
-        assert_eq!(root.snapshot(), before, "{suite}");
+        unknown_tool(session, name);
+        assert_eq!(root.snapshot(), before, "{name}x");
     }
 }
 
-/// Arguments with one mistake each, and what the help must name.
-fn mistakes(schema: &Value) -> Vec<(Value, String)> {
-    let example = schema["examples"][0].as_object().unwrap();
-    let mut mistakes = Vec::new();
-    for field in schema["required"].as_array().unwrap() {
-        let field = field.as_str().unwrap();
-        let mut arguments = example.clone();
-        arguments.remove(field);
-        mistakes.push((arguments, format!("`{field}` is required but missing")));
-    }
-    for (field, about) in schema["properties"].as_object().unwrap() {
-        let wrong = match about["type"].as_str().unwrap() {
-            "string" => json!({ "not": "text" }),
-            "integer" => json!("many"),
-            "boolean" => json!("perhaps"),
-            "array" => json!({ "not": "a list" }),
-            "object" => json!("not an object"),
-            other => panic!("{other}"),
-        };
-        mistakes.push((with(example, field, wrong), format!("`/{field}`")));
-        if let Some(choices) = about["enum"].as_array() {
-            let first = choices[0].as_str().unwrap().to_owned();
-            mistakes.push((with(example, field, json!("no_such_choice")), first));
-        }
-    }
-    let extra = with(example, "no_such_field", json!(1));
-    mistakes.push((extra, "`no_such_field` is not a known field".to_owned()));
-    mistakes.into_iter().map(|(arguments, part)| (Value::Object(arguments), part)).collect()
-}
-
-fn with(example: &Map<String, Value>, field: &str, value: Value) -> Map<String, Value> {
-    let mut arguments = example.clone();
-    arguments.insert(field.to_owned(), value);
-    arguments
-}
-
-fn refused(session: &mut Session, tool: &Value, arguments: Value, part: &str) {
-    let name = tool["name"].as_str().unwrap();
+fn refused(session: &mut Session, name: &str, mistake: &Mistake) {
+    let Mistake { arguments, place, says } = mistake;
     let answer = session.call(name, arguments.clone());
     let result = &answer["result"];
     assert_eq!(result["isError"], true, "{name} {arguments}: {answer}");
+    let findings = result["_meta"]["dev.stickler/validation"]["findings"].as_array().unwrap();
+    let at = format!("/params/arguments{place}");
+    let finding = findings.iter().find(|finding| finding["path"] == at);
+    let finding =
+        finding.unwrap_or_else(|| panic!("{name} {arguments}: nothing at {at}: {answer}"));
+    assert_eq!(finding["rule"], "STK-107", "{answer}");
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.contains(says), "{name} {arguments} should say {says}: {message}");
     let help = text(result);
-    assert!(help.starts_with(&format!("Tool call failed for: {name}")), "{help}");
-    assert!(help.contains(part), "{name} {arguments} should name {part}: {help}");
+    assert!(help.starts_with(&format!("Tool call failed for: {name}\n")), "{help}");
+    assert!(help.contains(message), "{name} {arguments} should say {message}: {help}");
     assert!(help.contains("## Valid Example"), "{help}");
     assert!(help.contains("Please correct your tool call arguments and try again."), "{help}");
-    let findings = result["_meta"]["dev.stickler/validation"]["findings"].as_array().unwrap();
-    assert!(findings.iter().any(|finding| finding["rule"] == "STK-107"), "{answer}");
 }
 
 fn unknown_tool(session: &mut Session, tool: &str) {

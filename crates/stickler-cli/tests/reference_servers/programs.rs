@@ -100,7 +100,7 @@ fn tests_that_fail_are_told_as_failed() {
     assert_eq!(result["structuredContent"]["passed"], false);
 }
 
-fn wait_until_gone(pid: &str) {
+pub(crate) fn wait_until_gone(pid: &str) {
     let pid = pid.trim();
     wait_for("a process to end", || {
         let there = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
@@ -110,7 +110,7 @@ fn wait_until_gone(pid: &str) {
     });
 }
 
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !is_so() {
         assert!(Instant::now() < deadline, "waited in vain for {what}");

@@ -105,10 +105,15 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
 
 /// Whether git is there; says so where it is not.
 pub(crate) fn has_git() -> bool {
+    has("git")
+}
+
+/// Whether a program is there; says so where it is not.
+pub(crate) fn has(program: &str) -> bool {
     let found =
-        Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
+        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
-        println!("skipped: there is no git");
+        println!("skipped: there is no {program}");
     }
     found
 }

@@ -17,24 +17,23 @@ pub(crate) struct Session {
 impl Session {
     /// Behind `stickler run`.
     pub(crate) fn gateway(suite: &str, root: &Path, options: &[&str]) -> Self {
-        let binary = env!("CARGO_BIN_EXE_stickler");
-        Self::start(&["run", "--log", "off", "--", binary], suite, root, options)
+        Self::start(behind_gateway(&serve(suite, root, options)))
+    }
+
+    /// Behind `stickler run`, with another `PATH` to find programs by.
+    pub(crate) fn with_path(suite: &str, root: &Path, options: &[&str], path: &str) -> Self {
+        let mut command = behind_gateway(&serve(suite, root, options));
+        command.env("PATH", path);
+        Self::start(command)
     }
 
     /// Without anything in between.
     pub(crate) fn direct(suite: &str, root: &Path, options: &[&str]) -> Self {
-        Self::start(&[], suite, root, options)
+        Self::start(serve(suite, root, options))
     }
 
-    fn start(before: &[&str], suite: &str, root: &Path, options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
-            .args(before)
-            .args(["serve", "--suite", suite, "--root", root.to_str().unwrap()])
-            .args(options)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let mut session = Self { child, stdin, stdout, next_id: 0, capabilities: Value::Null };
@@ -65,13 +64,18 @@ impl Session {
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
         loop {
-            let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server went away");
-            let message: Value = serde_json::from_str(&line).unwrap();
+            let message = self.receive();
             if message["id"] == id {
                 return message;
             }
         }
+    }
+
+    /// Whatever comes next.
+    pub(crate) fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server went away");
+        serde_json::from_str(&line).unwrap()
     }
 
     pub(crate) fn tools(&mut self) -> Vec<Value> {
@@ -111,6 +115,18 @@ impl Drop for Session {
         drop(self.stdin.take());
         let _ = self.child.wait();
     }
+}
+
+fn serve(suite: &str, root: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stickler"));
+    command.args(["serve", "--suite", suite, "--root"]).arg(root).args(options);
+    command
+}
+
+fn behind_gateway(server: &Command) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stickler"));
+    command.args(["run", "--log", "off", "--"]).arg(server.get_program()).args(server.get_args());
+    command
 }
 
 pub(crate) fn text(result: &Value) -> String {

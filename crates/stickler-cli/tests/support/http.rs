@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "not every test needs everything")]
 #![allow(clippy::format_push_string, reason = "tests are blunt")]
 
+#[path = "building.rs"]
+mod building;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -266,35 +269,13 @@ pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// The example of that name. `cargo test --test …` does not build examples, so it is built here.
+/// The example of that name.
 pub(crate) fn scripted_server() -> PathBuf {
     static BUILT: Once = Once::new();
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_stickler"));
     let folder = binary.parent().unwrap();
-    BUILT.call_once(|| {
-        let mut build = Command::new(env!("CARGO"));
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "stickler-cli",
-            "--example",
-            "scripted_server",
-        ]);
-        // What cargo tells this test about itself would make build scripts run again, and with them
-        // everything that depends on them, in this build and in the next one outside.
-        let own = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "OUT_DIR"];
-        for (name, _) in
-            std::env::vars().filter(|(name, _)| own.iter().any(|one| name.starts_with(one)))
-        {
-            build.env_remove(name);
-        }
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        build.arg("--target-dir").arg(folder.parent().unwrap());
-        assert!(build.status().unwrap().success());
-    });
+    let which = ["--example", "scripted_server"];
+    BUILT.call_once(|| building::build_examples("stickler-cli", &which, folder));
     folder.join("examples").join("scripted_server")
 }
 

@@ -1,7 +1,6 @@
 //! The client, with real servers: a process of its own, and an address.
 
 use std::path::Path;
-use std::process::Command;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -10,35 +9,19 @@ use stickler_rmcp::{
     Code, DecidedBy, Era, McpClient, McpConfig, RawSettings, Validated, ValidationConfig,
 };
 
+use crate::building::build_examples;
 use crate::http::Web;
 use crate::notes::Notes;
 
-/// An example, built beside the tests: Cargo builds none for one test program alone.
+/// An example, built beside the tests.
 pub(crate) fn example(name: &str) -> String {
     static BUILT: Once = Once::new();
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).unwrap();
-    BUILT.call_once(|| build_examples(folder));
+    BUILT.call_once(|| build_examples("stickler-rmcp", &["--examples"], folder));
     let program = folder.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(program.exists(), "{}: `cargo build --examples` builds it", program.display());
     program.to_str().unwrap().to_owned()
-}
-
-fn build_examples(folder: &Path) {
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", "stickler-rmcp", "--examples"]);
-    build.arg("--target-dir").arg(folder.parent().unwrap());
-    if folder.ends_with("release") {
-        build.arg("--release");
-    }
-    // With what Cargo tells a test about itself, build scripts would run again for nothing.
-    for (name, _) in std::env::vars() {
-        let own = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "OUT_DIR"];
-        if own.iter().any(|one| name.starts_with(one)) {
-            build.env_remove(name);
-        }
-    }
-    assert!(build.status().unwrap().success());
 }
 
 fn process(wrapped: bool) -> McpConfig {

@@ -10,6 +10,8 @@
 
 mod before_after;
 mod before_and_after;
+#[path = "../../../stickler-cli/tests/support/building.rs"]
+mod building;
 mod checked;
 mod client;
 mod deep_checks;

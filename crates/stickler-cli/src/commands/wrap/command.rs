@@ -2,7 +2,7 @@
 
 use stickler::tape::{Kind, Node};
 
-use super::entry::{Member, Members, Refusal, is_stickler};
+use super::entry::{Member, Members, Refusal};
 use super::program::quoted;
 use super::splice::Change;
 
@@ -15,7 +15,7 @@ pub(super) fn wrap(
     if command.value.kind() != Kind::String {
         return Err("its `command` is no text".to_owned());
     }
-    if is_stickler(command.value) {
+    if members.is_gateway() {
         return Err("it runs Stickler already".to_owned());
     }
     // The words as they are written: what comes back is then the same to the letter.

@@ -53,13 +53,12 @@ pub(super) fn changes(
             };
             let elements: Vec<Node<'_>> = args.value.elements().collect();
             let word = |index: usize| elements.get(index).copied().and_then(Node::as_str);
-            let is_ours = is_stickler(command.value)
-                && word(0).as_deref() == Some("run")
-                && word(1).as_deref() == Some("--name");
+            let is_gateway = members.is_gateway();
+            let is_ours = is_gateway && word(1).as_deref() == Some("--name");
             match word(3).as_deref().filter(|_| is_ours && elements.len() > 4) {
                 Some("--") => Ok(command::unwrap(text, command, args, &elements)),
                 Some("--url") => url::unwrap(text, (command, args), &elements, &members),
-                _ if is_stickler(command.value) => {
+                _ if is_gateway => {
                     Err("it runs Stickler, but not in the way that `wrap` writes".to_owned())
                 }
                 _ => Err("it is not wrapped".to_owned()),
@@ -92,6 +91,13 @@ impl<'t> Members<'t> {
         }
         Ok(members)
     }
+
+    /// Whether it is `stickler run` already. All that Stickler does besides is a server like others.
+    pub(super) fn is_gateway(&self) -> bool {
+        let first = self.args.and_then(|args| args.value.elements().next());
+        self.command.is_some_and(|command| is_stickler(command.value))
+            && first.and_then(Node::as_str).as_deref() == Some("run")
+    }
 }
 
 impl Member<'_> {
@@ -121,7 +127,7 @@ impl Member<'_> {
 }
 
 /// Whether a command is Stickler, wherever it is.
-pub(super) fn is_stickler(command: Node<'_>) -> bool {
+fn is_stickler(command: Node<'_>) -> bool {
     let command = command.as_str().unwrap_or_default();
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
     name == PROGRAM || name == "stickler.exe"

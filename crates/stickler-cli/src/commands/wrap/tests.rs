@@ -41,6 +41,27 @@ fn a_command_is_put_behind_stickler_and_nothing_else_changes() {
 }
 
 #[test]
+fn only_a_gateway_is_not_put_behind_another() {
+    for (before, after) in [
+        (
+            r#"{"command":"stickler","args":["serve","--suite","files"]}"#,
+            r#"{"command":"stickler","args":["run", "--name", "a", "--", "stickler", "serve","--suite","files"]}"#,
+        ),
+        (
+            r#"{"command":"/opt/stickler","args":["serve"]}"#,
+            r#"{"command":"stickler","args":["run", "--name", "a", "--", "/opt/stickler", "serve"]}"#,
+        ),
+    ] {
+        let file = |entry: &str| format!("{{\"mcpServers\":{{\"a\":{entry}}}}}");
+        let not_wrapped = change(&file(before), &[], Direction::Unwrap).unwrap();
+        assert_eq!(not_wrapped.entries[0].outcome, Err("it is not wrapped".to_owned()));
+        assert_eq!(wrap(&file(before)), file(after));
+        assert_eq!(wrap(&file(after)), file(after), "once is enough");
+        assert_eq!(unwrap(&file(after)), file(before));
+    }
+}
+
+#[test]
 fn a_url_becomes_a_command_with_its_headers_in_the_environment() {
     let before = r#"{"mcpServers":{"a":{"type":"http", "url" : "https://x/mcp","headers":{"Authorization":"Bearer ${T}"}},"b":{"url":"https://y","type":"streamable-http"}}}"#;
     let after = r#"{"mcpServers":{"a":{"type":"stdio", "command" : "stickler", "args": ["run", "--name", "a", "--url", "https://x/mcp", "--header-env", "Authorization"],"env":{"Authorization":"Bearer ${T}"}},"b":{"command":"stickler","args": ["run", "--name", "b", "--url", "https://y", "--wrapped-type", "streamable-http"],"type":"stdio"}}}"#;
@@ -71,6 +92,7 @@ fn variables_that_were_added_since_are_not_made_headers() {
 fn what_is_odd_stays_as_it_is_with_the_reason() {
     for (entry, reason) in [
         (r#"{"command":"stickler","args":["run","--strict","--","x"]}"#, "runs Stickler already"),
+        (r#"{"command":"/opt/stickler","args":["run","--config","x"]}"#, "runs Stickler already"),
         (r#"{"command":"x","command":"y"}"#, "`command` twice"),
         (r#"{"command":"x","url":"y"}"#, "both"),
         (r#"{"command":1}"#, "no text"),

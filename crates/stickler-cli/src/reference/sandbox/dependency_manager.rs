@@ -60,7 +60,10 @@ fn check(workspace: &Workspace, call: &Dependencies) -> Check {
         }
         workspace.require_shell("changing dependencies")?;
     }
-    Manager::of(workspace, call.manager)?;
+    let manager = Manager::of(workspace, call.manager)?;
+    if let (Action::Remove, Some(package)) = (call.action, &call.package) {
+        manager.section_of(workspace, package)?;
+    }
     Ok(Vec::new())
 }
 
@@ -69,26 +72,45 @@ fn run(workspace: &Workspace, call: &Dependencies) -> Outcome {
     if call.action == Action::List {
         return Ok(Answer::data(manager.dependencies(workspace)?));
     }
-    let mut package = call.package.clone().unwrap_or_default();
-    if let (Action::Add, Some(version)) = (call.action, &call.version) {
-        package = format!("{package}@{version}");
-    }
     let mut command = Command::new(manager.name());
-    command.current_dir(workspace.root());
-    match (manager, call.action) {
-        (Manager::Cargo, action) => command.args([action.name(), "--", &package]),
-        // Scripts of strangers are not part of adding a dependency.
-        (Manager::Npm, Action::Add) => {
-            command.args(["install", "--ignore-scripts", "--", &package])
-        }
-        (Manager::Npm, _) => command.args(["uninstall", "--ignore-scripts", "--", &package]),
-    };
+    command.current_dir(workspace.root()).args(words(workspace, manager, call)?);
     let finished = workspace.running.run(&mut command, time_limit(call.timeout_seconds));
     let finished = finished.map_err(|error| {
-        Trouble::runtime(format!("`{}` cannot be started: {error}", manager.name()))
+        Trouble::runtime(format!(
+            "`{}` cannot be started: {error}; is it installed?",
+            manager.name()
+        ))
     })?;
     if !finished.succeeded() {
         return Err(Trouble::runtime(format!("{}: {}", manager.name(), finished.text())));
     }
     Ok(Answer::data(manager.dependencies(workspace)?))
+}
+
+/// What the manager is told to do. Scripts of strangers are not part of adding a dependency.
+fn words(
+    workspace: &Workspace,
+    manager: Manager,
+    call: &Dependencies,
+) -> Result<Vec<String>, Trouble> {
+    let mut package = call.package.clone().unwrap_or_default();
+    let mut words = match (manager, call.action) {
+        (Manager::Cargo, Action::Remove) => {
+            let mut words = vec!["remove"];
+            words.extend(match manager.section_of(workspace, &package)?.as_str() {
+                "dev-dependencies" => Some("--dev"),
+                "build-dependencies" => Some("--build"),
+                _ => None,
+            });
+            words
+        }
+        (Manager::Cargo, action) => vec![action.name()],
+        (Manager::Npm, Action::Remove) => vec!["uninstall", "--ignore-scripts"],
+        (Manager::Npm, _) => vec!["install", "--ignore-scripts"],
+    };
+    if let (Action::Add, Some(version)) = (call.action, &call.version) {
+        package = format!("{package}@{version}");
+    }
+    words.extend(["--", &package]);
+    Ok(words.into_iter().map(str::to_owned).collect())
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::config::{did_you_mean, list};
 use crate::reference::trouble::Trouble;
 use crate::reference::workspace::Workspace;
 
@@ -51,13 +52,38 @@ impl Manager {
         };
         let sections: &[&str] = match self {
             Self::Cargo => &["dependencies", "dev-dependencies", "build-dependencies"],
-            Self::Npm => &["dependencies", "devDependencies", "peerDependencies"],
+            Self::Npm => {
+                &["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"]
+            }
         };
         let found: Map<String, Value> = sections
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), manifest.get(*name)?.clone())))
             .collect();
         Ok(json!({ "manager": self.name(), "sections": found }))
+    }
+
+    /// Where a dependency stands, of which npm would not say that there is none.
+    pub(super) fn section_of(
+        self,
+        workspace: &Workspace,
+        package: &str,
+    ) -> Result<String, Trouble> {
+        let found = self.dependencies(workspace)?;
+        let sections = || found["sections"].as_object().into_iter().flatten();
+        let section = sections().find(|(_, packages)| packages.get(package).is_some());
+        section.map(|(name, _)| name.clone()).ok_or_else(|| {
+            let known: Vec<String> = sections()
+                .filter_map(|(_, all)| all.as_object())
+                .flat_map(Map::keys)
+                .cloned()
+                .collect();
+            let meant = did_you_mean(package, known.iter().map(String::as_str));
+            let all = if known.is_empty() { "none".to_owned() } else { list(&known) };
+            Trouble::runtime(format!(
+                "nothing was changed: `{package}` is no dependency here, there are {all}{meant}"
+            ))
+        })
     }
 
     fn unreadable(self, error: &dyn std::fmt::Display) -> Trouble {

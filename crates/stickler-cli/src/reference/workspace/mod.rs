@@ -6,10 +6,12 @@ mod git;
 mod paths;
 mod process;
 mod state;
+mod stop;
 mod testing;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cap_std::ambient_authority;
@@ -21,6 +23,7 @@ pub(crate) use database::{Access, Query};
 pub(crate) use paths::Place;
 pub(crate) use process::{Finished, Running};
 pub(crate) use state::{Event, NewEvent, State, checkpoint, trouble as state_trouble};
+pub(crate) use stop::Stop;
 pub(crate) use testing::TestRun;
 
 /// What the person who started the server allows.
@@ -34,12 +37,13 @@ pub(crate) struct Permissions {
     pub(crate) test_command: Vec<String>,
 }
 
-/// The root, and everything that tools do beneath it.
+/// The root, and everything that tools do beneath it. A copy is of the same root.
+#[derive(Clone)]
 pub(crate) struct Workspace {
     /// Without links, for programs that want a path.
     root: PathBuf,
     /// The root as something that nothing can be opened outside of.
-    dir: Dir,
+    dir: Arc<Dir>,
     pub(crate) permissions: Permissions,
     pub(crate) running: Running,
 }
@@ -47,8 +51,13 @@ pub(crate) struct Workspace {
 impl Workspace {
     pub(crate) fn open(root: &Path, permissions: Permissions) -> io::Result<Self> {
         let root = root.canonicalize()?;
-        let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
+        let dir = Arc::new(Dir::open_ambient_dir(&root, ambient_authority())?);
         Ok(Self { root, dir, permissions, running: Running::default() })
+    }
+
+    /// The same, for one call: what it runs ends when the call is no longer wanted.
+    pub(crate) fn until(&self, stop: Stop) -> Self {
+        Self { running: self.running.until(stop), ..self.clone() }
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -1,7 +1,8 @@
-//! Programs: started in a group of their own, bounded in time and output, and never left behind.
+//! Programs: started in a group of their own, bounded in time and output, ended with the call that
+//! wants them, and never left behind.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +13,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::capture::Captured;
+use super::stop::Stop;
 use crate::gateway::signal_group;
 
 /// Looked at again after this long.
@@ -20,10 +22,22 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// Output that is not at its end this long after the program's is not waited for any more.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// The process groups that are running now.
-#[derive(Debug, Default)]
+/// A program that is to end may put its things in order for this long: git takes its locks away.
+const LAST_ACTS: Duration = Duration::from_secs(2);
+
+/// The process groups that are running now. A copy knows the same ones.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Running {
-    groups: Mutex<BTreeSet<u32>>,
+    groups: Arc<Mutex<BTreeSet<u32>>>,
+    stop: Stop,
+}
+
+/// Why a program is waited for no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    ByItself,
+    OutOfTime,
+    Cancelled,
 }
 
 /// A program that has ended, or was made to.
@@ -37,8 +51,16 @@ pub(crate) struct Finished {
 }
 
 impl Running {
-    /// Runs a program to its end, or until its time is over.
-    pub(crate) fn run(&self, command: &mut Command, limit: Duration) -> std::io::Result<Finished> {
+    /// The same, for a call that may be cancelled.
+    pub(super) fn until(&self, stop: Stop) -> Self {
+        Self { groups: Arc::clone(&self.groups), stop }
+    }
+
+    /// Runs a program to its end, until its time is over, or until nobody wants it any more.
+    pub(crate) fn run(&self, command: &mut Command, limit: Duration) -> io::Result<Finished> {
+        if self.stop.is_wanted() {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "the call was cancelled"));
+        }
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -48,13 +70,17 @@ impl Running {
         let group = child.id();
         self.groups().insert(group);
         let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
-        let waited = wait(&mut child, limit);
+        let ending = wait(&mut child, limit, &self.stop);
+        if !matches!(ending, Ok(Ending::ByItself)) {
+            signal_group(group, Signal::TERM);
+            let _ = wait(&mut child, LAST_ACTS, &Stop::default());
+        }
         // Whatever the program started and left behind ends with it.
         signal_group(group, Signal::KILL);
         let code = child.wait();
         self.groups().remove(&group);
         let [stdout, stderr] = outputs.map(Output::finish);
-        Ok(Finished { code: code?.code(), timed_out: !waited?, stdout, stderr })
+        Ok(Finished { code: code?.code(), timed_out: ending? == Ending::OutOfTime, stdout, stderr })
     }
 
     /// Ends everything that runs.
@@ -99,15 +125,18 @@ impl Finished {
     }
 }
 
-/// Whether the program ended in time.
-fn wait(child: &mut Child, limit: Duration) -> std::io::Result<bool> {
+/// Waits for whatever comes first.
+fn wait(child: &mut Child, limit: Duration, stop: &Stop) -> io::Result<Ending> {
     let deadline = Instant::now() + limit;
     loop {
         if child.try_wait()?.is_some() {
-            return Ok(true);
+            return Ok(Ending::ByItself);
+        }
+        if stop.is_wanted() {
+            return Ok(Ending::Cancelled);
         }
         if Instant::now() >= deadline {
-            return Ok(false);
+            return Ok(Ending::OutOfTime);
         }
         std::thread::sleep(PATIENCE);
     }

@@ -1,0 +1,19 @@
+//! The program that is measured.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::interop::call;
+use crate::paths;
+
+/// Builds it as users have it; where it is.
+pub(super) fn build() -> Result<PathBuf, String> {
+    call(Command::new("cargo").args([
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "stickler-cli",
+    ]))?;
+    Ok(paths::root().join("target/release/stickler"))
+}
