@@ -194,13 +194,16 @@ impl ValidationMiddleware {
         id: RequestId,
         revision: Option<Revision>,
     ) {
-        let list_changes = self.session.list_changes;
+        let method = envelope.method.as_deref().unwrap_or_default();
+        let list_changes = match method {
+            "tools/list" => self.validator.cache().changes(&self.server),
+            _ => 0,
+        };
         let flights = self.session.flights(side);
         // What passes by a policy that only warns must not displace the request that came first.
         if flights.is_open(&id) || flights.is_full() {
             return;
         }
-        let method = envelope.method.as_deref().unwrap_or_default();
         let params = envelope.params;
         let member = |name: &str| params.and_then(|params| params.get(name));
         let text = |name: &str| {
