@@ -10,18 +10,25 @@
 //! not end with its input, `orphan` leaves a process behind, `bare` has tools without descriptions,
 //! `broken` has a tool whose schema cannot be used, `toolless` has none, `flood` says ten thousand
 //! things before each answer to a call, `twice` answers calls twice and once more under an id that
-//! nobody has.
+//! nobody has, `changing` has a tool `change` after which `echo` wants `words`, and tells those of it
+//! who have subscribed; `unwilling` says that it would, and takes no subscriptions.
 #![allow(clippy::unwrap_used, reason = "a test program may be blunt")]
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, Write as _};
 use std::process::Stdio;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 static MODE: OnceLock<String> = OnceLock::new();
+
+/// Who is told of changes.
+static SUBSCRIBERS: Mutex<Vec<Value>> = Mutex::new(Vec::new());
+
+static HAS_CHANGED: AtomicBool = AtomicBool::new(false);
 
 fn is(mode: &str) -> bool {
     MODE.get().is_some_and(|modes| modes.split(',').any(|one| one == mode))
@@ -90,12 +97,17 @@ fn answer(message: &Value) {
         }),
         "server/discover" => json!({
             "supportedVersions": ["2026-07-28"],
-            "capabilities": { "tools": {} },
+            "capabilities": if tells_of_changes() {
+                json!({ "tools": { "listChanged": true } })
+            } else {
+                json!({ "tools": {} })
+            },
             "ttlMs": 60_000, "cacheScope": "public",
         }),
         "ping" => json!({}),
         "tools/list" => page(params),
         "tools/call" => call(params),
+        "subscriptions/listen" if is("changing") => return subscribe(id, params),
         _ => {
             let error = json!({ "code": -32601, "message": "Method not found" });
             return say(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
@@ -104,7 +116,7 @@ fn answer(message: &Value) {
     if is_modern {
         result["resultType"] = "complete".into();
         if method == "tools/list" {
-            result["ttlMs"] = 60_000.into();
+            result["ttlMs"] = 3_600_000.into();
             result["cacheScope"] = "public".into();
         }
     }
@@ -125,10 +137,30 @@ fn answer(message: &Value) {
     }
 }
 
+fn tells_of_changes() -> bool {
+    is("changing") || is("unwilling")
+}
+
+fn subscribe(id: &Value, params: &Value) {
+    let mut granted = json!({ "notifications": params["notifications"] });
+    granted["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id });
+    notify("notifications/subscriptions/acknowledged", &granted);
+    SUBSCRIBERS.lock().unwrap().push(id.clone());
+}
+
+fn change() {
+    HAS_CHANGED.store(true, Ordering::SeqCst);
+    for id in SUBSCRIBERS.lock().unwrap().iter() {
+        let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
+        notify("notifications/tools/list_changed", &json!({ "_meta": meta }));
+    }
+}
+
 fn call(params: &Value) -> Value {
     let text = params["arguments"]["text"].as_str().unwrap_or_default();
     match params["name"].as_str().unwrap_or_default() {
         "die" => std::process::exit(7),
+        "change" => change(),
         "notify" => {
             if let Some(token) = params["_meta"].get("progressToken") {
                 let params = json!({ "progressToken": token, "progress": 1 });
@@ -224,17 +256,26 @@ fn all_tools() -> Value {
             },
         })
     };
+    let mut echo = tool("echo");
+    if HAS_CHANGED.load(Ordering::SeqCst) {
+        echo["inputSchema"]["properties"] = json!({ "words": { "type": "string" } });
+        echo["inputSchema"]["required"] = json!(["words"]);
+    }
     let mut region = tool("region");
     region["inputSchema"]["properties"]["text"]["x-mcp-header"] = "Text".into();
-    json!([
-        tool("echo"),
+    let mut tools = json!([
+        echo,
         tool("slow"),
         tool("notify"),
         tool("later"),
         tool("ask"),
         tool("die"),
         region
-    ])
+    ]);
+    if tells_of_changes() {
+        tools.as_array_mut().unwrap().push(tool("change"));
+    }
+    tools
 }
 
 fn notify(method: &str, params: &Value) {

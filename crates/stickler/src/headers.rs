@@ -28,6 +28,9 @@ pub const PARAM: &str = "mcp-param-";
 /// The member of `_meta` by which a request says its revision.
 pub const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
+/// The member of `_meta` that names the request which opened a subscription.
+pub const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
+
 /// The member of `_meta` by which a request says what its sender can do.
 pub(crate) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 

@@ -80,7 +80,9 @@ pub use discovery::{
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
-pub use gatekeeper::{Event, Gatekeeper, GatekeeperSettings, Outbox, cancellation};
+pub use gatekeeper::{
+    Event, Gatekeeper, GatekeeperSettings, Outbox, cancellation, is_own_subscription,
+};
 pub use middleware::ValidationMiddleware;
 pub use policy::{Action, AnswerForm, Policy};
 pub use protocol::{

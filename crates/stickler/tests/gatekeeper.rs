@@ -395,3 +395,14 @@ fn when_the_server_goes_everything_that_waits_is_answered_once() {
     assert_eq!(ids, [3, 7]);
     assert!(sent.server.is_empty());
 }
+
+#[test]
+fn the_first_page_of_a_list_is_no_list() {
+    let mut link = Link::ready();
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let page = json!({ "tools": [stat()], "nextCursor": "2" });
+    link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": page }));
+    let waiting = link.client(call(7, "other", json!({})));
+    assert!(waiting.client.is_empty(), "{waiting:?}");
+    assert_eq!(waiting.server[0]["method"], "tools/list", "all pages are asked for");
+}

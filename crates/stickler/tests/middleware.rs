@@ -268,3 +268,22 @@ fn the_same_bad_call_again_and_again_is_told_so_and_then_briefly() {
     assert!(fifth.starts_with("Refused again: `t` has been called 5 times"), "{fifth}");
     assert!(fifth.len() < 250);
 }
+
+#[test]
+fn a_modern_request_needs_no_handshake_even_as_the_first() {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let list = |params: Value| {
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params }).to_string()
+    };
+    let modern = list(json!({ "_meta": meta }));
+    let first = |message: &str| {
+        let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+        let mut middleware = ValidationMiddleware::new("server", validator);
+        rules(&handle(&mut middleware, Side::Client, message))
+    };
+    assert!(first(&modern).is_empty());
+    assert_eq!(first(&list(json!({}))), ["lifecycle"]);
+}

@@ -35,6 +35,7 @@ impl Log {
                     self.say(Level::Warn, &refused.to_string());
                 }
             }
+            Event::Subscription { news } => self.say(Level::Info, news),
             Event::Degraded { reason } => {
                 self.say(Level::Warn, &format!("calls go on unchecked for now: {reason}"));
             }

@@ -89,7 +89,7 @@ pub(crate) fn relay(
     let client_in = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let client_out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let shared = Arc::new_cyclic(|me| Shared {
-        gatekeeper: Mutex::new(recipe.gatekeeper(&recipe.name, None)),
+        gatekeeper: Mutex::new(recipe.subscriber(&recipe.name, None)),
         number: AtomicU64::new(0),
         deadline_changed: Condvar::new(),
         client: Mutex::new(client_out),

@@ -12,13 +12,35 @@ pub(crate) struct Heard(PathBuf);
 impl Heard {
     /// A gateway, and what the server behind it hears.
     pub(crate) fn behind_a_gateway() -> (Gateway, Self) {
+        Self::behind_a_gateway_with("", &[])
+    }
+
+    /// The same with a server of a mode, and variables of the environment.
+    pub(crate) fn behind_a_gateway_with(mode: &str, variables: &[(&str, &str)]) -> (Gateway, Self) {
+        let heard = Self::new();
+        let server = scripted_server();
+        let log = heard.path();
+        let arguments = ["--", server.to_str().unwrap(), "--log", log, "--mode", mode];
+        (Gateway::start_with(&arguments, variables), heard)
+    }
+
+    /// A place for a log.
+    pub(crate) fn new() -> Self {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("stickler-heard-{}-{number}", std::process::id());
-        let heard = Self(std::env::temp_dir().join(name));
-        let server = scripted_server();
-        let arguments = ["--", server.to_str().unwrap(), "--log", heard.0.to_str().unwrap()];
-        (Gateway::start(&arguments), heard)
+        Self(std::env::temp_dir().join(name))
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
+    /// The messages that have this in them.
+    pub(crate) fn all(&self, wanted: &str) -> Vec<String> {
+        let all = std::fs::read_to_string(&self.0).unwrap_or_default();
+        let wanted = all.lines().filter(|line| line.contains(wanted));
+        wanted.map(str::to_owned).collect()
     }
 
     /// Waits for a message that has this in it.

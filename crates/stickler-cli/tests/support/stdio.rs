@@ -20,6 +20,8 @@ pub(crate) struct Gateway {
 pub(crate) struct End {
     pub(crate) status: i32,
     pub(crate) stderr: String,
+    /// What nobody has read before.
+    pub(crate) stdout: String,
 }
 
 impl Gateway {
@@ -136,7 +138,7 @@ impl Gateway {
         let _ = self.stdout.read_to_string(&mut rest);
         let status = self.child.wait().unwrap().code().unwrap_or(-1);
         self.reader.take().unwrap().join().unwrap();
-        End { status, stderr: self.stderr.lock().unwrap().clone() }
+        End { status, stderr: self.stderr.lock().unwrap().clone(), stdout: rest }
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "not every test needs everything")]
 
 use std::io::{BufReader, Write as _};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,8 @@ pub(crate) struct Upstream {
     pub(crate) port: u16,
     /// The heads and bodies that came.
     pub(crate) seen: Arc<Mutex<Vec<(String, String)>>>,
+    /// Those who have subscribed to something, with the ids of their subscriptions.
+    subscribers: Arc<Mutex<Vec<(Value, TcpStream)>>>,
 }
 
 impl Upstream {
@@ -29,24 +31,51 @@ impl Upstream {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+        let subscribers: Arc<Mutex<Vec<(Value, TcpStream)>>> = Arc::default();
         let (script, log) = (Arc::new(script), Arc::clone(&seen));
+        let kept = Arc::clone(&subscribers);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (script, log) = (Arc::clone(&script), Arc::clone(&log));
+                let kept = Arc::clone(&kept);
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(stream.try_clone().unwrap());
                     while let Some((head, body)) = read_request(&mut reader) {
-                        let message = serde_json::from_str(&body).unwrap_or(Value::Null);
+                        let message: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
                         log.lock().unwrap().push((head, body));
                         let answer = script(&message);
                         if (&stream).write_all(&answer).is_err() || answer.is_empty() {
                             return;
                         }
+                        if message["method"] == "subscriptions/listen" {
+                            let stream = stream.try_clone().unwrap();
+                            kept.lock().unwrap().push((message["id"].clone(), stream));
+                        }
                     }
                 });
             }
         });
-        Self { port, seen }
+        Self { port, seen, subscribers }
+    }
+
+    /// Tells all subscribers that the tools have changed.
+    pub(crate) fn tell_of_change(&self) {
+        for (id, stream) in self.subscribers.lock().unwrap().iter() {
+            let event = notification("notifications/tools/list_changed", id, json!({}));
+            let _ = (&*stream).write_all(event.as_bytes());
+        }
+    }
+
+    /// How many have subscribed.
+    pub(crate) fn subscribers(&self) -> usize {
+        self.subscribers.lock().unwrap().len()
+    }
+
+    /// Ends all subscriptions without a word.
+    pub(crate) fn hang_up(&self) {
+        for (_, stream) in self.subscribers.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -91,6 +120,20 @@ pub(crate) fn http(kind: &str, body: &str) -> Vec<u8> {
 
 pub(crate) fn json_answer(body: &Value) -> Vec<u8> {
     http("application/json", &body.to_string())
+}
+
+/// A stream that has no end, with the acknowledgement of a subscription.
+pub(crate) fn subscribed(listen: &Value) -> Vec<u8> {
+    let granted = json!({ "notifications": listen["params"]["notifications"] });
+    let method = "notifications/subscriptions/acknowledged";
+    let event = notification(method, &listen["id"], granted);
+    format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{event}").into_bytes()
+}
+
+/// An event for the subscription of that id.
+fn notification(method: &str, id: &Value, mut params: Value) -> String {
+    params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id });
+    format!("data: {}\n\n", json!({ "jsonrpc": "2.0", "method": method, "params": params }))
 }
 
 pub(crate) fn accepted() -> Vec<u8> {

@@ -15,6 +15,8 @@ use crate::schema::{CompiledSchema, SchemaRefusal};
 pub struct ToolSchemaCache {
     limits: Limits,
     servers: RwLock<HashMap<String, Arc<ServerTools>>>,
+    /// How often each server's tools have changed, whether they were known or not.
+    changes: RwLock<HashMap<String, u64>>,
     /// One compiled form per distinct schema, whoever uses it.
     compiled: RwLock<HashMap<Box<str>, Weak<CompiledSchema>>>,
 }
@@ -146,6 +148,17 @@ impl ToolSchemaCache {
 
     /// Notes that a server's tools have changed: what is known stays, but is stale.
     pub fn mark_changed(&self, server: &str) {
+        *write(&self.changes).entry(server.to_owned()).or_default() += 1;
+        self.mark_stale(server);
+    }
+
+    /// How often that was.
+    pub(crate) fn changes(&self, server: &str) -> u64 {
+        read(&self.changes).get(server).copied().unwrap_or_default()
+    }
+
+    /// Notes that what is known of a server's tools cannot be relied on.
+    pub(crate) fn mark_stale(&self, server: &str) {
         let mut servers = write(&self.servers);
         if let Some(tools) = servers.get_mut(server) {
             let mut changed = (**tools).clone();
@@ -181,12 +194,14 @@ impl ToolSchemaCache {
 
     /// Forgets a server; false when it was not known.
     pub fn remove_server(&self, server: &str) -> bool {
+        write(&self.changes).remove(server);
         write(&self.servers).remove(server).is_some()
     }
 
     /// Forgets everything.
     pub fn clear(&self) {
         write(&self.servers).clear();
+        write(&self.changes).clear();
         write(&self.compiled).clear();
     }
 

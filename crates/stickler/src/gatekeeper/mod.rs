@@ -13,6 +13,7 @@ mod overdue;
 mod own;
 mod service;
 mod settings;
+mod subscription;
 mod waiting;
 
 use std::borrow::Cow;
@@ -22,6 +23,7 @@ use std::time::Duration;
 pub use outbox::{Event, Outbox};
 pub use overdue::cancellation;
 pub use settings::GatekeeperSettings;
+pub use subscription::is_own_subscription;
 
 use crate::arguments::McpValidator;
 use crate::envelope::{Glimpse, RequestId};
@@ -34,6 +36,7 @@ use crate::verdict::{Decision, Verdict};
 use answers::Answers;
 use held::Held;
 use own::OwnRequests;
+use subscription::Subscription;
 
 /// Stands between one client and one server.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ pub struct Gatekeeper {
     middleware: ValidationMiddleware,
     settings: GatekeeperSettings,
     own: OwnRequests,
+    subscription: Subscription,
     held: Held,
     /// The server has a validation of its own; ours stays silent.
     server_validates: bool,
@@ -75,6 +79,7 @@ impl Gatekeeper {
             middleware,
             settings,
             own: OwnRequests::default(),
+            subscription: Subscription::default(),
             held: Held::default(),
             server_validates: false,
             deep: None,
@@ -101,9 +106,8 @@ impl Gatekeeper {
     /// A message from the server.
     pub fn from_server<'m>(&mut self, message: &'m [u8], now: Duration) -> Outbox<'m> {
         let mut out = Outbox::default();
-        match self.own.recognise(message) {
-            Some(reply) => self.learn(&reply, now, &mut out),
-            None => self.pass_to_client(Cow::Borrowed(message), now, &mut out),
+        if !self.hear_own(message, now, &mut out) {
+            self.pass_to_client(Cow::Borrowed(message), now, &mut out);
         }
         self.watch(now);
         out
@@ -162,6 +166,7 @@ impl Gatekeeper {
     /// what the old one had asked the client for is not passed on to it.
     pub fn server_replaced(&mut self) {
         self.own.forget_failure();
+        self.subscription.renew();
         self.validator.cache().mark_changed(&self.server);
         self.middleware.abandon(Side::Server, Code::ServerGone, "the server was started again");
     }
@@ -175,9 +180,7 @@ impl Gatekeeper {
     /// To anything else it is nothing.
     pub fn answer_own(&mut self, message: &[u8], now: Duration) -> Outbox<'static> {
         let mut out = Outbox::default();
-        if let Some(reply) = self.own.recognise(message) {
-            self.learn(&reply, now, &mut out);
-        }
+        self.hear_own(message, now, &mut out);
         out
     }
 
@@ -195,6 +198,16 @@ impl Gatekeeper {
     /// The revision that is spoken, as far as it is known by now.
     pub fn revision(&self) -> Option<Revision> {
         self.middleware.revision()
+    }
+
+    /// Whether a message was for us alone; then it has been heeded.
+    fn hear_own(&mut self, message: &[u8], now: Duration, out: &mut Outbox<'_>) -> bool {
+        if let Some(reply) = self.own.recognise(message) {
+            self.learn(&reply, now, out);
+            return true;
+        }
+        let news = self.subscription.recognise(message);
+        news.map(|news| self.heed(news, out)).is_some()
     }
 
     fn admit<'m>(
@@ -237,6 +250,8 @@ impl Gatekeeper {
                 "tools/list" => {
                     self.register_service();
                     self.answers.forget();
+                    let request = self.request_for_changes();
+                    out.to_server.extend(request.map(Cow::Owned));
                 }
                 "tools/call" => self.keep_answer(&verdict, &message, now),
                 "notifications/tools/list_changed"

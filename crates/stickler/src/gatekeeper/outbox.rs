@@ -33,6 +33,11 @@ pub enum Event {
         /// What came of it.
         discovery: Discovery,
     },
+    /// Something about our own subscription to changes of the server's tools.
+    Subscription {
+        /// What there is to say.
+        news: String,
+    },
     /// Calls go on unchecked for now.
     Degraded {
         /// Why.

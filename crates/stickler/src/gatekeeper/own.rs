@@ -22,11 +22,15 @@ pub(super) struct OwnRequests {
     counter: u64,
     /// The id of the question that waits for its answer.
     open: Option<String>,
+    /// How often the tools had changed when the list was asked for.
+    changes: u64,
     pages: usize,
     tools: Vec<ToolDefinition>,
     failed_at: Option<Duration>,
+    /// The list is asked for once more, because it changed under way.
+    is_again: bool,
     /// Questions that were given up; their answers may still come.
-    late: VecDeque<String>,
+    late: VecDeque<(String, u64)>,
 }
 
 /// So many questions that were given up are remembered.
@@ -38,6 +42,8 @@ pub(super) struct Reply {
     message: Vec<u8>,
     /// Its question was given up before.
     is_late: bool,
+    /// How often the tools had changed when the list was asked for.
+    pub(super) changes: u64,
 }
 
 /// How far the list has come.
@@ -61,6 +67,7 @@ impl OwnRequests {
         &mut self,
         revision: Option<Revision>,
         cursor: Option<&str>,
+        changes: u64,
     ) -> Option<Vec<u8>> {
         if self.open.is_some() {
             return None;
@@ -68,6 +75,7 @@ impl OwnRequests {
         if cursor.is_none() {
             self.tools.clear();
             self.pages = 0;
+            self.changes = changes;
         }
         self.counter += 1;
         let id = format!("{PREFIX}{}", self.counter);
@@ -97,15 +105,14 @@ impl OwnRequests {
         if tape.root().get("method").is_some() {
             return None;
         }
-        let is_late = if self.open.as_deref() == Some(&*id) {
+        let message = message.to_vec();
+        if self.open.as_deref() == Some(&*id) {
             self.open = None;
-            false
-        } else {
-            let index = self.late.iter().position(|late| *late == id)?;
-            self.late.remove(index);
-            true
-        };
-        Some(Reply { message: message.to_vec(), is_late })
+            return Some(Reply { message, is_late: false, changes: self.changes });
+        }
+        let index = self.late.iter().position(|(late, _)| *late == id)?;
+        let (_, changes) = self.late.remove(index)?;
+        Some(Reply { message, is_late: true, changes })
     }
 
     /// Takes a page in.
@@ -157,6 +164,17 @@ impl OwnRequests {
         }
     }
 
+    /// A list was learnt that has changed since it was asked for: whether to ask once more. A server
+    /// whose tools change all the time is not asked all the time.
+    pub(super) fn try_again(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_again, true)
+    }
+
+    /// A list was learnt that holds.
+    pub(super) fn settle(&mut self) {
+        self.is_again = false;
+    }
+
     /// The server that failed to answer is no longer the one that would be asked.
     pub(super) fn forget_failure(&mut self) {
         self.failed_at = None;
@@ -164,7 +182,7 @@ impl OwnRequests {
 
     /// Nothing will come of it.
     pub(super) fn give_up(&mut self, now: Duration) {
-        self.late.extend(self.open.take());
+        self.late.extend(self.open.take().map(|id| (id, self.changes)));
         if self.late.len() > MOST_LATE {
             self.late.pop_front();
         }
@@ -173,7 +191,7 @@ impl OwnRequests {
     }
 }
 
-fn modern_meta(revision: Revision) -> Value {
+pub(super) fn modern_meta(revision: Revision) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": revision.as_str(),
         "io.modelcontextprotocol/clientCapabilities": {},

@@ -35,12 +35,15 @@ impl Gatekeeper {
 
     /// Makes our tool known beside the server's own, so that its calls are checked like others.
     pub(super) fn register_service(&self) {
-        if !self.settings.announces || self.server_validates {
+        let cache = self.validator.cache();
+        // Beside nothing it would be the whole list.
+        let is_known = cache.freshness(&self.server).is_some();
+        if !self.settings.announces || self.server_validates || !is_known {
             return;
         }
         for name in [TOOL, ALIAS] {
-            if !self.validator.cache().tool_names(&self.server).iter().any(|known| known == name) {
-                let _ = self.validator.cache().register(&self.server, &validation_tool(name));
+            if !cache.tool_names(&self.server).iter().any(|known| known == name) {
+                let _ = cache.register(&self.server, &validation_tool(name));
             }
         }
     }

@@ -5,9 +5,13 @@ use std::time::Duration;
 /// What can be chosen about a gatekeeper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch by itself")]
 pub struct GatekeeperSettings {
     /// Ask the server for its tools when they are not known.
     pub learns: bool,
+    /// Subscribe to changes of the tools that were learnt, where the revision has subscriptions and
+    /// the server offers this one. For those who can keep a request open to its end.
+    pub subscribes: bool,
     /// Let calls wait for the tools to be known; without it they go on unchecked until then.
     pub holds: bool,
     /// How long a call waits for the tools to be known.
@@ -27,6 +31,7 @@ impl Default for GatekeeperSettings {
     fn default() -> Self {
         Self {
             learns: true,
+            subscribes: false,
             holds: true,
             longest_wait: Duration::from_secs(5),
             fresh_enough: Duration::from_secs(5),

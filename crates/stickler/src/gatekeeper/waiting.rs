@@ -37,8 +37,9 @@ impl Gatekeeper {
     /// Asks for the tools, unless the server is still about to say whether it has any.
     pub(super) fn ask(&mut self, out: &mut Outbox<'_>) {
         let revision = self.own_revision();
+        let changes = self.validator.cache().changes(&self.server);
         if self.middleware.server_has_tools() == Some(true)
-            && let Some(request) = self.own.ask(revision, None)
+            && let Some(request) = self.own.ask(revision, None, changes)
         {
             out.to_server.push(Cow::Owned(request));
         }
@@ -63,7 +64,7 @@ impl Gatekeeper {
         let known = (self.validator.cache(), &self.validator.config().limits);
         match self.own.learn(reply, known, &self.server, now) {
             Progress::NextPage(cursor) => {
-                let request = self.own.ask(self.own_revision(), Some(&cursor));
+                let request = self.own.ask(self.own_revision(), Some(&cursor), reply.changes);
                 out.to_server.extend(request.map(Cow::Owned));
                 return;
             }
@@ -72,18 +73,35 @@ impl Gatekeeper {
                 self.register_service();
                 self.answers.forget();
                 out.events.push(Event::Learnt { discovery });
+                if self.is_outdated(reply) {
+                    return self.ask(out);
+                }
             }
             Progress::Failed(reason) => {
                 self.own.give_up(now);
                 self.degrade(&reason, out);
             }
         }
+        // While the call that waits still tells the revision; but no call waits for this.
+        let request = self.request_for_changes();
         self.release(now, out);
+        out.to_server.extend(request.map(Cow::Owned));
+    }
+
+    /// Whether a list that was learnt just now is to be asked for again, because it has changed
+    /// since it was asked for and calls wait for it.
+    fn is_outdated(&mut self, reply: &Reply) -> bool {
+        if reply.changes == self.validator.cache().changes(&self.server) {
+            self.own.settle();
+            return false;
+        }
+        self.validator.cache().mark_stale(&self.server);
+        !self.held.is_empty() && self.own.try_again()
     }
 
     /// What is known can no longer be confirmed, so it refuses nothing.
     pub(super) fn degrade(&mut self, reason: &str, out: &mut Outbox<'_>) {
-        self.validator.cache().mark_changed(&self.server);
+        self.validator.cache().mark_stale(&self.server);
         out.events.push(Event::Degraded { reason: reason.to_owned() });
     }
 

@@ -60,10 +60,11 @@ impl ValidationMiddleware {
             return;
         }
         if let Some(tools) = self.session.pages.add(page) {
-            let mut freshness = Freshness::of_result(result, now);
+            self.populate(case, &tools, entries, Freshness::of_result(result, now));
             // A list that was under way when the server announced a change may be the old one.
-            freshness.changed = flight.list_changes != self.session.list_changes;
-            self.populate(case, &tools, entries, freshness);
+            if flight.list_changes != self.validator.cache().changes(&self.server) {
+                self.validator.cache().mark_stale(&self.server);
+            }
         }
     }
 

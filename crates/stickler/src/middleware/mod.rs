@@ -131,6 +131,11 @@ impl ValidationMiddleware {
         }
     }
 
+    /// Whether the server tells of changes to its tools, as far as it has said.
+    pub(crate) fn server_tells_of_changes(&self) -> Option<bool> {
+        self.session.announced(Side::Server).map(|announced| announced.has("tools.listChanged"))
+    }
+
     /// The refusal of the last call is not told to anybody: the call will be judged again.
     pub(crate) fn take_back_refusal(&mut self) {
         self.session.take_back_refusal();

@@ -6,6 +6,7 @@ use super::case::Case;
 use super::odd::{repeated_key, repeated_keys};
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, RequestId};
+use crate::headers::SUBSCRIPTION_KEY;
 use crate::policy::Action;
 use crate::protocol::{MethodKind, Revision};
 use crate::render::Reply;
@@ -99,7 +100,6 @@ impl ValidationMiddleware {
         match (side, method) {
             (Side::Client, "notifications/initialized") => self.session.handshake_done(),
             (Side::Server, "notifications/tools/list_changed") => {
-                self.session.list_changes += 1;
                 self.validator.cache().mark_changed(&self.server);
             }
             (_, "notifications/cancelled") => {
@@ -146,5 +146,5 @@ impl ValidationMiddleware {
 /// Whether a notification comes to a subscriber, which only a modern one does.
 fn is_of_subscription(params: Option<Node<'_>>) -> bool {
     let meta = params.and_then(|params| params.get("_meta"));
-    meta.is_some_and(|meta| meta.get("io.modelcontextprotocol/subscriptionId").is_some())
+    meta.is_some_and(|meta| meta.get(SUBSCRIPTION_KEY).is_some())
 }

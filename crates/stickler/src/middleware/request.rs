@@ -6,7 +6,7 @@ use super::odd::{repeated_key, repeated_keys};
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, RequestId};
 use crate::headers::CAPABILITIES_KEY;
-use crate::protocol::{MethodKind, Revision};
+use crate::protocol::{Era, MethodKind, Revision};
 use crate::render::Reply;
 use crate::rules::MessageRule;
 use crate::session::{Capabilities, Flight, needed_by};
@@ -164,7 +164,9 @@ impl ValidationMiddleware {
         method: &str,
         revision: Option<Revision>,
     ) {
-        if let Some(message) = self.session.untimely_request(side, method) {
+        // A request that says its revision itself needs no handshake, be it the first.
+        let is_modern = revision.is_some_and(|one| one.era() == Era::Modern);
+        if !is_modern && let Some(message) = self.session.untimely_request(side, method) {
             let finding = Finding::new(MessageRule::Lifecycle, message).at("/method");
             case.tell(finding.with("the handshake first", super::shape::quoted(method)));
         }
@@ -194,13 +196,16 @@ impl ValidationMiddleware {
         id: RequestId,
         revision: Option<Revision>,
     ) {
-        let list_changes = self.session.list_changes;
+        let method = envelope.method.as_deref().unwrap_or_default();
+        let list_changes = match method {
+            "tools/list" => self.validator.cache().changes(&self.server),
+            _ => 0,
+        };
         let flights = self.session.flights(side);
         // What passes by a policy that only warns must not displace the request that came first.
         if flights.is_open(&id) || flights.is_full() {
             return;
         }
-        let method = envelope.method.as_deref().unwrap_or_default();
         let params = envelope.params;
         let member = |name: &str| params.and_then(|params| params.get(name));
         let text = |name: &str| {

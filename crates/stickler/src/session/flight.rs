@@ -31,7 +31,7 @@ pub(crate) struct Flight {
     /// What its sender can do, where each request says so.
     pub(crate) capabilities: Option<Capabilities>,
     pub(crate) since: Duration,
-    /// How many changes of the tool list had been announced by then.
+    /// How often the tools that it asks for had changed by then.
     pub(crate) list_changes: u64,
 }
 

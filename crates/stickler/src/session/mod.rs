@@ -41,8 +41,6 @@ pub(crate) struct Session {
     pub(crate) repeats: Repeats,
     refused_calls: u64,
     told_unknown: bool,
-    /// How many changes of the tool list the server has announced.
-    pub(crate) list_changes: u64,
 }
 
 impl Session {
@@ -59,7 +57,6 @@ impl Session {
             repeats: Repeats::default(),
             refused_calls: 0,
             told_unknown: false,
-            list_changes: 0,
         }
     }
 

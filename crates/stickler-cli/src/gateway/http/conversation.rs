@@ -204,6 +204,16 @@ impl Conversation {
         Heard::copied(&outbox)
     }
 
+    /// What the server is to be asked so that it tells when its tools change.
+    pub(super) fn subscribe(&self) -> Vec<Bytes> {
+        Heard::copied(&self.gatekeeper().subscribe()).to_server
+    }
+
+    /// Whether a subscription of our own is to be kept open.
+    pub(super) fn wants_subscription(&self) -> bool {
+        self.gatekeeper().wants_subscription()
+    }
+
     /// How many requests of the client wait for an answer.
     pub(super) fn in_flight(&self) -> usize {
         self.gatekeeper().in_flight()

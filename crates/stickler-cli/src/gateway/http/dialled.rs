@@ -64,10 +64,11 @@ impl<R: Clone> Dialled<R> {
         }
     }
 
-    /// The only one that the server can be speaking of.
-    pub(super) fn only(&self) -> Option<(u64, R)> {
-        let is_alone = self.open.len() == 1 && self.hung_up.is_empty();
-        self.open.iter().next().filter(|_| is_alone).map(|(number, route)| (*number, route.clone()))
+    /// The only one of those that count that the server can be speaking of.
+    pub(super) fn only(&self, counts: impl Fn(&R) -> bool) -> Option<(u64, R)> {
+        let mut all = self.open.iter().filter(|(_, route)| counts(route));
+        let only = all.next().filter(|_| self.hung_up.is_empty());
+        only.filter(|_| all.next().is_none()).map(|(number, route)| (*number, route.clone()))
     }
 
     pub(super) fn take_all(&mut self) -> Vec<R> {
@@ -97,11 +98,18 @@ mod tests {
         dialled.insert(1, "gone");
         dialled.insert(2, "there");
         dialled.hang_up(1);
-        assert_eq!(dialled.only(), None, "what names nobody could be about the one who has gone");
+        assert_eq!(
+            dialled.only(|_| true),
+            None,
+            "what names nobody could be about the one who has gone"
+        );
         assert_eq!(dialled.find(1, false), Found::HungUp);
         assert_eq!(dialled.find(1, true), Found::HungUp);
         assert_eq!(dialled.find(1, true), Found::Unknown);
-        assert_eq!(dialled.only(), Some((2, "there")));
+        assert_eq!(dialled.only(|_| true), Some((2, "there")));
+        dialled.insert(3, "our own");
+        assert_eq!(dialled.only(|route| *route != "our own"), Some((2, "there")));
+        assert_eq!(dialled.only(|_| true), None, "it could be about either");
         assert_eq!(dialled.find(2, false), Found::Open("there"));
         assert_eq!(dialled.find(2, true), Found::Open("there"));
         assert_eq!(dialled.find(2, true), Found::Unknown);

@@ -10,16 +10,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Method, Uri};
-use stickler::Side;
 use stickler::envelope::{Address, Bearing, Glimpse, RequestId};
 use stickler::frame::{Frame, LineFramer};
 use stickler::tape::{Node, TapeBuffer};
+use stickler::{Side, is_own_subscription};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::conversation::{Conversation, Link, Waits};
+use super::listening::Listening;
 use super::reply::SESSION;
 use super::upstream::Upstream;
 use crate::gateway::log::Log;
@@ -42,6 +43,8 @@ pub(super) struct Client {
     pub(super) conversation: Arc<Conversation>,
     pub(super) session: Mutex<Option<HeaderValue>>,
     posts: Mutex<HashMap<RequestId, AbortHandle>>,
+    /// Our own subscription, which nobody waits for.
+    subscription: Mutex<Option<AbortHandle>>,
     me: Weak<Client>,
 }
 
@@ -118,7 +121,7 @@ impl Client {
         out: mpsc::Sender<Bytes>,
     ) -> Arc<Self> {
         Arc::new_cyclic(|me: &Weak<Self>| {
-            let gatekeeper = recipe.gatekeeper(&recipe.name, None);
+            let gatekeeper = recipe.subscriber(&recipe.name, None);
             let link = Box::new(ByPost(me.clone()));
             let conversation = Conversation::for_one(gatekeeper, link, log, Instant::now(), out);
             Self {
@@ -127,6 +130,7 @@ impl Client {
                 conversation,
                 session: Mutex::default(),
                 posts: Mutex::default(),
+                subscription: Mutex::default(),
                 me: me.clone(),
             }
         })
@@ -184,6 +188,22 @@ impl Client {
         }
     }
 
+    /// Keeps a subscription of our own open until the end.
+    fn subscribe(&self, message: Bytes) {
+        let listening = Listening {
+            conversation: Arc::clone(&self.conversation),
+            upstream: Arc::clone(&self.upstream),
+            limit: self.recipe.message_bytes(),
+        };
+        let headers = self.headers(&message);
+        let task = tokio::spawn(async move { listening.hold(headers, message).await });
+        *self.subscription() = Some(task.abort_handle());
+    }
+
+    fn subscription(&self) -> MutexGuard<'_, Option<AbortHandle>> {
+        self.subscription.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Since 2026-07-28 a request is cancelled by closing its stream.
     fn close_stream(&self, message: &[u8]) {
         let mut buffer = TapeBuffer::new();
@@ -206,6 +226,9 @@ impl Client {
 
     /// A session that is over is ended, so that the server need not find out.
     async fn say_goodbye(&self, grace: Duration) {
+        if let Some(subscription) = self.subscription().take() {
+            subscription.abort();
+        }
         let session = self.session().take();
         if let Some(session) = session {
             let mut headers = HeaderMap::new();
@@ -224,6 +247,8 @@ impl Link for ByPost {
         let method = Address::of(&message).method.and_then(|span| message.get(span));
         if method == Some(b"notifications/cancelled") && client.is_modern(&message) {
             client.close_stream(&message);
+        } else if is_own_subscription(&message) {
+            client.subscribe(message);
         } else {
             client.post_apart(message);
         }

@@ -26,6 +26,7 @@ mod dialled;
 mod fetching;
 mod from_stdio;
 mod front;
+mod listening;
 mod mail;
 mod manners;
 mod modern;

@@ -4,10 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use stickler::envelope::{Address, Bearing};
+use stickler::headers::SUBSCRIPTION_KEY;
 use stickler::tape::{Node, Tape};
-
-/// The member of `_meta` that names the request which opened a subscription.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The numbers that a conversation has in use; `None` once its client has gone.
 pub(super) type Numbers = Arc<Mutex<Option<Vec<u64>>>>;
@@ -38,7 +36,7 @@ pub(super) fn number_of(tape: &Tape<'_>) -> Option<(u64, bool)> {
         return Some((number(root.get("id")?)?, true));
     }
     let params = root.get("params")?;
-    let subscription = || params.get("_meta")?.get(SUBSCRIPTION);
+    let subscription = || params.get("_meta")?.get(SUBSCRIPTION_KEY);
     let named = params.get("progressToken").or_else(subscription)?;
     Some((number(named)?, false))
 }
@@ -57,7 +55,7 @@ pub(super) fn inward(tape: &Tape<'_>, original: &Numbered) -> Vec<u8> {
     if root.get("method").is_none() {
         edits.extend(root.get("id").map(|id| (id.span(), &*original.id)));
     }
-    let subscription = |part: &str| root.get(part)?.get("_meta")?.get(SUBSCRIPTION);
+    let subscription = |part: &str| root.get(part)?.get("_meta")?.get(SUBSCRIPTION_KEY);
     for node in [subscription("params"), subscription("result")].into_iter().flatten() {
         edits.push((node.span(), &original.id));
     }

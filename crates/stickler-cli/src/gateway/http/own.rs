@@ -67,7 +67,7 @@ impl Link for ToUrl {
 }
 
 /// The headers of another request made fit for a message.
-fn headers_for(mut context: HeaderMap, message: &[u8]) -> HeaderMap {
+pub(super) fn headers_for(mut context: HeaderMap, message: &[u8]) -> HeaderMap {
     let stale: Vec<HeaderName> =
         context.keys().filter(|name| name.as_str().starts_with(PARAM)).cloned().collect();
     for name in stale {
@@ -92,7 +92,7 @@ fn headers_for(mut context: HeaderMap, message: &[u8]) -> HeaderMap {
 
 /// Posts a message; gives the messages that come back. A request is always answered, if need be by
 /// an error that says why nobody else did.
-async fn post(
+pub(super) async fn post(
     upstream: &Arc<Upstream>,
     headers: HeaderMap,
     message: Bytes,

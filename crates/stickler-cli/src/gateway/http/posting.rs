@@ -177,7 +177,7 @@ impl Client {
         self.conversation.pass(heard).await;
     }
 
-    fn headers(&self, message: &[u8]) -> HeaderMap {
+    pub(super) fn headers(&self, message: &[u8]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let both = "application/json, text/event-stream";

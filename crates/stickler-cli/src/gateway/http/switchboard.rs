@@ -5,14 +5,14 @@
 //! original ones again. Nothing else of a message is changed, and a message that names no number is
 //! nobody's: it could be about somebody else's request.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use stickler::frame::Frame;
 use stickler::tape::TapeBuffer;
-use stickler::{Era, Revision};
+use stickler::{Era, Gatekeeper, Revision};
 use tokio::time::Instant;
 
 use super::body::OnDrop;
@@ -67,8 +67,9 @@ pub(super) struct Line {
     sessions: Arc<Sessions>,
     routes: Mutex<Dialled<Route>>,
     next: AtomicU64,
-    /// Judges what belongs to nobody.
-    stray: Arc<Conversation>,
+    /// Judges what belongs to nobody, and subscribes to changes of the tools on behalf of all.
+    own: Arc<Conversation>,
+    is_subscribed: AtomicBool,
 }
 
 /// Whose a number is.
@@ -111,12 +112,17 @@ impl Switchboard {
         let permit = permit.map_err(|_| NoSession::Full)?;
         let (process, stdout) =
             Process::start(&sessions.command, sessions.grace, permit).map_err(NoSession::Failed)?;
-        let opened = Arc::new(Line {
-            process: Arc::clone(&process),
-            sessions: Arc::clone(sessions),
-            routes: Mutex::default(),
-            next: AtomicU64::new(1),
-            stray: conversation(sessions, Revision::LATEST, Box::new(Nowhere)),
+        let opened = Arc::new_cyclic(|line| {
+            let recipe = &sessions.recipe;
+            let subscriber = recipe.subscriber(&recipe.name, Some(Revision::LATEST));
+            Line {
+                process: Arc::clone(&process),
+                sessions: Arc::clone(sessions),
+                routes: Mutex::default(),
+                next: AtomicU64::new(1),
+                own: conversation(sessions, subscriber, Box::new(OfLine(Weak::clone(line)))),
+                is_subscribed: AtomicBool::new(false),
+            }
         });
         let limit = sessions.recipe.message_bytes();
         tokio::spawn(process::listen(process, stdout, Arc::clone(&opened), limit));
@@ -139,7 +145,10 @@ impl Line {
     pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
         let dialled: Numbers = Arc::new(Mutex::new(Some(Vec::new())));
         let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
-        let conversation = conversation(&self.sessions, revision, link);
+        debug_assert_eq!(revision.era(), Era::Modern);
+        let recipe = &self.sessions.recipe;
+        let gatekeeper = recipe.gatekeeper(&recipe.name, Some(revision));
+        let conversation = conversation(&self.sessions, gatekeeper, link);
         let (shared, kept) = (Arc::clone(self), Arc::clone(&conversation));
         let hang_up = move || {
             // Until now somebody may have waited for it.
@@ -204,7 +213,17 @@ impl Line {
 
     /// A message that names nobody. Where one client is alone with the server, it is for that one.
     fn only_reader(&self) -> Option<(Arc<Conversation>, u64)> {
-        self.routes().only().map(|(number, route)| (route.conversation, number))
+        let is_client = |route: &Route| !Arc::ptr_eq(&route.conversation, &self.own);
+        self.routes().only(is_client).map(|(number, route)| (route.conversation, number))
+    }
+
+    /// Once somebody has learnt the tools, the server is asked to tell when they change.
+    fn subscribe(&self) {
+        if !self.is_subscribed.load(Ordering::Relaxed) {
+            let request = self.own.subscribe();
+            self.is_subscribed.fetch_or(!request.is_empty(), Ordering::Relaxed);
+            self.own.send(request);
+        }
     }
 
     async fn pass(&self, conversation: &Arc<Conversation>, message: &Bytes, number: u64) {
@@ -216,6 +235,7 @@ impl Line {
             conversation.mail().close();
             self.hang_up(number);
         }
+        self.subscribe();
     }
 }
 
@@ -241,7 +261,7 @@ impl Listener for Arc<Line> {
                 Some((conversation, number)) => {
                     self.pass(&conversation, &Bytes::copy_from_slice(message), number).await;
                 }
-                None => drop(self.stray.hear(frame)),
+                None => drop(self.own.hear(frame)),
             },
         }
     }
@@ -270,15 +290,21 @@ impl Link for ToLine {
     }
 }
 
-/// For a conversation without a client.
-struct Nowhere;
+/// For what the line itself asks: no client goes away from it.
+struct OfLine(Weak<Line>);
 
-impl Link for Nowhere {
-    fn send(&self, _: &Arc<Conversation>, _: Bytes) {}
+impl Link for OfLine {
+    fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
+        if let Some(line) = self.0.upgrade() {
+            line.dial(conversation, &message);
+        }
+    }
 }
 
-fn conversation(sessions: &Sessions, revision: Revision, link: Box<dyn Link>) -> Arc<Conversation> {
-    debug_assert_eq!(revision.era(), Era::Modern);
-    let gatekeeper = sessions.recipe.gatekeeper(&sessions.recipe.name, Some(revision));
+fn conversation(
+    sessions: &Sessions,
+    gatekeeper: Gatekeeper,
+    link: Box<dyn Link>,
+) -> Arc<Conversation> {
     Conversation::new(gatekeeper, link, sessions.log.clone(), sessions.started)
 }

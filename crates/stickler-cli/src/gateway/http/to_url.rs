@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::conversation::Conversation;
 use super::front::{era, is_initialize};
+use super::listening::{Listening, Nowhere, Subscriptions};
 use super::modern;
 use super::own::ToUrl;
 use super::relay::{Exchange, Phase};
@@ -44,6 +45,8 @@ pub(super) struct Proxy {
     sessions: Mutex<HashMap<(String, u64), Known>>,
     /// When tools were last looked up for an authorization.
     contexts: Mutex<HashMap<u64, Instant>>,
+    /// Our own, to changes of the tools.
+    subscriptions: Subscriptions,
 }
 
 struct Known {
@@ -71,6 +74,7 @@ impl Proxy {
             hasher: RandomState::new(),
             sessions: Mutex::default(),
             contexts: Mutex::default(),
+            subscriptions: Subscriptions::default(),
         }))
     }
 
@@ -83,8 +87,13 @@ impl Proxy {
         let conversation = self.conversation(&headers, &body, context);
         let opens = !is_modern && is_initialize(&body);
         strip_request(&mut headers);
+        let unsubscribed = is_modern && !self.subscriptions.has(context);
+        let unsubscribed = unsubscribed.then(|| headers.clone());
         let exchange = Exchange { proxy: self, conversation: &conversation, is_modern };
         let answer = exchange.post(headers, body).await;
+        if let Some(headers) = unsubscribed {
+            self.subscribe(context, headers);
+        }
         if opens && let Some(name) = session_name(answer.headers()) {
             self.remember((name, context), &conversation);
         }
@@ -119,7 +128,27 @@ impl Proxy {
         }
     }
 
+    /// Once the tools are known, the server is asked to tell when they change: once for all who
+    /// come with the same authorization.
+    fn subscribe(&self, context: u64, headers: HeaderMap) {
+        let server = self.server_name(context);
+        let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+        let Some(revision) = version.and_then(Revision::parse) else { return };
+        if self.recipe.validator.cache().freshness(&server).is_none() {
+            return;
+        }
+        let gatekeeper = self.recipe.subscriber(&server, Some(revision));
+        let (log, link) = (self.log.clone(), Box::new(Nowhere));
+        let listening = Listening {
+            conversation: Conversation::new(gatekeeper, link, log, self.started),
+            upstream: Arc::clone(&self.upstream),
+            limit: self.recipe.message_bytes(),
+        };
+        self.subscriptions.start(context, listening.subscribe(headers));
+    }
+
     pub(super) fn hang_up(&self) {
+        self.subscriptions.end_all();
         self.phase.send_replace(Phase::Closing);
     }
 
@@ -146,6 +175,7 @@ impl Proxy {
         {
             contexts.remove(&oldest);
             self.recipe.validator.cache().remove_server(&name(oldest));
+            self.subscriptions.end(oldest);
         }
         name(context)
     }
