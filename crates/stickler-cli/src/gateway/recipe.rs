@@ -21,12 +21,26 @@ impl Recipe {
     /// For one connection to the server that the tool cache knows by that name. The revision is
     /// given where something other than the messages says it.
     pub(crate) fn gatekeeper(&self, server: &str, revision: Option<Revision>) -> Gatekeeper {
-        let mut middleware = ValidationMiddleware::new(server, Arc::clone(&self.validator))
-            .with_policy(Arc::clone(&self.policy))
-            .with_protocol(Arc::clone(&self.protocol));
+        let mut middleware = self.middleware(server);
         if let Some(revision) = revision {
             middleware = middleware.with_revision(revision);
         }
+        self.around(server, middleware)
+    }
+
+    /// For a session whose handshake took place elsewhere or was forgotten, and came to that
+    /// version.
+    pub(crate) fn gatekeeper_in_session(&self, server: &str, version: &str) -> Gatekeeper {
+        self.around(server, self.middleware(server).in_session(version))
+    }
+
+    fn middleware(&self, server: &str) -> ValidationMiddleware {
+        ValidationMiddleware::new(server, Arc::clone(&self.validator))
+            .with_policy(Arc::clone(&self.policy))
+            .with_protocol(Arc::clone(&self.protocol))
+    }
+
+    fn around(&self, server: &str, middleware: ValidationMiddleware) -> Gatekeeper {
         let validator = Arc::clone(&self.validator);
         Gatekeeper::new(server, validator, middleware, self.settings.clone())
     }

@@ -24,6 +24,9 @@ pub(super) trait Link: Send + Sync {
 
     /// The headers of a request, for what is sent on its behalf.
     fn set_context(&self, _headers: &HeaderMap) {}
+
+    /// Nothing is sent on anybody's behalf until the next request.
+    fn rest(&self) {}
 }
 
 /// Which requests wait for mail.
@@ -207,6 +210,18 @@ impl Conversation {
     /// How many requests of the client wait for an answer.
     pub(super) fn in_flight(&self) -> usize {
         self.gatekeeper().in_flight()
+    }
+
+    /// Gives back the memory that is not needed to go on.
+    pub(super) fn rest(&self) {
+        self.mail().rest();
+        let mut gatekeeper = self.gatekeeper();
+        gatekeeper.rest();
+        let is_done = gatekeeper.in_flight() == 0 && gatekeeper.next_deadline().is_none();
+        drop(gatekeeper);
+        if is_done {
+            self.link.rest();
+        }
     }
 
     /// The revision, once it has been said.

@@ -87,6 +87,12 @@ impl Mail {
         self.posts.is_empty() && self.listener.as_ref().is_none_or(mpsc::Sender::is_closed)
     }
 
+    /// Gives back the memory that is not needed to go on.
+    pub(super) fn rest(&mut self) {
+        self.posts.shrink_to_fit();
+        self.backlog.shrink_to_fit();
+    }
+
     /// Messages that belong to no request come here from now on.
     pub(super) fn listen(&mut self) -> (Vec<Bytes>, mpsc::Receiver<Bytes>) {
         let (sender, receiver) = mpsc::channel(UNREAD);

@@ -7,6 +7,7 @@
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
+//! | `known`, `recent` | the sessions of such a server that are known here |
 //! | `url` | URLs as they are written |
 //! | `fetching` | one request and its whole answer |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
@@ -25,6 +26,7 @@ mod dialled;
 mod fetching;
 mod from_stdio;
 mod front;
+mod known;
 mod mail;
 mod manners;
 mod modern;
@@ -35,6 +37,7 @@ mod own;
 mod pipe;
 mod posting;
 mod process;
+mod recent;
 mod relay;
 mod reply;
 mod routing;
@@ -120,6 +123,8 @@ pub(crate) struct Keeping {
     pub(crate) idle: Duration,
     /// How many server processes there may be.
     pub(crate) children: usize,
+    /// How many sessions of a server at a URL are known at once.
+    pub(crate) sessions: usize,
     /// How long requests and servers have to end.
     pub(crate) grace: Duration,
     /// When a process that has ended is started again.
