@@ -13,8 +13,9 @@ use stickler::{Code, Era, Event, Gatekeeper, Outbox, Revision, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::mail::{self, Mail, Parcel, Route};
+use super::mail::{self, Mail, Parcel, Route, Waiter};
 use super::opening::Opening;
+use super::streams::{Streams, Unread};
 use crate::gateway::log::{Level, Log};
 
 /// The way to the server.
@@ -63,7 +64,7 @@ pub(super) struct Posted {
     /// What goes on to the server.
     pub(super) onward: Vec<Bytes>,
     /// Where the answers will come that are still to come.
-    pub(super) mail: Option<mpsc::Receiver<Parcel>>,
+    pub(super) mail: Option<Waiter>,
 }
 
 /// What came of a message of the server's.
@@ -290,15 +291,35 @@ impl Conversation {
             }
             let route = self.mail().route(message);
             let is_delivered = match route {
-                Route::Post(sender, parcel) => sender.send(parcel).await.is_ok(),
-                Route::Listener(sender, message) => sender.send(message).await.is_ok(),
+                Route::Reader(stream, sender, parcel) => {
+                    self.hand_over(stream, sender, parcel).await
+                }
                 Route::Kept => true,
                 Route::Nobody => false,
             };
-            if !is_delivered {
+            let lost = self.mail().streams().map_or(0, Streams::take_lost);
+            for _ in 0..lost + usize::from(!is_delivered) {
                 self.log.say(Level::Info, "a message from the server found nobody to read it");
             }
         }
+    }
+
+    /// Gives something to the reader of a stream; false if nobody can come for it any more.
+    async fn hand_over(
+        &self,
+        stream: u64,
+        mut sender: mpsc::Sender<Parcel>,
+        mut parcel: Parcel,
+    ) -> bool {
+        while let Err(unsent) = sender.send(parcel).await {
+            match self.mail().take_back(stream, unsent.0) {
+                Unread::Kept => return true,
+                Unread::Lost => return false,
+                // Its client has come back meanwhile.
+                Unread::HandOver(other, unsent) => (sender, parcel) = (other, unsent),
+            }
+        }
+        true
     }
 
     /// What is sent on behalf of a request carries its headers.

@@ -6,6 +6,7 @@
 //! | `front` | what every request to a server is asked first: where from, how large |
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
+//! | `reading`, `streams`, `replay` | streams of such sessions, which can be taken up where they broke off |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
 //! | `known`, `recent` | the sessions of such a server that are known here |
 //! | `url` | URLs as they are written |
@@ -37,11 +38,14 @@ mod own;
 mod pipe;
 mod posting;
 mod process;
+mod reading;
 mod recent;
 mod relay;
+mod replay;
 mod reply;
 mod routing;
 mod sessions;
+mod streams;
 mod switchboard;
 mod to_command;
 mod to_url;
