@@ -74,7 +74,9 @@ fn resident_bytes(gateway: &Gateway) -> Option<usize> {
 /// By how much the gateway grows while sessions are opened and left, after others were.
 fn growth(most: &str, sessions: usize) -> Option<usize> {
     let upstream = server();
-    let variables = [("STICKLER_MAX_SESSIONS", most)];
+    // With a thread and an arena for each of many cores, memory takes longer to settle.
+    let variables =
+        [("STICKLER_MAX_SESSIONS", most), ("TOKIO_WORKER_THREADS", "2"), ("MALLOC_ARENA_MAX", "2")];
     let gateway = Gateway::start_with(&["--log", "off", "--url", &upstream.url()], &variables);
     open_and_leave(&gateway, 400);
     let before = resident_bytes(&gateway)?;
