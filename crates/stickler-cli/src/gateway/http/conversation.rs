@@ -311,15 +311,23 @@ impl Conversation {
         mut sender: mpsc::Sender<Parcel>,
         mut parcel: Parcel,
     ) -> bool {
-        while let Err(unsent) = sender.send(parcel).await {
-            match self.mail().take_back(stream, unsent.0) {
+        loop {
+            let room = sender.clone().reserve_owned().await;
+            // Readers go and come back under this lock, so nothing is put where nobody looks.
+            let mut mail = self.mail();
+            if let Ok(room) = room
+                && !sender.is_closed()
+            {
+                room.send(parcel);
+                return true;
+            }
+            match mail.take_back(stream, parcel) {
                 Unread::Kept => return true,
                 Unread::Lost => return false,
                 // Its client has come back meanwhile.
-                Unread::HandOver(other, unsent) => (sender, parcel) = (other, unsent),
+                Unread::HandOver(other, unread) => (sender, parcel) = (other, unread),
             }
         }
-        true
     }
 
     /// What is sent on behalf of a request carries its headers.

@@ -96,7 +96,7 @@ impl Streams {
         first: &[Bytes],
     ) -> TakenUp {
         self.table.insert(stream, Stream::default());
-        let events = first.iter().map(|message| self.record(stream, message, true)).collect();
+        let events = first.iter().map(|message| self.record(stream, message)).collect();
         let reader = self.attach(stream, sender, receiver);
         TakenUp { events, live: Some((stream, reader)), has_gap: false }
     }
@@ -126,9 +126,10 @@ impl Streams {
 
     fn read_on(&mut self, stream: u64, place: u64) -> TakenUp {
         let (events, first) = self.replay.read_from(stream, place);
-        let known = self.table.entry(stream).or_default();
-        let has_gap = first.unwrap_or(known.newest + 1) > place;
-        let live = (!known.is_over).then(|| {
+        let known = self.table.get(&stream);
+        let newest = known.map_or(0, |known| known.newest);
+        let has_gap = first.unwrap_or(newest + 1) > place;
+        let live = known.is_some_and(|known| !known.is_over).then(|| {
             let (sender, receiver) = mpsc::channel(UNREAD);
             (stream, self.attach(stream, Some(sender), receiver))
         });
@@ -162,11 +163,9 @@ impl Streams {
             return Poll::Pending;
         };
         match parcel {
-            Some(Parcel::Message(message)) => {
-                Poll::Ready(Some(self.record(stream, &message, true)))
-            }
+            Some(Parcel::Message(message)) => Poll::Ready(Some(self.record(stream, &message))),
             Some(Parcel::Last(message)) => {
-                let event = self.record(stream, &message, true);
+                let event = self.record(stream, &message);
                 self.end(stream);
                 Poll::Ready(Some(event))
             }
@@ -222,7 +221,7 @@ impl Streams {
 
     /// Keeps a message that nobody reads now.
     pub(super) fn keep(&mut self, stream: u64, message: &Bytes) {
-        self.record(stream, message, false);
+        self.note(stream, message, false);
     }
 
     /// A reader went away while it was to be given something.
@@ -263,7 +262,13 @@ impl Streams {
         }
     }
 
-    fn record(&mut self, stream: u64, message: &Bytes, is_read: bool) -> Bytes {
+    /// Keeps a message that a reader gets, and gives it as an event.
+    fn record(&mut self, stream: u64, message: &Bytes) -> Bytes {
+        let place = self.note(stream, message, true);
+        self.replay.event(stream, place, message)
+    }
+
+    fn note(&mut self, stream: u64, message: &Bytes, is_read: bool) -> u64 {
         let known = self.table.entry(stream).or_default();
         known.newest += 1;
         let place = known.newest;
@@ -271,7 +276,7 @@ impl Streams {
             self.lost += usize::from(is_lost);
             self.tidy(other);
         }
-        self.replay.event(stream, place, message)
+        place
     }
 
     /// A stream that is over is known for as long as something of it is.

@@ -96,6 +96,12 @@ fn a_stream_that_is_wound_up_gives_what_is_on_its_way() {
     drop(sender);
     assert_eq!(read(&mut streams, reader), (vec!["two".into()], true));
     assert!(streams.take_up("t-7-2").unwrap().live.is_none());
+    // The same where nothing was said, and its reader has not seen the end yet.
+    let (sender, receiver) = mpsc::channel(UNREAD);
+    streams.begin(8, Some(sender), receiver, &[]);
+    streams.wind_up(8);
+    assert!(streams.take_up("t-8-0").unwrap().live.is_none());
+    assert!(!streams.knows(8));
 }
 
 #[test]
