@@ -11,14 +11,16 @@
 //! `broken` has a tool whose schema cannot be used, `toolless` has none, `flood` says ten thousand
 //! things before each answer to a call, `twice` answers calls twice and once more under an id that
 //! nobody has, `changing` has a tool `change` after which `echo` wants `words`, and tells those of it
-//! who have subscribed; `unwilling` says that it would, and takes no subscriptions.
+//! who have subscribed; `unwilling` says that it would, and takes no subscriptions; `stepwise` has
+//! three more tools: `burst` sends so many log messages afterwards, `hold` sends progress and answers
+//! only when somebody has called `release`.
 #![allow(clippy::unwrap_used, reason = "a test program may be blunt")]
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, Write as _};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -29,6 +31,8 @@ static MODE: OnceLock<String> = OnceLock::new();
 static SUBSCRIBERS: Mutex<Vec<Value>> = Mutex::new(Vec::new());
 
 static HAS_CHANGED: AtomicBool = AtomicBool::new(false);
+/// How many of those who hold may go on.
+static RELEASES: (Mutex<u32>, Condvar) = (Mutex::new(0), Condvar::new());
 
 fn is(mode: &str) -> bool {
     MODE.get().is_some_and(|modes| modes.split(',').any(|one| one == mode))
@@ -67,14 +71,22 @@ fn listen(log: Option<&File>) {
             writeln!(log, "{line}").unwrap();
         }
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-        if message["method"] == "tools/call" && message["params"]["name"] == "slow" {
-            std::thread::spawn(move || {
+        let tool = message["params"]["name"].as_str().filter(|_| message["method"] == "tools/call");
+        match tool {
+            Some("slow") => drop(std::thread::spawn(move || {
                 let millis = message["params"]["arguments"]["millis"].as_u64().unwrap_or(300);
                 std::thread::sleep(Duration::from_millis(millis));
                 answer(&message);
-            });
-        } else {
-            answer(&message);
+            })),
+            Some("hold") => drop(std::thread::spawn(move || {
+                progress(&message["params"]);
+                let released = RELEASES.0.lock().unwrap();
+                let mut released = RELEASES.1.wait_while(released, |one| *one == 0).unwrap();
+                *released -= 1;
+                drop(released);
+                answer(&message);
+            })),
+            _ => answer(&message),
         }
     }
 }
@@ -135,6 +147,11 @@ fn answer(message: &Value) {
     if params["name"] == "later" {
         notify("notifications/message", &json!({ "level": "info", "data": "later" }));
     }
+    if params["name"] == "burst" {
+        for number in 0..params["arguments"]["millis"].as_u64().unwrap_or(1) {
+            notify("notifications/message", &json!({ "level": "info", "data": number }));
+        }
+    }
 }
 
 fn tells_of_changes() -> bool {
@@ -162,11 +179,12 @@ fn call(params: &Value) -> Value {
         "die" => std::process::exit(7),
         "change" => change(),
         "notify" => {
-            if let Some(token) = params["_meta"].get("progressToken") {
-                let params = json!({ "progressToken": token, "progress": 1 });
-                notify("notifications/progress", &params);
-            }
+            progress(params);
             notify("notifications/message", &json!({ "level": "info", "data": text }));
+        }
+        "release" => {
+            *RELEASES.0.lock().unwrap() += 1;
+            RELEASES.1.notify_one();
         }
         "ask" => say(&json!({ "jsonrpc": "2.0", "id": "from-server", "method": "ping" })),
         _ => {}
@@ -263,19 +281,18 @@ fn all_tools() -> Value {
     }
     let mut region = tool("region");
     region["inputSchema"]["properties"]["text"]["x-mcp-header"] = "Text".into();
-    let mut tools = json!([
-        echo,
-        tool("slow"),
-        tool("notify"),
-        tool("later"),
-        tool("ask"),
-        tool("die"),
-        region
-    ]);
-    if tells_of_changes() {
-        tools.as_array_mut().unwrap().push(tool("change"));
+    let usual = ["slow", "notify", "later", "ask", "die"].into_iter();
+    let stepwise = ["burst", "hold", "release"].into_iter().filter(|_| is("stepwise"));
+    let changing = ["change"].into_iter().filter(|_| tells_of_changes());
+    let others = usual.chain(stepwise).chain(changing).map(tool);
+    [echo].into_iter().chain(others).chain([region]).collect()
+}
+
+/// Tells whoever wants to know that it goes on.
+fn progress(params: &Value) {
+    if let Some(token) = params["_meta"].get("progressToken") {
+        notify("notifications/progress", &json!({ "progressToken": token, "progress": 1 }));
     }
-    tools
 }
 
 fn notify(method: &str, params: &Value) {

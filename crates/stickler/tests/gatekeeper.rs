@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{
-    Code, Event, Gatekeeper, GatekeeperSettings, McpValidator, Outbox, ValidationConfig,
-    ValidationMiddleware,
+    Code, Event, Gatekeeper, GatekeeperSettings, McpValidator, MessageRule, Outbox, Revision,
+    ValidationConfig, ValidationMiddleware,
 };
 
 /// A client and a server with a gatekeeper between them, at some second.
@@ -33,8 +33,12 @@ struct Sent {
 
 impl Link {
     fn new() -> Self {
+        Self::with(|middleware| middleware)
+    }
+
+    fn with(begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware) -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
-        let middleware = ValidationMiddleware::new("server", Arc::clone(&validator));
+        let middleware = begin(ValidationMiddleware::new("server", Arc::clone(&validator)));
         let settings = GatekeeperSettings::default();
         Self { gatekeeper: Gatekeeper::new("server", validator, middleware, settings), now: 0 }
     }
@@ -140,6 +144,45 @@ fn a_call_sent_before_the_handshake_is_over_waits_for_it() {
     assert_eq!((asked.client.len(), asked.server.len()), (1, 1));
     let sent = link.server(list_of(&asked.server[0], json!([stat()])));
     assert!(is_help(&sent.client[0]));
+}
+
+#[test]
+fn a_handshake_that_nobody_asked_for_here_is_not_waited_for() {
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let fixed = |one: ValidationMiddleware| one.with_revision(Revision::V2025_11_25);
+    let joined = |one: ValidationMiddleware| one.in_session("2025-11-25");
+    let ways: [&dyn Fn(ValidationMiddleware) -> ValidationMiddleware; 3] =
+        [&|one| one, &fixed, &joined];
+    for (way, begin) in ways.into_iter().enumerate() {
+        let mut link = Link::with(begin);
+        link.client(ready.clone());
+        let waiting = link.client(call(7, "stat", json!({ "pth": "a" })));
+        assert_eq!(waiting.server.len(), 1, "{way}: the tools are asked for at once");
+        let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
+        assert!(is_help(&sent.client[0]), "{way}: {sent:?}");
+    }
+}
+
+#[test]
+fn a_session_that_was_joined_late_is_read_by_the_version_it_has() {
+    let findings = |version: &str, message: &Value| -> Vec<MessageRule> {
+        let mut link = Link::with(|one| one.in_session(version));
+        let sent = link.client(message.clone());
+        let verdicts = sent.events.iter().filter_map(|event| match event {
+            Event::Judged { verdict, .. } => Some(verdict),
+            _ => None,
+        });
+        verdicts.flat_map(|verdict| verdict.findings.iter().map(|one| one.rule)).collect()
+    };
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {} });
+    let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    for version in ["2025-03-26", "2025-11-25", "2026-07-28", "2031-01-01"] {
+        assert_eq!(findings(version, &ready), [], "{version}");
+        assert_eq!(findings(version, &ask), [], "{version}");
+    }
+    assert_eq!(findings("2025-11-25", &read), [MessageRule::BadParams]);
+    assert_eq!(findings("2031-01-01", &read), [], "its shapes are not known");
 }
 
 #[test]

@@ -39,6 +39,7 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> En
         idle: settings.idle,
         keep_alive: settings.keep_alive,
         children: settings.children,
+        sessions: settings.sessions,
         grace: settings.grace,
         restart: settings.restart,
     };

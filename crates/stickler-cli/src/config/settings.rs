@@ -49,6 +49,8 @@ pub(crate) struct ServerSettings {
     pub(crate) keep_alive: Duration,
     /// How many processes of the server there may be.
     pub(crate) children: usize,
+    /// How many sessions of a server at a URL are known at once.
+    pub(crate) sessions: usize,
     /// How long a server has to end by itself.
     pub(crate) grace: Duration,
     pub(crate) restart: Restart,
@@ -69,6 +71,7 @@ impl Default for ServerSettings {
             idle: Duration::from_secs(1800),
             keep_alive: Duration::from_secs(15),
             children: 64,
+            sessions: 10_000,
             grace: Duration::from_secs(5),
             restart: Restart::default(),
             strict: false,

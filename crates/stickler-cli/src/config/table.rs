@@ -53,6 +53,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
     server("keep_alive", |s, given| put(&mut s.keep_alive, pause(given))),
     server("max_children", |s, given| put(&mut s.children, given.whole())),
+    server("max_sessions", |s, given| put(&mut s.sessions, given.whole())),
     server("grace", |s, given| put(&mut s.grace, given.seconds())),
     server("request_timeout", |s, given| {
         put(&mut s.gatekeeper.request_timeout, some_seconds(given))

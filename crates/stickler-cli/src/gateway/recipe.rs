@@ -21,7 +21,7 @@ impl Recipe {
     /// For one connection to the server that the tool cache knows by that name. The revision is
     /// given where something other than the messages says it.
     pub(crate) fn gatekeeper(&self, server: &str, revision: Option<Revision>) -> Gatekeeper {
-        self.gatekeeper_with(server, revision, self.settings.clone())
+        self.settled(server, revision, self.settings.clone())
     }
 
     /// The same for one that subscribes to changes of the tools: the only one of those that share
@@ -29,21 +29,41 @@ impl Recipe {
     pub(crate) fn subscriber(&self, server: &str, revision: Option<Revision>) -> Gatekeeper {
         let mut settings = self.settings.clone();
         settings.subscribes = true;
-        self.gatekeeper_with(server, revision, settings)
+        self.settled(server, revision, settings)
     }
 
-    fn gatekeeper_with(
+    fn settled(
         &self,
         server: &str,
         revision: Option<Revision>,
         settings: GatekeeperSettings,
     ) -> Gatekeeper {
-        let mut middleware = ValidationMiddleware::new(server, Arc::clone(&self.validator))
-            .with_policy(Arc::clone(&self.policy))
-            .with_protocol(Arc::clone(&self.protocol));
+        let mut middleware = self.middleware(server);
         if let Some(revision) = revision {
             middleware = middleware.with_revision(revision);
         }
+        self.around(server, middleware, settings)
+    }
+
+    /// For a session whose handshake took place elsewhere or was forgotten, and came to that
+    /// version.
+    pub(crate) fn gatekeeper_in_session(&self, server: &str, version: &str) -> Gatekeeper {
+        let middleware = self.middleware(server).in_session(version);
+        self.around(server, middleware, self.settings.clone())
+    }
+
+    fn middleware(&self, server: &str) -> ValidationMiddleware {
+        ValidationMiddleware::new(server, Arc::clone(&self.validator))
+            .with_policy(Arc::clone(&self.policy))
+            .with_protocol(Arc::clone(&self.protocol))
+    }
+
+    fn around(
+        &self,
+        server: &str,
+        middleware: ValidationMiddleware,
+        settings: GatekeeperSettings,
+    ) -> Gatekeeper {
         let validator = Arc::clone(&self.validator);
         Gatekeeper::new(server, validator, middleware, settings)
     }

@@ -218,6 +218,13 @@ impl Open {
         }
     }
 
+    /// Whether a stream of which something was read comes to its end without another event.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let mut rest = Vec::new();
+        let is_whole = self.reader.read_to_end(&mut rest).is_ok();
+        is_whole && !String::from_utf8_lossy(&rest).contains("data:")
+    }
+
     pub(crate) fn finish(mut self) -> Answer {
         let mut raw = Vec::new();
         self.reader.read_to_end(&mut raw).unwrap();

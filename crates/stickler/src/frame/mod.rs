@@ -8,4 +8,4 @@ mod lines;
 mod sse;
 
 pub use lines::{Frame, LineFramer};
-pub use sse::{SseEvent, SseFrame, SseFramer, sse_event};
+pub use sse::{SseEvent, SseFrame, SseFramer, sse_event, sse_event_with_id};

@@ -190,7 +190,17 @@ impl SseEvent {
 
 /// A message as an event.
 pub fn sse_event(message: &[u8]) -> Vec<u8> {
-    let mut event = Vec::with_capacity(message.len() + 24);
+    event_after(b"", message)
+}
+
+/// A message as an event with an id, which has no line breaks.
+pub fn sse_event_with_id(id: &str, message: &[u8]) -> Vec<u8> {
+    event_after(format!("id: {id}\n").as_bytes(), message)
+}
+
+fn event_after(fields: &[u8], message: &[u8]) -> Vec<u8> {
+    let mut event = Vec::with_capacity(fields.len() + message.len() + 24);
+    event.extend_from_slice(fields);
     event.extend_from_slice(b"event: message\n");
     write_data(message, &mut event);
     event.push(b'\n');

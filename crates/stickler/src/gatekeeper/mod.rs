@@ -131,6 +131,13 @@ impl Gatekeeper {
         !self.held.is_empty()
     }
 
+    /// Gives back memory that is kept only to be quick, for a connection that is not used for a
+    /// while. What was learnt and what waits is kept.
+    pub fn rest(&mut self) {
+        self.middleware.rest();
+        self.answers.forget();
+    }
+
     /// When [`timeout`](Self::timeout) wants to be called; `None` while nothing waits.
     pub fn next_deadline(&self) -> Option<Duration> {
         let deadlines = [self.held.deadline(), self.overdue_at];

@@ -102,6 +102,13 @@ impl ValidationMiddleware {
         self
     }
 
+    /// Joins a session whose handshake was not seen and came to that version, known here or not.
+    #[must_use]
+    pub fn in_session(mut self, version: &str) -> Self {
+        self.session.join(version);
+        self
+    }
+
     /// The revision that is spoken, as far as it is known by now; `None` for one we do not know.
     pub fn revision(&self) -> Option<Revision> {
         self.session.revision()
@@ -120,6 +127,12 @@ impl ValidationMiddleware {
     /// How many requests of a side wait for an answer.
     pub fn in_flight(&mut self, requester: Side) -> usize {
         self.session.flights(requester).len()
+    }
+
+    /// Gives back memory that is kept only to be quick or to tell more.
+    pub(crate) fn rest(&mut self) {
+        self.buffer = TapeBuffer::new();
+        self.session.rest();
     }
 
     /// Whether the server has tools, as far as it has said; `None` while it is about to say so.

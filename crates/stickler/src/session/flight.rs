@@ -11,6 +11,9 @@ use crate::protocol::Revision;
 /// How many finished requests are remembered, to tell a second answer from one to nothing.
 const REMEMBERED: usize = 1024;
 
+/// Those of them that outlast a rest.
+const RESTING: usize = 16;
+
 /// A request that has gone on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Flight {
@@ -144,6 +147,13 @@ impl Flights {
         (overdue.into_iter().map(|(_, id)| id).collect(), oldest)
     }
 
+    /// Keeps what is in flight and a little of the past, in little memory.
+    pub(crate) fn rest(&mut self) {
+        self.open.shrink_to_fit();
+        self.tokens.shrink_to_fit();
+        self.past.forget_all_but(RESTING);
+    }
+
     /// Whether progress on that token can be expected. What has just ended may still be heard of.
     pub(crate) fn expects_progress(&self, token: &RequestId) -> bool {
         self.tokens.contains_key(token) || self.past.endings.contains_key(&token_hash(token))
@@ -185,6 +195,15 @@ impl Past {
         self.endings.get(&hash(id)).copied()
     }
 
+    fn forget_all_but(&mut self, newest: usize) {
+        let surplus = self.order.len().saturating_sub(newest);
+        for hash in self.order.drain(..surplus) {
+            self.endings.remove(&hash);
+        }
+        self.order.shrink_to_fit();
+        self.endings.shrink_to_fit();
+    }
+
     fn remember(&mut self, hash: u64, ending: Ending) {
         if self.endings.insert(hash, ending).is_some() {
             return;
@@ -210,7 +229,7 @@ fn token_hash(token: &RequestId) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Flight, Flights, Landing, REMEMBERED};
+    use super::{Flight, Flights, Landing, REMEMBERED, RESTING};
     use crate::envelope::RequestId;
 
     fn id(number: usize) -> RequestId {
@@ -249,6 +268,21 @@ mod tests {
         assert_eq!(flights.past.endings.len(), REMEMBERED);
         assert_eq!(flights.past.order.len(), REMEMBERED);
         assert!(!flights.was_used(&id(0)) && flights.was_used(&id(REMEMBERED * 3 - 1)));
+    }
+
+    #[test]
+    fn a_rest_keeps_what_is_in_flight_and_what_ended_last() {
+        let mut flights = Flights::new(10);
+        flights.depart(id(REMEMBERED), Flight::default());
+        for number in 0..REMEMBERED {
+            flights.depart(id(number), Flight::default());
+            flights.land(&id(number));
+        }
+        flights.rest();
+        assert_eq!((flights.past.endings.len(), flights.past.order.len()), (RESTING, RESTING));
+        assert!(flights.past.endings.capacity() < RESTING * 4);
+        assert!(matches!(flights.land(&id(REMEMBERED - 1)), Landing::Repeated));
+        assert!(matches!(flights.land(&id(REMEMBERED)), Landing::Answered(_)));
     }
 
     #[test]

@@ -103,7 +103,18 @@ impl Session {
 
     /// The client is ready.
     pub(crate) fn handshake_done(&mut self) {
-        self.handshake = Handshake::Ready;
+        self.handshake = match self.handshake {
+            // Nothing was asked here, so no answer is about to come: it was asked elsewhere, if at
+            // all.
+            Handshake::Fresh | Handshake::Skipped => Handshake::Skipped,
+            _ => Handshake::Ready,
+        };
+    }
+
+    /// The handshake took place where nobody looked on, and came to this version.
+    pub(crate) fn join(&mut self, version: &str) {
+        self.handshake = Handshake::Skipped;
+        self.agree_on(Some(version));
     }
 
     /// One finding for a session without a handshake, not one for each message.

@@ -69,6 +69,13 @@ impl Session {
         }
     }
 
+    /// Remembers only what matters to go on.
+    pub(crate) fn rest(&mut self) {
+        self.flights.iter_mut().for_each(Flights::rest);
+        self.pages.forget();
+        self.repeats.rest();
+    }
+
     pub(crate) fn announced(&self, side: Side) -> Option<Capabilities> {
         let [client, server] = self.announced;
         match side {

@@ -40,6 +40,11 @@ impl Pages {
         Self { limit, unfinished: HashMap::new() }
     }
 
+    /// Lists that are not finished are not waited for.
+    pub(crate) fn forget(&mut self) {
+        self.unfinished = HashMap::new();
+    }
+
     /// The whole list, when this page completes it. A page whose beginning was never seen says
     /// nothing about the tools that are not on it.
     pub(crate) fn add(&mut self, page: Page) -> Option<Vec<ToolDefinition>> {

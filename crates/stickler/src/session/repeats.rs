@@ -6,6 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Different refused calls that are remembered.
 const REMEMBERED: usize = 1024;
 
+/// Those of them that outlast a rest.
+const RESTING: usize = 64;
+
 /// How often each call was refused, by tool and arguments.
 #[derive(Debug, Default)]
 pub struct Repeats {
@@ -27,6 +30,14 @@ impl Repeats {
         let count = self.counts.entry(call).or_default();
         *count = count.saturating_add(1);
         *count
+    }
+
+    /// Keeps a little, in little memory.
+    pub(crate) fn rest(&mut self) {
+        if self.counts.len() > RESTING {
+            self.counts.clear();
+        }
+        self.counts.shrink_to_fit();
     }
 
     /// The last refusal did not happen: the call will be judged again.

@@ -104,8 +104,11 @@ impl Session {
     /// Learns what the handshake came to. `initialize` belongs to the legacy revisions, so a reply
     /// that names a newer one is read by the last of them.
     pub(super) fn agree(&mut self, reply: Option<Node<'_>>) {
-        let spoken =
-            reply.and_then(Node::as_str).map_or(Spoken::Other, |name| Spoken::parse(&name));
+        self.agree_on(reply.and_then(Node::as_str).as_deref());
+    }
+
+    pub(super) fn agree_on(&mut self, version: Option<&str>) {
+        let spoken = version.map_or(Spoken::Other, Spoken::parse);
         self.agreed = Some(match spoken {
             Spoken::Known(revision) => Spoken::Known(revision.min(LAST_LEGACY)),
             Spoken::Other => Spoken::Other,

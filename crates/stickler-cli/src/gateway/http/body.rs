@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::mail::Parcel;
+use super::reading::Reading;
 
 /// A stream says that it is still there after this long without anything else, unless told otherwise.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -40,8 +41,8 @@ pub(super) struct Stream {
 pub(super) enum Source {
     /// Messages, to be made into events.
     Mail(mpsc::Receiver<Parcel>),
-    /// Messages that answer nothing, to be made into events.
-    Messages(mpsc::Receiver<Bytes>),
+    /// A stream that can be taken up again.
+    Reading(Reading),
     /// Events as they are.
     Raw(mpsc::Receiver<Bytes>),
     /// Nothing more.
@@ -126,9 +127,7 @@ impl Stream {
         let next = match &mut self.source {
             Source::Ended => return Poll::Ready(None),
             Source::Raw(raw) => raw.poll_recv(context),
-            Source::Messages(mail) => {
-                mail.poll_recv(context).map(|one| one.map(|one| sse_event(&one).into()))
-            }
+            Source::Reading(reading) => reading.poll(context),
             Source::Mail(mail) => match mail.poll_recv(context) {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(Some(Parcel::Message(message))) => {

@@ -13,8 +13,9 @@ use stickler::{Code, Era, Event, Gatekeeper, Outbox, Revision, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::mail::{self, Mail, Parcel, Route};
+use super::mail::{self, Mail, Parcel, Route, Waiter};
 use super::opening::Opening;
+use super::streams::{Streams, Unread};
 use crate::gateway::log::{Level, Log};
 
 /// The way to the server.
@@ -24,6 +25,9 @@ pub(super) trait Link: Send + Sync {
 
     /// The headers of a request, for what is sent on its behalf.
     fn set_context(&self, _headers: &HeaderMap) {}
+
+    /// Nothing is sent on anybody's behalf until the next request.
+    fn rest(&self) {}
 }
 
 /// Which requests wait for mail.
@@ -60,7 +64,7 @@ pub(super) struct Posted {
     /// What goes on to the server.
     pub(super) onward: Vec<Bytes>,
     /// Where the answers will come that are still to come.
-    pub(super) mail: Option<mpsc::Receiver<Parcel>>,
+    pub(super) mail: Option<Waiter>,
 }
 
 /// What came of a message of the server's.
@@ -219,6 +223,18 @@ impl Conversation {
         self.gatekeeper().in_flight()
     }
 
+    /// Gives back the memory that is not needed to go on.
+    pub(super) fn rest(&self) {
+        self.mail().rest();
+        let mut gatekeeper = self.gatekeeper();
+        gatekeeper.rest();
+        let is_done = gatekeeper.in_flight() == 0 && gatekeeper.next_deadline().is_none();
+        drop(gatekeeper);
+        if is_done {
+            self.link.rest();
+        }
+    }
+
     /// The revision, once it has been said.
     pub(super) fn agreed_revision(&self) -> Option<Revision> {
         self.gatekeeper().agreed_revision()
@@ -285,13 +301,41 @@ impl Conversation {
             }
             let route = self.mail().route(message);
             let is_delivered = match route {
-                Route::Post(sender, parcel) => sender.send(parcel).await.is_ok(),
-                Route::Listener(sender, message) => sender.send(message).await.is_ok(),
+                Route::Reader(stream, sender, parcel) => {
+                    self.hand_over(stream, sender, parcel).await
+                }
                 Route::Kept => true,
                 Route::Nobody => false,
             };
-            if !is_delivered {
+            let lost = self.mail().streams().map_or(0, Streams::take_lost);
+            for _ in 0..lost + usize::from(!is_delivered) {
                 self.log.say(Level::Info, "a message from the server found nobody to read it");
+            }
+        }
+    }
+
+    /// Gives something to the reader of a stream; false if nobody can come for it any more.
+    async fn hand_over(
+        &self,
+        stream: u64,
+        mut sender: mpsc::Sender<Parcel>,
+        mut parcel: Parcel,
+    ) -> bool {
+        loop {
+            let room = sender.clone().reserve_owned().await;
+            // Readers go and come back under this lock, so nothing is put where nobody looks.
+            let mut mail = self.mail();
+            if let Ok(room) = room
+                && !sender.is_closed()
+            {
+                room.send(parcel);
+                return true;
+            }
+            match mail.take_back(stream, parcel) {
+                Unread::Kept => return true,
+                Unread::Lost => return false,
+                // Its client has come back meanwhile.
+                Unread::HandOver(other, unread) => (sender, parcel) = (other, unread),
             }
         }
     }

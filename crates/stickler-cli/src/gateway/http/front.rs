@@ -13,6 +13,7 @@ use stickler::{Era, Revision, Side};
 
 use super::body::{self, Received};
 use super::manners::{self, Hosts, is_loopback};
+use super::reading;
 use super::reply::{self, Answer, SESSION};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
@@ -180,7 +181,7 @@ impl Front {
                 // Clients of the old transport begin like this.
                 reply::not_allowed("POST, DELETE", OLD_TRANSPORT)
             }
-            Backend::Command(sessions, _) => to_command::listen(sessions, &headers),
+            Backend::Command(sessions, _) => reading::listen(sessions, &headers),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who waits for what: the way from a message to the request that brought its reader here.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,12 +9,10 @@ use stickler::envelope::{Address, Bearing, RequestId};
 use stickler::tape::{Node, TapeBuffer};
 use tokio::sync::mpsc;
 
-/// Messages that may wait for one reader; whoever writes more waits too.
-const UNREAD: usize = 4;
+use super::streams::{LISTENER, Streams, TakenUp, Unread};
 
-/// Messages that are kept for a client that listens nowhere, and their bytes.
-const BACKLOG: usize = 256;
-const BACKLOG_BYTES: usize = 4 << 20;
+/// Messages that may wait for one reader; whoever writes more waits too.
+pub(super) const UNREAD: usize = 4;
 
 /// What a POST is given.
 #[derive(Debug)]
@@ -34,8 +32,22 @@ pub(super) enum Parcel {
 pub(super) struct Mail {
     posts: HashMap<RequestId, Post>,
     posted: u64,
-    listener: Option<mpsc::Sender<Bytes>>,
-    backlog: VecDeque<Bytes>,
+    /// Where the client can come back for what it has missed.
+    streams: Option<Box<Streams>>,
+}
+
+/// A POST that waits for its answers.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    /// Its stream, if it becomes one.
+    pub(super) number: u64,
+    pub(super) receiver: mpsc::Receiver<Parcel>,
+}
+
+impl Waiter {
+    pub(super) async fn recv(&mut self) -> Option<Parcel> {
+        self.receiver.recv().await
+    }
 }
 
 /// A request that waits.
@@ -52,9 +64,9 @@ struct Post {
 
 /// Where a message goes.
 pub(super) enum Route {
-    Post(mpsc::Sender<Parcel>, Parcel),
-    Listener(mpsc::Sender<Bytes>, Bytes),
-    /// It is kept until somebody listens.
+    /// To the reader of a stream.
+    Reader(u64, mpsc::Sender<Parcel>, Parcel),
+    /// It is kept until somebody comes for it.
     Kept,
     /// Nobody waits for it.
     Nobody,
@@ -67,7 +79,7 @@ impl Mail {
         ids: Vec<RequestId>,
         token: Option<&RequestId>,
         streams: bool,
-    ) -> mpsc::Receiver<Parcel> {
+    ) -> Waiter {
         let (sender, receiver) = mpsc::channel(UNREAD);
         let open = Arc::new(AtomicUsize::new(ids.len()));
         self.posted += 1;
@@ -75,7 +87,7 @@ impl Mail {
             let (sender, open, token) = (sender.clone(), Arc::clone(&open), token.cloned());
             self.posts.insert(id, Post { sender, open, number: self.posted, token, streams });
         }
-        receiver
+        Waiter { number: self.posted, receiver }
     }
 
     /// Several requests wait at once.
@@ -83,26 +95,70 @@ impl Mail {
         self.posts.len() > 2
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.posts.is_empty() && self.listener.as_ref().is_none_or(mpsc::Sender::is_closed)
+    /// Whether somebody is there to read something.
+    pub(super) fn is_attended(&self) -> bool {
+        self.posts.values().any(Post::is_there)
+            || self.streams.as_ref().is_some_and(|streams| streams.is_read())
     }
 
-    /// Messages that belong to no request come here from now on.
-    pub(super) fn listen(&mut self) -> (Vec<Bytes>, mpsc::Receiver<Bytes>) {
-        let (sender, receiver) = mpsc::channel(UNREAD);
-        self.listener = Some(sender);
-        (self.backlog.drain(..).collect(), receiver)
+    /// Gives back the memory that is not needed to go on.
+    pub(super) fn rest(&mut self) {
+        self.posts.shrink_to_fit();
+    }
+
+    /// From now on the client can come back for what it has missed.
+    pub(super) fn keep_streams(&mut self, tag: String) {
+        self.streams = Some(Box::new(Streams::new(tag)));
+    }
+
+    pub(super) fn streams(&mut self) -> Option<&mut Streams> {
+        self.streams.as_deref_mut()
+    }
+
+    /// A POST becomes a stream, with these messages first. One that cannot be taken up is given
+    /// back.
+    pub(super) fn begin(&mut self, waiter: Waiter, first: &[Bytes]) -> Result<TakenUp, Waiter> {
+        let Some(streams) = &mut self.streams else { return Err(waiter) };
+        let Waiter { number, receiver } = waiter;
+        let sender = self.posts.values().find(|post| post.number == number);
+        let sender = sender.map(|post| post.sender.clone());
+        Ok(streams.begin(number, sender, receiver, first))
+    }
+
+    /// The rest of the stream that an event was on.
+    pub(super) fn take_up(&mut self, id: &str) -> Option<TakenUp> {
+        let streams = self.streams.as_mut()?;
+        let taken_up = streams.take_up(id)?;
+        if let Some((stream, _)) = taken_up.live
+            && let Some(sender) = streams.live(stream)
+        {
+            let posts = self.posts.values_mut().filter(|post| post.number == stream);
+            posts.for_each(|post| post.sender = sender.clone());
+        }
+        Some(taken_up)
     }
 
     /// The stream for what belongs to no request ends.
     pub(super) fn hang_up(&mut self) {
-        self.listener = None;
+        if let Some(streams) = &mut self.streams {
+            streams.hang_up(LISTENER);
+        }
     }
 
     /// Nobody is there any more.
     pub(super) fn close(&mut self) {
-        self.listener = None;
+        if let Some(streams) = &mut self.streams {
+            streams.close();
+        }
         self.posts.clear();
+    }
+
+    /// A reader went away while it was to be given something.
+    pub(super) fn take_back(&mut self, stream: u64, parcel: Parcel) -> Unread {
+        match &mut self.streams {
+            Some(streams) => streams.take_back(stream, parcel),
+            None => Unread::Lost,
+        }
     }
 
     /// The request that a message to the server belongs to, when that waits here.
@@ -126,11 +182,11 @@ impl Mail {
 
     /// A request is cancelled: its POST ends.
     pub(super) fn cancel(&mut self, id: &RequestId) {
-        if let Some(post) = self.posts.remove(id)
-            && post.land()
-        {
+        let Some(post) = self.posts.remove(id).filter(Post::land) else { return };
+        match &mut self.streams {
+            Some(streams) if streams.knows(post.number) => streams.wind_up(post.number),
             // A reader that is behind sees the end of the channel instead.
-            let _ = post.sender.try_send(Parcel::End);
+            _ => drop(post.sender.try_send(Parcel::End)),
         }
     }
 
@@ -155,33 +211,45 @@ impl Mail {
         for post in ids.iter().filter_map(|id| self.posts.remove(id)) {
             let is_last = post.land();
             let parcel = if is_last { Parcel::Last } else { Parcel::Message };
-            route = Route::Post(post.sender, parcel(message.clone()));
+            route = Route::Reader(post.number, post.sender, parcel(message.clone()));
         }
         route
     }
 
     /// A message of the server's own. It goes before the answer to what was asked last, so that it
-    /// is not overtaken by it; where nothing was asked, to whoever listens.
+    /// is not overtaken by it; where nothing was asked, to whoever listens. A stream whose reader
+    /// has gone gets what can only be for it, and what nobody else is there for.
     fn aside(&mut self, message: Bytes) -> Route {
         let token = progress_token(&message);
-        let streams = self.posts.values().filter(|post| post.streams && !post.sender.is_closed());
-        let post = streams.max_by_key(|post| (token.is_some() && post.token == token, post.number));
-        if let Some(post) = post {
-            return Route::Post(post.sender.clone(), Parcel::Message(message));
+        let is_meant = |post: &Post| token.is_some() && post.token == token;
+        let is_known = |post: &Post| self.streams.as_ref().is_some_and(|s| s.knows(post.number));
+        let can_read = |post: &&Post| post.streams && (post.is_there() || is_known(post));
+        let posts = self.posts.values().filter(can_read);
+        let post = posts.max_by_key(|post| (is_meant(post), post.is_there(), post.number));
+        if let Some(post) = post.filter(|post| post.is_there()) {
+            return Route::Reader(post.number, post.sender.clone(), Parcel::Message(message));
         }
-        if let Some(listener) = self.listener.as_ref().filter(|one| !one.is_closed()) {
-            return Route::Listener(listener.clone(), message);
+        let absent = post.map(|post| (post.number, is_meant(post)));
+        let Some(streams) = &mut self.streams else { return Route::Nobody };
+        let listener = streams.live(LISTENER);
+        match (absent, listener) {
+            (None | Some((_, false)), Some(listener)) => {
+                Route::Reader(LISTENER, listener, Parcel::Message(message))
+            }
+            (absent, _) => {
+                streams.keep(absent.map_or(LISTENER, |(number, _)| number), &message);
+                Route::Kept
+            }
         }
-        let kept: usize = self.backlog.iter().map(Bytes::len).sum();
-        if self.backlog.len() >= BACKLOG || kept + message.len() > BACKLOG_BYTES {
-            return Route::Nobody;
-        }
-        self.backlog.push_back(message);
-        Route::Kept
     }
 }
 
 impl Post {
+    /// Whether somebody waits for it just now.
+    fn is_there(&self) -> bool {
+        !self.sender.is_closed()
+    }
+
     /// One of its requests is done; whether that was the last.
     fn land(&self) -> bool {
         self.open.fetch_sub(1, Ordering::AcqRel) == 1

@@ -6,7 +6,9 @@
 //! | `front` | what every request to a server is asked first: where from, how large |
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
+//! | `reading`, `streams`, `replay` | streams of such sessions, which can be taken up where they broke off |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
+//! | `known`, `recent` | the sessions of such a server that are known here |
 //! | `url` | URLs as they are written |
 //! | `fetching` | one request and its whole answer |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
@@ -26,6 +28,7 @@ mod dialled;
 mod fetching;
 mod from_stdio;
 mod front;
+mod known;
 mod listening;
 mod mail;
 mod manners;
@@ -38,10 +41,14 @@ mod own_pace;
 mod pipe;
 mod posting;
 mod process;
+mod reading;
+mod recent;
 mod relay;
+mod replay;
 mod reply;
 mod routing;
 mod sessions;
+mod streams;
 mod switchboard;
 mod to_command;
 mod to_url;
@@ -124,6 +131,8 @@ pub(crate) struct Keeping {
     pub(crate) idle: Duration,
     /// How many server processes there may be.
     pub(crate) children: usize,
+    /// How many sessions of a server at a URL are known at once.
+    pub(crate) sessions: usize,
     /// How long requests and servers have to end.
     pub(crate) grace: Duration,
     /// When a process that has ended is started again.

@@ -64,6 +64,10 @@ impl Link for ToUrl {
     fn set_context(&self, headers: &HeaderMap) {
         *self.context.lock().unwrap_or_else(PoisonError::into_inner) = Some(headers.clone());
     }
+
+    fn rest(&self) {
+        *self.context.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// The headers of another request made fit for a message.

@@ -142,7 +142,7 @@ fn backend(endpoint: Endpoint) -> io::Result<Backend> {
             Backend::Command(Arc::clone(&sessions), Switchboard::new(sessions))
         }
         Server::Url(url, headers) => {
-            Backend::Url(Proxy::new((url, headers), recipe, log, keeping.idle)?)
+            Backend::Url(Proxy::new((url, headers), recipe, log, keeping)?)
         }
     })
 }

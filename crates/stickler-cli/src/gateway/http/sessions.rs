@@ -1,6 +1,8 @@
 //! Legacy sessions in front of a command: each has a server process of its own.
 
 use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,6 +95,7 @@ impl Sessions {
         let gatekeeper = self.recipe.gatekeeper(&self.recipe.name, None);
         let link = Box::new(ToPipe(Arc::clone(&process.pipe)));
         let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
+        conversation.mail().keep_streams(tag(&name));
         let session = Arc::new(Session {
             conversation: Arc::clone(&conversation),
             process: Arc::clone(&process),
@@ -145,8 +148,13 @@ impl Sessions {
     fn close_idle(&self) {
         let oldest =
             self.now().saturating_sub(self.idle.as_millis().try_into().unwrap_or(u64::MAX));
+        let now = self.now();
         let is_idle = |session: &Session| {
-            session.used.load(Ordering::Relaxed) < oldest && session.conversation.mail().is_empty()
+            if session.conversation.mail().is_attended() {
+                // A client that loses its stream has its time to come back.
+                session.used.store(now, Ordering::Relaxed);
+            }
+            session.used.load(Ordering::Relaxed) < oldest
         };
         let table = self.table();
         let names = table.iter().filter(|(_, session)| is_idle(session));
@@ -169,6 +177,11 @@ async fn reap(sessions: std::sync::Weak<Sessions>, idle: Duration) {
             None => return,
         }
     }
+}
+
+/// What the ids of a session's events begin with. It says nothing about the session's name.
+fn tag(name: &str) -> String {
+    format!("{:016x}", RandomState::new().hash_one(name))
 }
 
 /// A name that nobody can guess: whoever knows it may speak in the session.

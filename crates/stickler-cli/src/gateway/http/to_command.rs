@@ -8,15 +8,15 @@ use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
 use stickler::headers::VERSION;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::body::{OnDrop, Source};
 use super::conversation::{Conversation, Posted, Waits};
 use super::front::is_initialize;
-use super::mail::Parcel;
+use super::mail::{Parcel, Waiter};
 use super::manners::accepts_streams;
 use super::modern;
+use super::reading::stream;
 use super::reply::{self, Answer, SESSION};
 use super::sessions::{NoSession, Session, Sessions};
 use super::switchboard::Switchboard;
@@ -135,7 +135,7 @@ fn no_session(reason: &NoSession, body: &[u8]) -> Answer {
 
 /// A POST whose answer is still to come.
 struct Waiting {
-    mail: Option<mpsc::Receiver<Parcel>>,
+    mail: Option<Waiter>,
     /// How long its client waits for JSON before it gets a stream; for ever if it takes none.
     patience: Option<Duration>,
     /// What happens when its client goes away.
@@ -160,36 +160,26 @@ async fn respond(
         };
     };
     if !answers.is_empty() {
-        return reply::stream(&answers, Source::Mail(mail), guard);
+        return stream(conversation, &answers, mail, guard);
     }
     let first = match patience {
         Some(patience) => match timeout(patience, mail.recv()).await {
             Ok(first) => first,
-            Err(_) => return reply::stream(&[], Source::Mail(mail), guard),
+            Err(_) => return stream(conversation, &[], mail, guard),
         },
         None => mail.recv().await,
     };
     match first {
         Some(Parcel::Last(answer)) => reply::json(StatusCode::OK, answer),
-        Some(Parcel::Message(message)) => reply::stream(&[message], Source::Mail(mail), guard),
+        Some(Parcel::Message(message)) => stream(conversation, &[message], mail, guard),
         Some(Parcel::End) => reply::stream(&[], Source::Ended, None),
         Some(Parcel::Forward(message)) => {
             // Only what waits for an HTTP server is handed back.
             conversation.send(vec![message]);
-            reply::stream(&[], Source::Mail(mail), guard)
+            stream(conversation, &[], mail, guard)
         }
         None => reply::failure(StatusCode::BAD_GATEWAY, body, "[STK-105] the server went away"),
     }
-}
-
-/// A legacy GET: the stream for what belongs to no request.
-pub(super) fn listen(sessions: &Sessions, headers: &HeaderMap) -> Answer {
-    let name = headers.get(SESSION).and_then(|name| name.to_str().ok());
-    let Some(session) = name.and_then(|name| sessions.get(name)) else {
-        return reply::refusal(StatusCode::NOT_FOUND, "there is no such session");
-    };
-    let (backlog, mail) = session.conversation.mail().listen();
-    reply::stream(&backlog, Source::Messages(mail), None)
 }
 
 /// A legacy DELETE: the client is done.

@@ -1,10 +1,9 @@
 //! HTTP in front of HTTP: requests go on as they came, answers come back as they came.
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,23 +11,23 @@ use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
 use stickler::headers::VERSION;
 use stickler::rules::json_rpc;
-use stickler::{Era, Revision};
+use stickler::{Era, Gatekeeper, Revision};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::Keeping;
 use super::conversation::Conversation;
 use super::front::{era, is_initialize};
+use super::known::KnownSessions;
 use super::listening::{Listening, Nowhere, Subscriptions};
 use super::modern;
 use super::own::ToUrl;
+use super::recent::Recent;
 use super::relay::{Exchange, Phase};
 use super::reply::{self, Answer, SESSION};
 use super::upstream::{Upstream, strip_request};
 use crate::gateway::log::Log;
 use crate::gateway::recipe::Recipe;
-
-/// Sessions and authorization contexts that are remembered.
-const REMEMBERED: usize = 10_000;
 
 /// A reverse proxy with a gatekeeper.
 pub(super) struct Proxy {
@@ -39,19 +38,15 @@ pub(super) struct Proxy {
     pub(super) timeout: Option<Duration>,
     log: Log,
     started: Instant,
-    idle: Duration,
     /// Nobody outside can aim at a hash whose key he does not know.
     hasher: RandomState,
-    sessions: Mutex<HashMap<(String, u64), Known>>,
-    /// When tools were last looked up for an authorization.
-    contexts: Mutex<HashMap<u64, Instant>>,
+    sessions: KnownSessions,
+    /// Authorizations that tools are known for.
+    contexts: Mutex<Recent<u64, ()>>,
+    /// How many of either there may be.
+    most: usize,
     /// Our own, to changes of the tools.
     subscriptions: Subscriptions,
-}
-
-struct Known {
-    conversation: Arc<Conversation>,
-    used: Instant,
 }
 
 impl Proxy {
@@ -59,7 +54,7 @@ impl Proxy {
         (url, headers): (Uri, HeaderMap),
         mut recipe: Recipe,
         log: Log,
-        idle: Duration,
+        keeping: Keeping,
     ) -> io::Result<Arc<Self>> {
         // Each exchange keeps its own time.
         let timeout = recipe.settings.request_timeout.take();
@@ -70,10 +65,10 @@ impl Proxy {
             phase: watch::channel(Phase::Open).0,
             log,
             started: Instant::now(),
-            idle,
             hasher: RandomState::new(),
-            sessions: Mutex::default(),
+            sessions: KnownSessions::new(keeping.sessions, keeping.idle),
             contexts: Mutex::default(),
+            most: keeping.sessions.max(1),
             subscriptions: Subscriptions::default(),
         }))
     }
@@ -95,7 +90,7 @@ impl Proxy {
             self.subscribe(context, headers);
         }
         if opens && let Some(name) = session_name(answer.headers()) {
-            self.remember((name, context), &conversation);
+            self.sessions.remember((name, context), conversation);
         }
         answer
     }
@@ -115,7 +110,7 @@ impl Proxy {
         let exchange = Exchange { proxy: self, conversation: &conversation, is_modern: false };
         let answer = exchange.bare(Method::DELETE, headers).await;
         if let Some(name) = name.filter(|_| answer.status().is_success()) {
-            self.sessions().remove(&(name, context));
+            self.sessions.forget(&(name, context));
         }
         answer
     }
@@ -124,7 +119,7 @@ impl Proxy {
     pub(super) fn forget(&self, headers: &HeaderMap) {
         if let Some(name) = session_name(headers) {
             let context = self.context(headers);
-            self.sessions().remove(&(name, context));
+            self.sessions.forget(&(name, context));
         }
     }
 
@@ -168,12 +163,10 @@ impl Proxy {
         }
         let name = |context: u64| format!("{}#{context:016x}", self.recipe.name);
         let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
-        contexts.insert(context, Instant::now());
-        if contexts.len() > REMEMBERED
-            && let Some(oldest) =
-                contexts.iter().min_by_key(|(_, used)| **used).map(|(key, _)| *key)
+        contexts.insert(context, ());
+        if contexts.len() > self.most
+            && let Some((oldest, ())) = contexts.pop_oldest()
         {
-            contexts.remove(&oldest);
             self.recipe.validator.cache().remove_server(&name(oldest));
             self.subscriptions.end(oldest);
         }
@@ -188,10 +181,6 @@ impl Proxy {
         is_ours.then(|| modern::refuse(refusal, &self.log))
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<(String, u64), Known>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The conversation that a request belongs to: that of its session, or one of its own.
     fn conversation(
         self: &Arc<Self>,
@@ -199,49 +188,39 @@ impl Proxy {
         body: &[u8],
         context: u64,
     ) -> Arc<Conversation> {
-        let name = session_name(headers);
-        if let Some(name) = &name
-            && let Some(known) = self.sessions().get_mut(&(name.clone(), context))
-        {
-            known.used = Instant::now();
-            return Arc::clone(&known.conversation);
+        // Used with every request: what was learnt for it is needed as long as it is.
+        let server = self.server_name(context);
+        let key = session_name(headers).map(|name| (name, context));
+        if let Some(known) = key.as_ref().and_then(|key| self.sessions.get(key)) {
+            return known;
         }
-        let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
-        let opens = is_initialize(body) && era(headers, body) == Era::Legacy;
-        let revision = match version {
-            _ if opens => None,
-            Some(version) => Revision::parse(version),
-            // Where nothing is said, it is the last revision that did not say it.
-            None => Some(Revision::V2025_03_26),
-        };
-        let gatekeeper = self.recipe.gatekeeper(&self.server_name(context), revision);
+        let gatekeeper = self.newcomer(&server, headers, body);
         let link = Box::new(ToUrl::new(Arc::downgrade(self)));
         let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
-        if let Some(name) = name {
-            self.remember((name, context), &conversation);
+        if let Some(key) = key {
+            self.sessions.remember(key, Arc::clone(&conversation));
         }
         conversation
     }
 
-    fn remember(&self, key: (String, u64), conversation: &Arc<Conversation>) {
-        let now = Instant::now();
-        let mut sessions = self.sessions();
-        if sessions.len() >= REMEMBERED {
-            sessions.retain(|_, known| known.used + self.idle > now);
+    /// For a request whose session is not known here, or that has none.
+    fn newcomer(&self, server: &str, headers: &HeaderMap, body: &[u8]) -> Gatekeeper {
+        if is_initialize(body) && era(headers, body) == Era::Legacy {
+            return self.recipe.gatekeeper(server, None);
         }
-        if sessions.len() >= REMEMBERED {
-            // A session that is forgotten is only known less well when it comes back.
-            let oldest = sessions.iter().min_by_key(|(_, known)| known.used);
-            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                sessions.remove(&oldest);
-            }
+        let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+        // Where nothing is said, it is the last revision that did not say it.
+        let version = version.unwrap_or(Revision::V2025_03_26.as_str());
+        if headers.contains_key(SESSION) {
+            self.recipe.gatekeeper_in_session(server, version)
+        } else {
+            self.recipe.gatekeeper(server, Revision::parse(version))
         }
-        sessions.insert(key, Known { conversation: Arc::clone(conversation), used: now });
     }
 }
 
-fn session_name(headers: &HeaderMap) -> Option<String> {
-    headers.get(SESSION).and_then(|name| name.to_str().ok()).map(str::to_owned)
+fn session_name(headers: &HeaderMap) -> Option<Arc<str>> {
+    headers.get(SESSION).and_then(|name| name.to_str().ok()).map(Into::into)
 }
 
 /// The server cannot be reached.
