@@ -248,6 +248,14 @@ fn a_key_given_twice_and_a_number_past_all_readers_are_refused() {
 }
 
 #[test]
+fn what_a_later_member_replaces_has_no_place_to_be_told_of() {
+    let validator = validator(json!({ "properties": { "a": {} } }));
+    let text = br#"{"a":{"b":1,"b":[1e400]},"a":"x"}"#;
+    let result = validator.validate_text("s", "t", Some(text)).unwrap();
+    assert_eq!(told(&result.errors), [("invalid_value", "/a")]);
+}
+
+#[test]
 fn numbers_beyond_64_bits_are_numbers() {
     let validator = validator(json!({ "properties": { "n": { "type": "integer" } } }));
     let text = br#"{"n":123456789012345678901234567890}"#;

@@ -293,11 +293,17 @@ impl McpValidator {
             let (outer, inner) = (arguments.span(), node.span());
             outer.start <= inner.start && inner.end <= outer.end
         };
-        let place = |node: Node<'_>| arguments.pointer_to(node).unwrap_or_default();
-        let twice = tape.duplicate_keys_in(arguments).map(|key| wording.repeated(&place(key)));
-        let oversized = tape.oversized_numbers().filter(inside).map(|number| {
+        // What stands in a member that a later one of the same name replaces has no place: that the
+        // name is there twice is told.
+        let place = |node: Node<'_>| {
+            arguments.pointer_to(node).filter(|place| arguments.pointer(place).is_some())
+        };
+        let twice = tape
+            .duplicate_keys_in(arguments)
+            .filter_map(|key| Some(wording.repeated(&place(key)?)));
+        let oversized = tape.oversized_numbers().filter(inside).filter_map(|number| {
             let expected = "be a number within the range of a double";
-            wording.invalid(&place(number), String::new(), expected, Some(number))
+            Some(wording.invalid(&place(number)?, String::new(), expected, Some(number)))
         });
         twice.chain(oversized).take(self.config.limits.errors).collect()
     }

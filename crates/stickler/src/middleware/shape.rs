@@ -56,7 +56,7 @@ impl ValidationMiddleware {
             }
         };
         let finding = Finding::new(MessageRule::UnknownMethod, message).at("/method");
-        case.tell(finding.with(format!("a method of {revision}"), quoted(method)));
+        case.tell(finding.with(format!("a method of {revision}"), format!("`{}`", quoted(method))));
         None
     }
 

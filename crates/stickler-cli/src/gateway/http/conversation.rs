@@ -149,12 +149,7 @@ impl Conversation {
             ids.clear();
         }
         if waits == Waits::IfHeld {
-            let goes_on = heard.to_server.iter().any(|one| {
-                let onward = Address::of(one);
-                onward.bearing == address.bearing
-                    && onward.request_id(one) == address.request_id(body)
-            });
-            if goes_on {
+            if heard.to_server.iter().any(|onward| is_same_message(onward, body)) {
                 ids.clear();
             }
         }
@@ -426,6 +421,15 @@ impl Heard {
             to_server: outbox.to_server.iter().map(copy).collect(),
         }
     }
+}
+
+/// Whether what goes on is what came, perhaps changed.
+pub(super) fn is_same_message(onward: &[u8], body: &[u8]) -> bool {
+    if std::ptr::eq(onward, body) {
+        return true;
+    }
+    let (one, other) = (Address::of(onward), Address::of(body));
+    one.bearing == other.bearing && one.request_id(onward) == other.request_id(body)
 }
 
 /// The requests that an answer answers.

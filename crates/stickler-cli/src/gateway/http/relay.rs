@@ -13,9 +13,9 @@ use stickler::frame::{SseEvent, SseFrame, SseFramer, sse_event};
 use tokio::sync::{mpsc, watch};
 
 use super::body::{self, Body, OnDrop, Received, Source};
-use super::conversation::{Conversation, Heard, Posted, Waits};
+use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};
 use super::deadline::Deadline;
-use super::front::{is_initialize, is_initialized};
+use super::front::is_initialized;
 use super::mail::{Parcel, requests_in};
 use super::old_transport;
 use super::reply::{self, Answer};
@@ -43,6 +43,14 @@ pub(super) struct Exchange<'p> {
     pub(super) proxy: &'p Arc<Proxy>,
     pub(super) conversation: &'p Arc<Conversation>,
     pub(super) is_modern: bool,
+    /// It is the handshake of the legacy era.
+    pub(super) opens: bool,
+}
+
+impl<'p> Exchange<'p> {
+    pub(super) fn new(proxy: &'p Arc<Proxy>, conversation: &'p Arc<Conversation>) -> Self {
+        Self { proxy, conversation, is_modern: false, opens: false }
+    }
 }
 
 impl Exchange<'_> {
@@ -92,9 +100,7 @@ impl Exchange<'_> {
             self.proxy.forget(&session);
         }
         let status = response.status();
-        if is_initialize(&body)
-            && old_transport::is_spoken(&self.proxy.upstream, status, &session).await
-        {
+        if self.opens && old_transport::is_spoken(&self.proxy.upstream, status, &session).await {
             self.give_up(&ids, Code::CannotStart, old_transport::REASON);
             return unreachable(&body, old_transport::REASON);
         }
@@ -110,7 +116,7 @@ impl Exchange<'_> {
             opening.first().await;
         }
         opening.done().await;
-        if !self.is_modern && is_initialized(message) {
+        if !self.is_modern && ids.is_empty() && is_initialized(message) {
             opening.expect();
         }
     }
@@ -376,12 +382,6 @@ fn answered_with(mut errors: Vec<Bytes>, reason: &str) -> Answer {
         }
         None => reply::refusal(StatusCode::BAD_GATEWAY, reason),
     }
-}
-
-/// Whether what goes on is what came, perhaps changed.
-fn is_same_message(onward: &[u8], body: &[u8]) -> bool {
-    let (one, other) = (Address::of(onward), Address::of(body));
-    one.bearing == other.bearing && one.request_id(onward) == other.request_id(body)
 }
 
 fn is_answer_to(message: &[u8], ids: &[RequestId]) -> bool {

@@ -79,12 +79,12 @@ impl Proxy {
             return refused;
         }
         let context = self.context(&headers);
-        let conversation = self.conversation(&headers, &body, context);
         let opens = !is_modern && is_initialize(&body);
+        let conversation = self.conversation(&headers, opens, context);
         strip_request(&mut headers);
         let unsubscribed = is_modern && !self.subscriptions.has(context);
         let unsubscribed = unsubscribed.then(|| headers.clone());
-        let exchange = Exchange { proxy: self, conversation: &conversation, is_modern };
+        let exchange = Exchange { is_modern, opens, ..Exchange::new(self, &conversation) };
         let answer = exchange.post(headers, body).await;
         if let Some(headers) = unsubscribed {
             self.subscribe(context, headers);
@@ -97,18 +97,17 @@ impl Proxy {
 
     pub(super) async fn get(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
         let context = self.context(&headers);
-        let conversation = self.conversation(&headers, &[], context);
+        let conversation = self.conversation(&headers, false, context);
         strip_request(&mut headers);
-        Exchange { proxy: self, conversation: &conversation, is_modern: false }.get(headers).await
+        Exchange::new(self, &conversation).get(headers).await
     }
 
     pub(super) async fn delete(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
         let context = self.context(&headers);
         let name = session_name(&headers);
-        let conversation = self.conversation(&headers, &[], context);
+        let conversation = self.conversation(&headers, false, context);
         strip_request(&mut headers);
-        let exchange = Exchange { proxy: self, conversation: &conversation, is_modern: false };
-        let answer = exchange.bare(Method::DELETE, headers).await;
+        let answer = Exchange::new(self, &conversation).bare(Method::DELETE, headers).await;
         if let Some(name) = name.filter(|_| answer.status().is_success()) {
             self.sessions.forget(&(name, context));
         }
@@ -185,7 +184,7 @@ impl Proxy {
     fn conversation(
         self: &Arc<Self>,
         headers: &HeaderMap,
-        body: &[u8],
+        opens: bool,
         context: u64,
     ) -> Arc<Conversation> {
         // Used with every request: what was learnt for it is needed as long as it is.
@@ -194,7 +193,7 @@ impl Proxy {
         if let Some(known) = key.as_ref().and_then(|key| self.sessions.get(key)) {
             return known;
         }
-        let gatekeeper = self.newcomer(&server, headers, body);
+        let gatekeeper = self.newcomer(&server, headers, opens);
         let link = Box::new(ToUrl::new(Arc::downgrade(self)));
         let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
         if let Some(key) = key {
@@ -204,8 +203,8 @@ impl Proxy {
     }
 
     /// For a request whose session is not known here, or that has none.
-    fn newcomer(&self, server: &str, headers: &HeaderMap, body: &[u8]) -> Gatekeeper {
-        if is_initialize(body) && era(headers, body) == Era::Legacy {
+    fn newcomer(&self, server: &str, headers: &HeaderMap, opens: bool) -> Gatekeeper {
+        if opens {
             return self.recipe.gatekeeper(server, None);
         }
         let version = headers.get(VERSION).and_then(|version| version.to_str().ok());

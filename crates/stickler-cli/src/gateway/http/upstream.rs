@@ -20,7 +20,7 @@ use hyper_util::service::TowerToHyperService;
 type Sender = SendRequest<Full<Bytes>>;
 
 /// What belongs to a connection, and what is made anew.
-const OF_CONNECTION: [HeaderName; 10] = [
+static OF_CONNECTION: [HeaderName; 10] = [
     CONNECTION,
     TE,
     TRAILER,
@@ -154,17 +154,15 @@ fn reasons(error: &(dyn std::error::Error + 'static)) -> String {
 /// Takes out what belongs to a connection rather than to what travels over it, and what would make
 /// the other side's answer unreadable.
 pub(super) fn strip(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
+    let named = headers
         .get_all(CONNECTION)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in named {
-        headers.remove(name);
-    }
-    for name in &OF_CONNECTION {
+        .filter_map(|name| name.trim().parse().ok());
+    let known = headers.keys().filter(|name| OF_CONNECTION.contains(name)).cloned();
+    let gone: Vec<HeaderName> = named.chain(known).collect();
+    for name in gone {
         headers.remove(name);
     }
 }
