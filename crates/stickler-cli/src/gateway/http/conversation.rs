@@ -145,13 +145,9 @@ impl Conversation {
             }
             _ => {}
         }
-        if waits == Waits::Never {
+        let goes_on = || heard.to_server.iter().any(|onward| is_same_message(onward, body));
+        if waits == Waits::Never || (waits == Waits::IfHeld && goes_on()) {
             ids.clear();
-        }
-        if waits == Waits::IfHeld {
-            if heard.to_server.iter().any(|onward| is_same_message(onward, body)) {
-                ids.clear();
-            }
         }
         // Under the gatekeeper's lock: the answer may be on its way before anything else happens.
         let mail = (!ids.is_empty()).then(|| self.mail().wait(ids, token.as_ref(), streams));
