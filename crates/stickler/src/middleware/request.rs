@@ -43,14 +43,14 @@ impl ValidationMiddleware {
         case.subject.method = envelope.method.as_deref().map(super::shape::quoted);
         case.tell_faults(envelope);
         case.subject.id.clone_from(&id);
+        let is_open = id.as_ref().is_some_and(|id| self.session.flights(side).is_open(id));
         if let Some(id) = &id {
-            self.check_id(&mut case, side, envelope, id);
+            self.check_id(&mut case, side, envelope, id, is_open);
         }
         let method = envelope.method.as_deref().unwrap_or_default();
         let revision = self.session.revision_of_request(method, envelope.params);
         // An id that another request has in flight is not answered on behalf of this one.
-        let is_free = |id: &RequestId| !self.session.flights(side).is_open(id);
-        let answerable = envelope.answerable_id().filter(|_| id.as_ref().is_some_and(is_free));
+        let answerable = envelope.answerable_id().filter(|_| id.is_some() && !is_open);
         let reply = Reply { id: answerable, revision };
         if case.is_refused() {
             return case.answer_or_forward(reply);
@@ -74,14 +74,22 @@ impl ValidationMiddleware {
             _ if case.is_refused() => return case.answer_or_forward(reply),
             _ => {}
         }
-        if let Some(id) = id {
+        // What passes by a policy that only warns must not displace the request that came first.
+        if let Some(id) = id.filter(|_| !is_open) {
             self.depart(incoming, envelope, id, revision);
         }
         case.decide(special.unwrap_or(Decision::Forward))
     }
 
     /// An id that cannot be answered unmistakably.
-    fn check_id(&mut self, case: &mut Case, side: Side, envelope: &Envelope<'_>, id: &RequestId) {
+    fn check_id(
+        &mut self,
+        case: &mut Case,
+        side: Side,
+        envelope: &Envelope<'_>,
+        id: &RequestId,
+        is_open: bool,
+    ) {
         let raw = envelope.id.map(Node::raw).unwrap_or_default();
         let flights = self.session.flights(side);
         if raw.len() > KEPT {
@@ -90,7 +98,7 @@ impl ValidationMiddleware {
             case.tell(
                 finding.with(format!("at most {KEPT} bytes"), format!("{} bytes", raw.len())),
             );
-        } else if flights.is_open(id) {
+        } else if is_open {
             let message = format!("the id {raw} is that of a request still in flight");
             let finding = Finding::new(MessageRule::DuplicateId, message).at("/id");
             case.tell(finding.with("an id of its own", "one in use"));
@@ -202,8 +210,7 @@ impl ValidationMiddleware {
             _ => 0,
         };
         let flights = self.session.flights(side);
-        // What passes by a policy that only warns must not displace the request that came first.
-        if flights.is_open(&id) || flights.is_full() {
+        if flights.is_full() {
             return;
         }
         let params = envelope.params;

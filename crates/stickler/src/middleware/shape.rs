@@ -98,6 +98,9 @@ impl ValidationMiddleware {
 
 /// A peer's text, cut to a length that can be shown.
 pub(super) fn quoted(text: &str) -> String {
+    if text.len() <= QUOTED {
+        return text.to_owned();
+    }
     match text.char_indices().nth(QUOTED) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

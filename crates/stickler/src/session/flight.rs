@@ -1,15 +1,12 @@
 //! Requests that wait for their answer.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Capabilities;
+use super::past::{Ending, Past};
 use crate::envelope::RequestId;
 use crate::protocol::Revision;
-
-/// How many finished requests are remembered, to tell a second answer from one to nothing.
-const REMEMBERED: usize = 1024;
 
 /// Those of them that outlast a rest.
 const RESTING: usize = 16;
@@ -62,18 +59,9 @@ pub(crate) struct Flights {
     past: Past,
 }
 
-/// How a finished request ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    Answered,
-    Cancelled,
-    GivenUp,
-}
-
 impl Flights {
     pub(super) fn new(limit: usize) -> Self {
-        let past = Past { endings: HashMap::new(), order: VecDeque::new() };
-        Self { limit, open: HashMap::new(), tokens: HashMap::new(), past }
+        Self { limit, open: HashMap::new(), tokens: HashMap::new(), past: Past::default() }
     }
 
     pub(crate) fn is_open(&self, id: &RequestId) -> bool {
@@ -156,7 +144,7 @@ impl Flights {
 
     /// Whether progress on that token can be expected. What has just ended may still be heard of.
     pub(crate) fn expects_progress(&self, token: &RequestId) -> bool {
-        self.tokens.contains_key(token) || self.past.endings.contains_key(&token_hash(token))
+        self.tokens.contains_key(token) || self.past.has_token(token)
     }
 
     /// Everything that is still in flight, the oldest first; afterwards nothing is.
@@ -165,7 +153,7 @@ impl Flights {
         let open = std::mem::take(&mut self.open);
         let mut flights: Vec<Flight> = Vec::with_capacity(open.len());
         for (id, flight) in open {
-            self.past.remember(hash(&id), Ending::GivenUp);
+            self.past.remember(&id, Ending::GivenUp);
             flights.push(*flight);
         }
         flights.sort_by(|a, b| (a.since, &a.id).cmp(&(b.since, &b.id)));
@@ -176,61 +164,18 @@ impl Flights {
         let flight = self.open.remove(id)?;
         if let Some(token) = &flight.progress_token {
             self.tokens.remove(token);
-            self.past.remember(token_hash(token), ending);
+            self.past.remember_token(token, ending);
         }
-        self.past.remember(hash(id), ending);
+        self.past.remember(id, ending);
         Some(flight)
     }
 }
 
-/// The last finished requests. Only hashes are kept: at worst a note is not written.
-#[derive(Debug)]
-struct Past {
-    endings: HashMap<u64, Ending>,
-    order: VecDeque<u64>,
-}
-
-impl Past {
-    fn ending(&self, id: &RequestId) -> Option<Ending> {
-        self.endings.get(&hash(id)).copied()
-    }
-
-    fn forget_all_but(&mut self, newest: usize) {
-        let surplus = self.order.len().saturating_sub(newest);
-        for hash in self.order.drain(..surplus) {
-            self.endings.remove(&hash);
-        }
-        self.order.shrink_to_fit();
-        self.endings.shrink_to_fit();
-    }
-
-    fn remember(&mut self, hash: u64, ending: Ending) {
-        if self.endings.insert(hash, ending).is_some() {
-            return;
-        }
-        self.order.push_back(hash);
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.endings.remove(&oldest);
-        }
-    }
-}
-
-fn hash(id: &RequestId) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    hasher.finish()
-}
-
-fn token_hash(token: &RequestId) -> u64 {
-    hash(token).rotate_left(32) ^ u64::MAX
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Flight, Flights, Landing, REMEMBERED, RESTING};
+    use super::{Flight, Flights, Landing, RESTING};
     use crate::envelope::RequestId;
+    use crate::session::past::REMEMBERED;
 
     fn id(number: usize) -> RequestId {
         RequestId::Integer(i64::try_from(number).unwrap())
@@ -259,18 +204,6 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_the_past_is_bounded() {
-        let mut flights = Flights::new(10);
-        for number in 0..REMEMBERED * 3 {
-            flights.depart(id(number), Flight::default());
-            flights.land(&id(number));
-        }
-        assert_eq!(flights.past.endings.len(), REMEMBERED);
-        assert_eq!(flights.past.order.len(), REMEMBERED);
-        assert!(!flights.was_used(&id(0)) && flights.was_used(&id(REMEMBERED * 3 - 1)));
-    }
-
-    #[test]
     fn a_rest_keeps_what_is_in_flight_and_what_ended_last() {
         let mut flights = Flights::new(10);
         flights.depart(id(REMEMBERED), Flight::default());
@@ -279,8 +212,7 @@ mod tests {
             flights.land(&id(number));
         }
         flights.rest();
-        assert_eq!((flights.past.endings.len(), flights.past.order.len()), (RESTING, RESTING));
-        assert!(flights.past.endings.capacity() < RESTING * 4);
+        assert_eq!(flights.past.len(), RESTING);
         assert!(matches!(flights.land(&id(REMEMBERED - 1)), Landing::Repeated));
         assert!(matches!(flights.land(&id(REMEMBERED)), Landing::Answered(_)));
     }

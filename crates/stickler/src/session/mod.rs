@@ -8,6 +8,7 @@ mod capabilities;
 mod flight;
 mod lifecycle;
 mod pages;
+mod past;
 mod repeats;
 mod revision;
 
