@@ -1,6 +1,9 @@
 //! One client and one server: a gatekeeper, and those who wait for what it lets through.
 
-use std::borrow::Cow;
+mod alarm;
+mod delivery;
+mod heard;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,14 +12,15 @@ use hyper::HeaderMap;
 use stickler::envelope::{Address, Bearing, Glimpse, RequestId};
 use stickler::frame::Frame;
 use stickler::tape::{Node, TapeBuffer};
-use stickler::{Code, Era, Event, Gatekeeper, Outbox, Revision, Side};
+use stickler::{Code, Era, Event, Gatekeeper, Revision, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::mail::{self, Mail, Parcel, Route, Waiter};
+use super::mail::{self, Mail, Waiter};
 use super::opening::Opening;
-use super::streams::{Streams, Unread};
 use crate::gateway::log::{Level, Log};
+use heard::answered;
+pub(super) use heard::{Heard, is_same_message};
 
 /// The way to the server.
 pub(super) trait Link: Send + Sync {
@@ -65,13 +69,6 @@ pub(super) struct Posted {
     pub(super) onward: Vec<Bytes>,
     /// Where the answers will come that are still to come.
     pub(super) mail: Option<Waiter>,
-}
-
-/// What came of a message of the server's.
-#[derive(Default)]
-pub(super) struct Heard {
-    pub(super) to_client: Vec<Bytes>,
-    pub(super) to_server: Vec<Bytes>,
 }
 
 impl Conversation {
@@ -257,80 +254,6 @@ impl Conversation {
         }
     }
 
-    /// The server has gone: everybody is told.
-    pub(super) async fn server_gone(self: &Arc<Self>, reason: &str) {
-        self.log.say(Level::Info, reason);
-        let now = self.started.elapsed();
-        let heard = {
-            let outbox = self.gatekeeper().server_gone(Code::ServerGone, reason, now);
-            self.observe(&outbox.events);
-            Heard::copied(&outbox)
-        };
-        self.deliver(heard.to_client).await;
-        self.mail().close();
-    }
-
-    /// Sends what was heard where it belongs. Waits for readers that are slow.
-    pub(super) async fn pass(self: &Arc<Self>, heard: Heard) {
-        self.send(heard.to_server);
-        self.deliver(heard.to_client).await;
-    }
-
-    /// Sends messages to the server.
-    pub(super) fn send(self: &Arc<Self>, messages: Vec<Bytes>) {
-        for message in messages {
-            self.link.send(self, message);
-        }
-    }
-
-    pub(super) async fn deliver(&self, messages: Vec<Bytes>) {
-        for message in messages {
-            if let Some(out) = &self.out {
-                // A client that reads no more is noticed where its input ends.
-                let _ = out.send(message).await;
-                continue;
-            }
-            let route = self.mail().route(message);
-            let is_delivered = match route {
-                Route::Reader(stream, sender, parcel) => {
-                    self.hand_over(stream, sender, parcel).await
-                }
-                Route::Kept => true,
-                Route::Nobody => false,
-            };
-            let lost = self.mail().streams().map_or(0, Streams::take_lost);
-            for _ in 0..lost + usize::from(!is_delivered) {
-                self.log.say(Level::Info, "a message from the server found nobody to read it");
-            }
-        }
-    }
-
-    /// Gives something to the reader of a stream; false if nobody can come for it any more.
-    async fn hand_over(
-        &self,
-        stream: u64,
-        mut sender: mpsc::Sender<Parcel>,
-        mut parcel: Parcel,
-    ) -> bool {
-        loop {
-            let room = sender.clone().reserve_owned().await;
-            // Readers go and come back under this lock, so nothing is put where nobody looks.
-            let mut mail = self.mail();
-            if let Ok(room) = room
-                && !sender.is_closed()
-            {
-                room.send(parcel);
-                return true;
-            }
-            match mail.take_back(stream, parcel) {
-                Unread::Kept => return true,
-                Unread::Lost => return false,
-                // Its client has come back meanwhile.
-                Unread::HandOver(other, unread) => (sender, parcel) = (other, unread),
-            }
-        }
-    }
-
     /// What is sent on behalf of a request carries its headers.
     pub(super) fn set_context(&self, headers: &HeaderMap) {
         self.link.set_context(headers);
@@ -340,44 +263,6 @@ impl Conversation {
         for event in events {
             self.log.event(event);
         }
-    }
-
-    /// Sees to it that nobody waits for ever.
-    fn keep_time(self: &Arc<Self>, deadline: Option<Duration>) {
-        let Some(deadline) = deadline else { return };
-        {
-            let mut alarm = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
-            if alarm.is_some_and(|alarm| alarm <= deadline) {
-                return;
-            }
-            *alarm = Some(deadline);
-        }
-        let conversation = Arc::downgrade(self);
-        let moment = self.started + deadline;
-        tokio::spawn(async move {
-            tokio::time::sleep_until(moment).await;
-            if let Some(conversation) = conversation.upgrade() {
-                conversation.time_out(deadline).await;
-            }
-        });
-    }
-
-    async fn time_out(self: &Arc<Self>, alarm: Duration) {
-        {
-            let mut set = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
-            // An earlier moment may have been set since; then that one is not ours to forget.
-            set.take_if(|set| *set == alarm);
-        }
-        let (heard, next) = {
-            let mut gatekeeper = self.gatekeeper();
-            let outbox = gatekeeper.timeout(self.started.elapsed());
-            let next = gatekeeper.next_deadline();
-            drop(gatekeeper);
-            self.observe(&outbox.events);
-            (Heard::copied(&outbox), next)
-        };
-        self.keep_time(next);
-        self.pass(heard).await;
     }
 
     /// A POST whose request is cancelled has nothing to wait for.
@@ -394,45 +279,5 @@ impl Conversation {
         if is_cancel && let Some(id) = id.and_then(RequestId::of) {
             self.mail().cancel(&id);
         }
-    }
-}
-
-impl Heard {
-    /// What came is kept without copying where it goes on as it is.
-    fn of(outbox: &Outbox<'_>, source: &Bytes) -> Self {
-        let keep = |message: &Cow<'_, [u8]>| match message {
-            Cow::Borrowed(bytes) => source.slice_ref(bytes),
-            Cow::Owned(bytes) => Bytes::copy_from_slice(bytes),
-        };
-        Self {
-            to_client: outbox.to_client.iter().map(keep).collect(),
-            to_server: outbox.to_server.iter().map(keep).collect(),
-        }
-    }
-
-    fn copied(outbox: &Outbox<'_>) -> Self {
-        let copy = |message: &Cow<'_, [u8]>| Bytes::copy_from_slice(message);
-        Self {
-            to_client: outbox.to_client.iter().map(copy).collect(),
-            to_server: outbox.to_server.iter().map(copy).collect(),
-        }
-    }
-}
-
-/// Whether what goes on is what came, perhaps changed.
-pub(super) fn is_same_message(onward: &[u8], body: &[u8]) -> bool {
-    if std::ptr::eq(onward, body) {
-        return true;
-    }
-    let (one, other) = (Address::of(onward), Address::of(body));
-    one.bearing == other.bearing && one.request_id(onward) == other.request_id(body)
-}
-
-/// The requests that an answer answers.
-fn answered(message: &[u8]) -> Vec<RequestId> {
-    let address = Address::of(message);
-    match address.bearing {
-        Bearing::Batch => mail::answered(message),
-        _ => address.request_id(message).into_iter().collect(),
     }
 }
