@@ -13,6 +13,8 @@ pub(super) struct Dialled<R> {
     open: HashMap<u64, R>,
     /// A server need not answer what is cancelled, so these are forgotten, the oldest first.
     hung_up: BTreeSet<u64>,
+    /// The server has gone: nothing will come for any number.
+    is_over: bool,
 }
 
 /// Whom a number leads to.
@@ -25,7 +27,7 @@ pub(super) enum Found<R> {
 
 impl<R> Default for Dialled<R> {
     fn default() -> Self {
-        Self { open: HashMap::new(), hung_up: BTreeSet::new() }
+        Self { open: HashMap::new(), hung_up: BTreeSet::new(), is_over: false }
     }
 }
 
@@ -34,8 +36,12 @@ impl<R: Clone> Dialled<R> {
         self.open.len() < MOST
     }
 
-    pub(super) fn insert(&mut self, number: u64, route: R) {
-        self.open.insert(number, route);
+    /// False when there is nobody any more who could answer.
+    pub(super) fn insert(&mut self, number: u64, route: R) -> bool {
+        if !self.is_over {
+            self.open.insert(number, route);
+        }
+        !self.is_over
     }
 
     /// Nobody waits for this number any more; false if nobody did before.
@@ -71,7 +77,9 @@ impl<R: Clone> Dialled<R> {
         only.filter(|_| all.next().is_none()).map(|(number, route)| (*number, route.clone()))
     }
 
+    /// All who wait, because the server has gone. Nobody waits from now on.
     pub(super) fn take_all(&mut self) -> Vec<R> {
+        self.is_over = true;
         self.open.drain().map(|(_, route)| route).collect()
     }
 }
@@ -85,7 +93,7 @@ mod tests {
         let mut dialled = Dialled::default();
         for number in 0..(MOST + REMEMBERED) as u64 {
             assert!(dialled.has_room(), "no room for {number}");
-            dialled.insert(number, "somebody");
+            assert!(dialled.insert(number, "somebody"));
             assert!(dialled.hang_up(number));
             assert!(!dialled.hang_up(number), "once is enough");
         }
@@ -112,6 +120,15 @@ mod tests {
         assert_eq!(dialled.only(|_| true), None, "it could be about either");
         assert_eq!(dialled.find(2, false), Found::Open("there"));
         assert_eq!(dialled.find(2, true), Found::Open("there"));
+        assert_eq!(dialled.find(2, true), Found::Unknown);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_server_that_has_gone() {
+        let mut dialled = Dialled::default();
+        assert!(dialled.insert(1, "in time"));
+        assert_eq!(dialled.take_all(), ["in time"]);
+        assert!(!dialled.insert(2, "too late"));
         assert_eq!(dialled.find(2, true), Found::Unknown);
     }
 }

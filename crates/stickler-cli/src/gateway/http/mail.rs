@@ -1,6 +1,7 @@
 //! Who waits for what: the way from a message to the request that brought its reader here.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -32,6 +33,8 @@ pub(super) enum Parcel {
 pub(super) struct Mail {
     posts: HashMap<RequestId, Post>,
     posted: u64,
+    /// The server has gone: nothing will come.
+    is_closed: bool,
     /// Where the client can come back for what it has missed.
     streams: Option<Box<Streams>>,
 }
@@ -81,11 +84,16 @@ impl Mail {
         streams: bool,
     ) -> Waiter {
         let (sender, receiver) = mpsc::channel(UNREAD);
-        let open = Arc::new(AtomicUsize::new(ids.len()));
+        let open = Arc::new(AtomicUsize::new(0));
         self.posted += 1;
-        for id in ids {
-            let (sender, open, token) = (sender.clone(), Arc::clone(&open), token.cloned());
-            self.posts.insert(id, Post { sender, open, number: self.posted, token, streams });
+        // Whoever comes when the server has gone sees at once that nothing will come.
+        for id in ids.into_iter().filter(|_| !self.is_closed) {
+            // The answer belongs to the request that had the id first.
+            if let Entry::Vacant(free) = self.posts.entry(id) {
+                open.fetch_add(1, Ordering::AcqRel);
+                let (sender, open, token) = (sender.clone(), Arc::clone(&open), token.cloned());
+                free.insert(Post { sender, open, number: self.posted, token, streams });
+            }
         }
         Waiter { number: self.posted, receiver }
     }
@@ -151,6 +159,7 @@ impl Mail {
             streams.close();
         }
         self.posts.clear();
+        self.is_closed = true;
     }
 
     /// A reader went away while it was to be given something.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use stickler::envelope::{Address, Bearing};
+use stickler::envelope::{Address, Glimpse};
 use stickler::headers::SUBSCRIPTION_KEY;
 use stickler::tape::{Node, Tape};
 
@@ -41,11 +41,10 @@ pub(super) fn number_of(tape: &Tape<'_>) -> Option<(u64, bool)> {
     Some((number(named)?, false))
 }
 
-/// The number that the beginning of an answer names.
-pub(super) fn number_in(beginning: &[u8]) -> Option<u64> {
-    let address = Address::of(beginning);
-    let id = address.id.filter(|_| address.bearing == Bearing::Response)?;
-    std::str::from_utf8(beginning.get(id)?).ok()?.parse().ok()
+/// The number of an answer that was not read.
+pub(super) fn number_in(glimpse: &Glimpse) -> Option<u64> {
+    let id = glimpse.id.as_deref().filter(|_| glimpse.is_response)?;
+    id.trim_matches('"').parse().ok()
 }
 
 /// The message with what its number stands for.

@@ -11,9 +11,9 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::Keeping;
 use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
+use super::{Keeping, LAST_WORDS};
 use crate::config::Restart;
 use crate::gateway::child::ServerCommand;
 use crate::gateway::log::{Level, Log};
@@ -133,7 +133,9 @@ impl Sessions {
         let ends = all.into_iter().map(|session| {
             tokio::spawn(async move {
                 session.process.end().await;
-                session.conversation.server_gone("the gateway is shutting down").await;
+                let told = session.conversation.server_gone("the gateway is shutting down");
+                // A client that does not read keeps nobody here.
+                let _ = tokio::time::timeout(LAST_WORDS, told).await;
             })
         });
         for end in ends.collect::<Vec<_>>() {

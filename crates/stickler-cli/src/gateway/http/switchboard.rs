@@ -189,8 +189,13 @@ impl Line {
             }
             return None;
         };
-        let conversation = Arc::clone(conversation);
-        self.routes().insert(number, Route { conversation, original });
+        let route = Route { conversation: Arc::clone(conversation), original };
+        let can_be_answered = self.routes().insert(number, route);
+        if !can_be_answered {
+            // It has waited until the server was gone; whoever asked is told.
+            conversation.mail().close();
+            return None;
+        }
         self.process.pipe.send(numbered.into());
         Some(number)
     }
@@ -242,12 +247,12 @@ impl Line {
 impl Listener for Arc<Line> {
     async fn line(&self, frame: Frame<'_>) {
         let Frame::Line(message) = frame else {
-            // Whose answer it was is in its beginning, if anywhere.
-            let Frame::TooLong { beginning, .. } = frame else { return };
-            if let Some(number) = numbering::number_in(beginning) {
+            // Whose answer it was has been seen in passing.
+            let Frame::TooLong { glimpse, .. } = frame else { return };
+            if let Some(number) = numbering::number_in(&glimpse) {
                 let found = self.routes().find(number, true);
                 if let Found::Open(route) = found {
-                    route.conversation.server_gone("the server's answer is too large").await;
+                    tell_end(&route.conversation, "the server's answer is too large").await;
                 }
             }
             return;
@@ -268,8 +273,12 @@ impl Listener for Arc<Line> {
 
     async fn gone(&self, reason: &str) {
         let routes = self.routes().take_all();
-        for route in routes {
-            route.conversation.server_gone(reason).await;
+        let told = routes.into_iter().map(|route| {
+            let reason = reason.to_owned();
+            tokio::spawn(async move { tell_end(&route.conversation, &reason).await })
+        });
+        for one in told.collect::<Vec<_>>() {
+            let _ = one.await;
         }
     }
 }
@@ -298,6 +307,13 @@ impl Link for OfLine {
         if let Some(line) = self.0.upgrade() {
             line.dial(conversation, &message);
         }
+    }
+}
+
+/// Tells a client that nothing more will come. One that does not read holds nobody up.
+async fn tell_end(conversation: &Arc<Conversation>, reason: &str) {
+    if tokio::time::timeout(PATIENCE, conversation.server_gone(reason)).await.is_err() {
+        conversation.mail().close();
     }
 }
 
