@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use support::http::{Gateway, call, initialize};
-use support::upstream::{Upstream, json_answer, usual};
+use support::upstream::{Upstream, accepted, json_answer, usual};
 
 /// A server with sessions, each with a name of its own.
 fn server() -> Upstream {
@@ -147,4 +147,34 @@ fn tools_that_were_forgotten_with_their_authorization_are_asked_for_again() {
         let lists = [1, 2, 2, 3][asked];
         assert_eq!(upstream.heads("tools/list").len(), lists, "after call {asked}");
     }
+}
+
+fn in_session(name: &str) -> [(&str, &str); 2] {
+    [("mcp-session-id", name), ("mcp-protocol-version", "2025-11-25")]
+}
+
+#[test]
+fn a_stream_answers_for_its_session_however_many_came_since() {
+    let upstream = Upstream::start(|message| match message {
+        // Stays open.
+        Value::Null => {
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: open\n\n".to_vec()
+        }
+        _ => usual(message).unwrap_or_else(accepted),
+    });
+    let gateway = Gateway::start(&["--strict", "--url", &upstream.url()]);
+    let mut stream = gateway.open("GET", "/mcp", &in_session("first"), "");
+    assert_eq!(stream.line(": ").as_deref(), Some(": open"));
+    for number in 0..100 {
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(gateway.post(&in_session(&number.to_string()), ready).status, 202);
+    }
+    upstream.say(&json!({
+        "jsonrpc": "2.0", "id": "refused", "method": "sampling/createMessage", "params": {},
+    }));
+    upstream.wait_for("refused");
+    let seen = upstream.seen.lock().unwrap();
+    let (head, answer) = seen.last().unwrap();
+    assert!(answer.contains("error"), "{answer}");
+    assert!(head.to_ascii_lowercase().contains("mcp-session-id: first"), "{head}");
 }

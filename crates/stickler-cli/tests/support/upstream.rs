@@ -15,6 +15,8 @@ pub(crate) struct Upstream {
     pub(crate) seen: Arc<Mutex<Vec<(String, String)>>>,
     /// Those who have subscribed to something, with the ids of their subscriptions.
     subscribers: Arc<Mutex<Vec<(Value, TcpStream)>>>,
+    /// Those who have asked for a stream.
+    listeners: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Upstream {
@@ -34,10 +36,12 @@ impl Upstream {
         let subscribers: Arc<Mutex<Vec<(Value, TcpStream)>>> = Arc::default();
         let (script, log) = (Arc::new(script), Arc::clone(&seen));
         let kept = Arc::clone(&subscribers);
+        let listeners: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let listening = Arc::clone(&listeners);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (script, log) = (Arc::clone(&script), Arc::clone(&log));
-                let kept = Arc::clone(&kept);
+                let (kept, listening) = (Arc::clone(&kept), Arc::clone(&listening));
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(stream.try_clone().unwrap());
                     while let Some((head, body)) = read_request(&mut reader) {
@@ -50,12 +54,21 @@ impl Upstream {
                         if message["method"] == "subscriptions/listen" {
                             let stream = stream.try_clone().unwrap();
                             kept.lock().unwrap().push((message["id"].clone(), stream));
+                        } else if message.is_null() {
+                            listening.lock().unwrap().push(stream.try_clone().unwrap());
                         }
                     }
                 });
             }
         });
-        Self { port, seen, subscribers }
+        Self { port, seen, subscribers, listeners }
+    }
+
+    /// Says something on every stream that was asked for and is still open.
+    pub(crate) fn say(&self, message: &Value) {
+        for stream in self.listeners.lock().unwrap().iter() {
+            let _ = (&*stream).write_all(format!("data: {message}\n\n").as_bytes());
+        }
     }
 
     /// Tells all subscribers that the tools have changed.

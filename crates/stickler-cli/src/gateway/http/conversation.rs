@@ -211,14 +211,15 @@ impl Conversation {
         self.gatekeeper().in_flight()
     }
 
-    /// Gives back the memory that is not needed to go on.
-    pub(super) fn rest(&self) {
+    /// Gives back the memory that is not needed to go on. On behalf of a stream that is open,
+    /// something may be sent at any time.
+    pub(super) fn rest(&self, is_in_use: bool) {
         self.mail().rest();
         let mut gatekeeper = self.gatekeeper();
         gatekeeper.rest();
         let is_done = gatekeeper.in_flight() == 0 && gatekeeper.next_deadline().is_none();
         drop(gatekeeper);
-        if is_done {
+        if is_done && !is_in_use {
             self.link.rest();
         }
     }

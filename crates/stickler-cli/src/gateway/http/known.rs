@@ -143,7 +143,7 @@ impl Kept for Arc<Conversation> {
     }
 
     fn rest(&self) {
-        Conversation::rest(self);
+        Conversation::rest(self, self.need() == Need::InUse);
     }
 }
 
