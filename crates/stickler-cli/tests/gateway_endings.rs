@@ -184,3 +184,23 @@ fn an_id_that_a_batch_has_twice_or_that_is_in_use_leaves_nobody_waiting() {
         assert_eq!(batch.last().unwrap()[0]["id"], 8, "{batch:?}");
     });
 }
+
+#[test]
+fn a_batch_that_answers_two_posts_answers_both() {
+    let answers = r#"read -r one; read -r other
+        echo '[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]'
+        cat >/dev/null"#;
+    let gateway = with_shell(&format!("{AGREE}; {answers}"));
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str())];
+    std::thread::scope(|scope| {
+        let ping = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }).to_string();
+        let posts = [1, 2].map(|id| {
+            let (gateway, headers, body) = (&gateway, &headers, ping(id));
+            scope.spawn(move || gateway.post(headers, &body).json())
+        });
+        for (id, post) in (1..).zip(posts) {
+            assert_eq!(post.join().unwrap()["id"], id);
+        }
+    });
+}

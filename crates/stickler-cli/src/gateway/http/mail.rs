@@ -199,6 +199,20 @@ impl Mail {
         }
     }
 
+    /// The messages of a batch that answers several POSTs: each of them is to get its own.
+    pub(super) fn parts(&self, batch: &[u8]) -> Option<Vec<Bytes>> {
+        let ids = answered(batch);
+        let mut posts = ids.iter().filter_map(|id| self.posts.get(id)).map(|post| post.number);
+        let first = posts.next()?;
+        if posts.all(|other| other == first) {
+            return None;
+        }
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(batch, 1 << 10).ok()?;
+        let copy = |one: Node<'_>| Bytes::copy_from_slice(one.raw().as_bytes());
+        Some(tape.root().elements().map(copy).collect())
+    }
+
     /// Where a message for the client goes.
     pub(super) fn route(&mut self, message: Bytes) -> Route {
         let address = Address::of(&message);

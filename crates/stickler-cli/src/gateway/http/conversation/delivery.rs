@@ -45,18 +45,29 @@ impl Conversation {
                 let _ = out.send(message).await;
                 continue;
             }
-            let route = self.mail().route(message);
-            let is_delivered = match route {
-                Route::Reader(stream, sender, parcel) => {
-                    self.hand_over(stream, sender, parcel).await
+            let is_batch = message.trim_ascii_start().starts_with(b"[");
+            let parts = if is_batch { self.mail().parts(&message) } else { None };
+            match parts {
+                None => self.deliver_one(message).await,
+                Some(parts) => {
+                    for part in parts {
+                        self.deliver_one(part).await;
+                    }
                 }
-                Route::Kept => true,
-                Route::Nobody => false,
-            };
-            let lost = self.mail().streams().map_or(0, Streams::take_lost);
-            for _ in 0..lost + usize::from(!is_delivered) {
-                self.log.say(Level::Info, "a message from the server found nobody to read it");
             }
+        }
+    }
+
+    async fn deliver_one(&self, message: Bytes) {
+        let route = self.mail().route(message);
+        let is_delivered = match route {
+            Route::Reader(stream, sender, parcel) => self.hand_over(stream, sender, parcel).await,
+            Route::Kept => true,
+            Route::Nobody => false,
+        };
+        let lost = self.mail().streams().map_or(0, Streams::take_lost);
+        for _ in 0..lost + usize::from(!is_delivered) {
+            self.log.say(Level::Info, "a message from the server found nobody to read it");
         }
     }
 
