@@ -72,7 +72,8 @@ impl<F: Future> Future for OwnPace<F> {
         let wakes = Arc::clone(&self.wakes);
         let ours = Waker::from(Arc::clone(&wakes));
         for _ in 0..IN_A_ROW {
-            wakes.is_woken.store(false, Ordering::SeqCst);
+            // Looks at what it forgets: whatever happened before that wake-up is seen by this poll.
+            wakes.is_woken.swap(false, Ordering::SeqCst);
             wakes.is_polled.store(true, Ordering::SeqCst);
             let polled = self.future.as_mut().poll(&mut Context::from_waker(&ours));
             wakes.is_polled.store(false, Ordering::SeqCst);
