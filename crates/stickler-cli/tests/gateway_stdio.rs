@@ -20,7 +20,7 @@ const SERVER: &str = r#"
 while read -r line; do
   case "$line" in
     *'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
-    *'stickler:tools:1'*) echo '{"jsonrpc":"2.0","id":"stickler:tools:1","result":{"tools":[{"name":"say","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}]}}' ;;
+    *'stickler:tools:'*) own=${line#*stickler:tools:}; echo '{"jsonrpc":"2.0","id":"stickler:tools:'"${own%%\"*}"'","result":{"tools":[{"name":"say","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}]}}' ;;
     *'"text":"die"'*) exit 7 ;;
     *'"text":"noise"'*) echo 'a line for people'; echo '{"jsonrpc":"2.0","id":5,"result":{"content":[]}}' ;;
     *'"text"'*) echo '{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"said"}],  "x":1.50}}' ;;

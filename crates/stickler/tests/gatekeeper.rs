@@ -37,9 +37,15 @@ impl Link {
     }
 
     fn with(begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware) -> Self {
+        Self::settled(begin, GatekeeperSettings::default())
+    }
+
+    fn settled(
+        begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware,
+        settings: GatekeeperSettings,
+    ) -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
         let middleware = begin(ValidationMiddleware::new("server", Arc::clone(&validator)));
-        let settings = GatekeeperSettings::default();
         Self { gatekeeper: Gatekeeper::new("server", validator, middleware, settings), now: 0 }
     }
 
@@ -448,4 +454,25 @@ fn the_first_page_of_a_list_is_no_list() {
     let waiting = link.client(call(7, "other", json!({})));
     assert!(waiting.client.is_empty(), "{waiting:?}");
     assert_eq!(waiting.server[0]["method"], "tools/list", "all pages are asked for");
+}
+
+/// The client is a gatekeeper, too, and asks the same.
+#[test]
+fn gatekeepers_in_a_row_do_not_take_each_others_answers() {
+    let mut settings = GatekeeperSettings::default();
+    settings.first_number = 200;
+    let mut link = Link::settled(|middleware| middleware, settings);
+    link.client(initialize());
+    link.server(initialized(json!({ "tools": {} })));
+    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let asked = link.client(call(7, "stat", json!({ "path": "a" }))).server;
+    let [ours] = asked.as_slice() else { panic!("the tools are asked for: {asked:?}") };
+    let theirs = "stickler:tools:1";
+    link.client(json!({ "jsonrpc": "2.0", "id": theirs, "method": "tools/list" }));
+    let list = |id: &Value| json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": [stat()] } });
+    let sent = link.server(list(&json!(theirs)));
+    let told: Vec<&Value> = sent.client.iter().map(|message| &message["id"]).collect();
+    assert_eq!(told, [&json!(theirs)], "it is not for us");
+    let sent = link.server(list(&ours["id"]));
+    assert!(sent.client.is_empty(), "{sent:?}");
 }

@@ -1,6 +1,8 @@
 //! How gatekeepers are made: all of one run share policy, schemas and what is learnt.
 
-use std::sync::Arc;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, OnceLock};
 
 use stickler::{
     Gatekeeper, GatekeeperSettings, McpValidator, Policy, ProtocolSchemas, Revision,
@@ -62,8 +64,9 @@ impl Recipe {
         &self,
         server: &str,
         middleware: ValidationMiddleware,
-        settings: GatekeeperSettings,
+        mut settings: GatekeeperSettings,
     ) -> Gatekeeper {
+        settings.first_number = first_number();
         let validator = Arc::clone(&self.validator);
         Gatekeeper::new(server, validator, middleware, settings)
     }
@@ -72,4 +75,11 @@ impl Recipe {
     pub(crate) fn message_bytes(&self) -> usize {
         self.validator.config().limits.message_bytes
     }
+}
+
+/// A number that another gateway on the same pipe will not have chosen.
+fn first_number() -> u64 {
+    static CHOSEN: OnceLock<u64> = OnceLock::new();
+    // The upper half is for those that count from there.
+    *CHOSEN.get_or_init(|| RandomState::new().hash_one(std::process::id()) >> 32)
 }

@@ -19,7 +19,8 @@ const MOST_PAGES: usize = 1000;
 /// The list that is being asked for.
 #[derive(Debug, Default)]
 pub(super) struct OwnRequests {
-    counter: u64,
+    /// The number of the next question.
+    number: u64,
     /// The id of the question that waits for its answer.
     open: Option<String>,
     /// How often the tools had changed when the list was asked for.
@@ -57,6 +58,10 @@ pub(super) enum Progress {
 }
 
 impl OwnRequests {
+    pub(super) fn new(number: u64) -> Self {
+        Self { number, ..Self::default() }
+    }
+
     /// Whether the server may be asked: not right after it has failed to answer.
     pub(super) fn may_ask(&self, now: Duration, pause: Duration) -> bool {
         self.failed_at.is_none_or(|failed| now >= failed.saturating_add(pause))
@@ -77,8 +82,8 @@ impl OwnRequests {
             self.pages = 0;
             self.changes = changes;
         }
-        self.counter += 1;
-        let id = format!("{PREFIX}{}", self.counter);
+        let id = format!("{PREFIX}{}", self.number);
+        self.number = self.number.wrapping_add(1);
         let mut params = serde_json::Map::new();
         if let Some(cursor) = cursor {
             params.insert("cursor".into(), cursor.into());

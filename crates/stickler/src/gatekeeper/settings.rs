@@ -25,6 +25,9 @@ pub struct GatekeeperSettings {
     pub request_timeout: Option<Duration>,
     /// Announce and serve `toolValidation` where the server does not.
     pub announces: bool,
+    /// From where our own questions to the server are numbered. Gatekeepers in a row choose
+    /// different numbers, so that none takes an answer for its own that is another's.
+    pub first_number: u64,
 }
 
 impl Default for GatekeeperSettings {
@@ -38,6 +41,7 @@ impl Default for GatekeeperSettings {
             pause_after_failure: Duration::from_secs(30),
             request_timeout: None,
             announces: true,
+            first_number: 1,
         }
     }
 }

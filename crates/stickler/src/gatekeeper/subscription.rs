@@ -24,7 +24,8 @@ const LISTEN: &str = "subscriptions/listen";
 /// How far it has come with the server that there is now.
 #[derive(Debug, Default)]
 pub(super) struct Subscription {
-    counter: u64,
+    /// The number of the next question.
+    number: u64,
     /// The revision in which the server was asked; `None` before.
     revision: Option<Revision>,
     /// The id of the question whether the server offers it.
@@ -106,9 +107,13 @@ impl Gatekeeper {
 }
 
 impl Subscription {
+    pub(super) fn new(number: u64) -> Self {
+        Self { number, ..Self::default() }
+    }
+
     /// Another server has taken the place of the one that was asked.
     pub(super) fn renew(&mut self) {
-        *self = Self { counter: self.counter, ..Self::default() };
+        *self = Self::new(self.number);
     }
 
     fn discover(&mut self) -> Vec<u8> {
@@ -126,8 +131,8 @@ impl Subscription {
     }
 
     fn request(&mut self, method: &str, mut params: Value) -> (String, Vec<u8>) {
-        self.counter += 1;
-        let id = format!("{PREFIX}{}", self.counter);
+        let id = format!("{PREFIX}{}", self.number);
+        self.number = self.number.wrapping_add(1);
         params["_meta"] = modern_meta(self.revision.unwrap_or(Revision::LATEST));
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         (id, request.to_string().into_bytes())

@@ -31,6 +31,9 @@ const AGAIN: Restart =
 /// Streams that are kept open to one server.
 const MOST_OPEN: usize = 64;
 
+/// One that was used within this time makes room for no other.
+const IN_USE: Duration = Duration::from_secs(60);
+
 /// Authorizations of which it is remembered that they have had theirs.
 const REMEMBERED: usize = 10_000;
 
@@ -133,6 +136,12 @@ struct Subscription {
     used: Instant,
 }
 
+impl Subscription {
+    fn is_out_of_use(&self) -> bool {
+        self.used.elapsed() >= IN_USE
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.task.abort();
@@ -151,7 +160,8 @@ impl Subscriptions {
         known.map(|subscription| subscription.used = Instant::now()).is_some()
     }
 
-    /// Starts one. The one that nobody has used for the longest time makes room.
+    /// Starts one. The one that nobody has used for the longest time makes room, unless that was a
+    /// moment ago: with many who come and go, each would only take the place of the next.
     pub(super) fn start(&self, context: u64, work: impl Future<Output = ()> + Send + 'static) {
         let mut all = self.all();
         if all.contains_key(&context) {
@@ -159,7 +169,9 @@ impl Subscriptions {
         }
         let open = all.values().filter(|one| !one.task.is_finished()).count();
         if open >= MOST_OPEN {
-            remove_oldest(&mut all, |one| !one.task.is_finished());
+            if !remove_oldest(&mut all, |one| !one.task.is_finished() && one.is_out_of_use()) {
+                return;
+            }
         } else if all.len() >= REMEMBERED {
             remove_oldest(&mut all, |_| true);
         }
@@ -175,9 +187,30 @@ impl Subscriptions {
     }
 }
 
-fn remove_oldest(all: &mut HashMap<u64, Subscription>, counts: impl Fn(&Subscription) -> bool) {
+/// Whether there was one.
+fn remove_oldest(
+    all: &mut HashMap<u64, Subscription>,
+    counts: impl Fn(&Subscription) -> bool,
+) -> bool {
     let oldest = all.iter().filter(|(_, one)| counts(one)).min_by_key(|(_, one)| one.used);
-    if let Some(oldest) = oldest.map(|(context, _)| *context) {
-        all.remove(&oldest);
+    let oldest = oldest.map(|(context, _)| *context);
+    oldest.is_some_and(|oldest| all.remove(&oldest).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_OPEN, Subscriptions};
+
+    #[tokio::test]
+    async fn what_is_in_use_makes_room_for_no_other() {
+        let subscriptions = Subscriptions::default();
+        let contexts = 0..MOST_OPEN as u64;
+        contexts.clone().for_each(|context| subscriptions.start(context, std::future::pending()));
+        subscriptions.start(contexts.end, std::future::pending());
+        assert!(!subscriptions.has(contexts.end));
+        assert!(contexts.clone().all(|context| subscriptions.has(context)));
+        subscriptions.end(0);
+        subscriptions.start(contexts.end, std::future::pending());
+        assert!(subscriptions.has(contexts.end));
     }
 }
