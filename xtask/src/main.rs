@@ -9,7 +9,7 @@ mod random;
 mod requirements;
 mod rules_page;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -46,16 +46,8 @@ enum Task {
 pub(crate) type Outcome = Result<(), String>;
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().task {
-        Task::Ci => interop::run_ci(),
-        Task::Corpus(options) => corpus::run(&options),
-        Task::Bench(options) => bench::run(&options),
-        Task::BenchPeer(peer) => bench::peers::run(&peer),
-        Task::Interop(options) => interop::run(&options),
-        Task::Requirements(options) => requirements::run(&options),
-        Task::Coverage => coverage::run(),
-        Task::Rules => rules_page::write(),
-    };
+    let task = Cli::parse().task;
+    let outcome = if task.measures() && cfg!(debug_assertions) { optimized() } else { run(task) };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -65,5 +57,32 @@ fn main() -> ExitCode {
             }
             ExitCode::FAILURE
         }
+    }
+}
+
+impl Task {
+    /// Whether its figures mean something only if it is optimized.
+    fn measures(&self) -> bool {
+        matches!(self, Self::Corpus(_) | Self::Bench(_) | Self::BenchPeer(_))
+    }
+}
+
+/// The same task, by a program that is optimized. The others need not wait for that to be built.
+fn optimized() -> Outcome {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--"]);
+    interop::call(cargo.args(std::env::args_os().skip(1)))
+}
+
+fn run(task: Task) -> Outcome {
+    match task {
+        Task::Ci => interop::run_ci(),
+        Task::Corpus(options) => corpus::run(&options),
+        Task::Bench(options) => bench::run(&options),
+        Task::BenchPeer(peer) => bench::peers::run(&peer),
+        Task::Interop(options) => interop::run(&options),
+        Task::Requirements(options) => requirements::run(&options),
+        Task::Coverage => coverage::run(),
+        Task::Rules => rules_page::write(),
     }
 }
