@@ -17,6 +17,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use http::{Gateway, scripted_server};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::{Run, Scratch, stickler};
 
@@ -252,8 +253,7 @@ fn an_interrupted_check_leaves_nothing_behind() {
         .unwrap();
     let is_waiting = || std::fs::read_to_string(log.path()).unwrap().contains("tools/call");
     eventually("the server was not called", is_waiting);
-    let pid = check.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    kill_process(Pid::from_child(&check), Signal::INT).unwrap();
     assert_eq!(check.wait().unwrap().code(), Some(130));
     eventually("the server is still there", || is_running("interrupted.ndjson") != Some(true));
 }

@@ -15,9 +15,9 @@ mod support {
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::http::Gateway;
 
@@ -146,8 +146,7 @@ fn a_reader_that_has_stopped_does_not_keep_the_gateway_from_ending() {
     );
     stream.write_all(head.as_bytes()).unwrap();
     stream.read_exact(&mut [0; 1024]).unwrap();
-    let pid = gateway.child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    kill_process(Pid::from_child(&gateway.child), Signal::TERM).unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     let status = loop {
         if let Some(status) = gateway.child.try_wait().unwrap() {

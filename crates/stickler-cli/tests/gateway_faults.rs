@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::http::{call, children_of, scripted_server};
 use support::stdio::Gateway;
@@ -168,8 +169,7 @@ fn a_server_that_does_not_mind_signals_is_killed() {
         .spawn()
         .unwrap();
     support::stdio::until("the server runs", || children_of(gateway.id()) > 0);
-    let told = Command::new("kill").args(["-TERM", &gateway.id().to_string()]).status().unwrap();
-    assert!(told.success());
+    kill_process(Pid::from_child(&gateway), Signal::TERM).unwrap();
     let gateway = std::cell::RefCell::new(&mut gateway);
     support::stdio::until("both have ended", || gateway.borrow_mut().try_wait().unwrap().is_some());
 }
@@ -191,7 +191,7 @@ fn a_url_that_never_answers_keeps_nobody_from_leaving() {
         let (_connection, _) = silent.accept().unwrap();
         let kept = leave_by_signal.then_some(stdin);
         if kept.is_some() {
-            Command::new("kill").args(["-TERM", &gateway.id().to_string()]).status().unwrap();
+            kill_process(Pid::from_child(&gateway), Signal::TERM).unwrap();
         }
         let gateway = std::cell::RefCell::new(&mut gateway);
         support::stdio::until("it has ended", || {

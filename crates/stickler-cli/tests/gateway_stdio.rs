@@ -13,6 +13,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A server that answers by what a line contains.
@@ -177,8 +178,7 @@ fn a_signal_reaches_the_server() {
     let mut line = String::new();
     stderr.read_line(&mut line).unwrap();
     assert_eq!(line.trim(), "ready");
-    let pid = gateway.child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    kill_process(Pid::from_child(&gateway.child), Signal::TERM).unwrap();
     assert_eq!(gateway.child.wait().unwrap().code(), Some(9));
 }
 

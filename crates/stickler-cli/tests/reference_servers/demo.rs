@@ -1,5 +1,6 @@
 //! `stickler demo`.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
 
 use regex::Regex;
@@ -63,8 +64,7 @@ fn the_demo_stays_until_it_is_told_to_end() {
     let answer =
         crate::support_http::request(port, "POST", "/mcp", &[], &crate::support_http::initialize());
     assert_eq!(answer.finish().status, 200);
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::root::Root;
@@ -33,8 +34,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        let pid = self.child.id().to_string();
-        let _ = Command::new("kill").args(["-TERM", &pid]).status();
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
     }
 }

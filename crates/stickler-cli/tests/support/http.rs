@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A running `stickler run --listen`.
@@ -100,8 +101,7 @@ impl Gateway {
 
     /// Tells the gateway to end, and waits until it has.
     pub(crate) fn end(mut self) -> i32 {
-        let pid = self.child.id().to_string();
-        Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         self.child.wait().unwrap().code().unwrap_or(-1)
     }
 }
@@ -109,8 +109,7 @@ impl Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         // Gently, so that it ends its own children.
-        let pid = self.child.id().to_string();
-        let _ = Command::new("kill").args(["-TERM", &pid]).stderr(Stdio::null()).status();
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let _ = self.child.wait();
     }
 }
