@@ -5,6 +5,7 @@
 
 mod backoff;
 mod child;
+mod footprint;
 mod handshake;
 mod http;
 mod log;

@@ -21,6 +21,7 @@ use stickler::{Gatekeeper, Outbox, Side};
 
 use super::backoff::Backoff;
 use super::child::{ServerCommand, exit_code, signal_group};
+use super::footprint;
 use super::handshake::Handshake;
 use super::http::Keeping;
 use super::log::{Level, Log};
@@ -267,6 +268,7 @@ impl Shared {
     fn observe(&self, outbox: &Outbox<'_>) {
         for event in &outbox.events {
             self.log.event(event);
+            footprint::observe(event);
         }
     }
 

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::mail::{self, Mail, Waiter};
 use super::opening::Opening;
+use crate::gateway::footprint;
 use crate::gateway::log::{Level, Log};
 use heard::answered;
 pub(super) use heard::{Heard, is_same_message};
@@ -263,6 +264,7 @@ impl Conversation {
     fn observe(&self, events: &[Event]) {
         for event in events {
             self.log.event(event);
+            footprint::observe(event);
         }
     }
 
