@@ -102,6 +102,17 @@ impl Policy {
     /// What becomes of a notification of that side that breaks that rule. Nobody waits for an answer
     /// to it, so by default it passes.
     pub fn notification_action(&self, side: Side, rule: MessageRule) -> Action {
+        self.action_if_asked_for(side, rule)
+    }
+
+    /// What becomes of a call of a tool that the server has never listed, with a name like none that
+    /// it lists. Servers may have tools that they do not list, so by default it passes.
+    pub fn unlisted_tool_action(&self) -> Action {
+        self.action_if_asked_for(Side::Client, MessageRule::UnknownTool)
+    }
+
+    /// Enforced only by those who are strict in general or here.
+    fn action_if_asked_for(&self, side: Side, rule: MessageRule) -> Action {
         let is_exception = self.exceptions.iter().any(|(s, r, _)| (*s, *r) == (side, rule));
         match self.action(side, rule) {
             Action::Enforce if self.default == Stance::Helpful && !is_exception => Action::Warn,

@@ -1,6 +1,6 @@
 //! The tools of all servers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ pub(crate) struct ServerTools {
     tools: HashMap<String, Entry>,
     names: Vec<String>,
     outputs: HashMap<String, Arc<OutputSchema>>,
+    /// Tools that the server has listed before and lists no more.
+    former: HashSet<String>,
     freshness: Freshness,
     incomplete: bool,
 }
@@ -117,7 +119,12 @@ impl ToolSchemaCache {
             }
             learnt.insert(tool, entry);
         }
-        write(&self.servers).insert(server.to_owned(), Arc::new(learnt));
+        let mut servers = write(&self.servers);
+        if let Some(known) = servers.get(server) {
+            learnt.remember(known, self.limits.tools_per_server);
+        }
+        servers.insert(server.to_owned(), Arc::new(learnt));
+        drop(servers);
         write(&self.compiled).retain(|_, compiled| compiled.strong_count() > 0);
         discovery
     }
@@ -178,6 +185,11 @@ impl ToolSchemaCache {
     /// The names of a server's tools, in the order they were learnt.
     pub fn tool_names(&self, server: &str) -> Vec<String> {
         self.server(server).map(|tools| tools.names.clone()).unwrap_or_default()
+    }
+
+    /// Whether a server has listed a tool before and lists it no more.
+    pub(crate) fn was_listed(&self, server: &str, tool: &str) -> bool {
+        self.server(server).is_some_and(|tools| tools.former.contains(tool))
     }
 
     /// The tools of a server whose schemas cannot be used.
@@ -279,6 +291,13 @@ impl ServerTools {
 
     pub(crate) fn output(&self, tool: &str) -> Option<&OutputSchema> {
         self.outputs.get(tool).map(AsRef::as_ref)
+    }
+
+    /// Which tools of an older list are not in this one, at most so many.
+    fn remember(&mut self, older: &Self, most: usize) {
+        let names = older.names.iter().chain(&older.former);
+        let gone = names.filter(|name| !self.tools.contains_key(*name)).take(most);
+        self.former = gone.cloned().collect();
     }
 
     fn insert(&mut self, tool: &ToolDefinition, entry: Entry) {

@@ -29,14 +29,15 @@ use crate::arguments::McpValidator;
 use crate::envelope::{Glimpse, RequestId};
 use crate::middleware::ValidationMiddleware;
 use crate::protocol::Revision;
-use crate::rules::{Code, MessageRule};
+use crate::rules::Code;
 use crate::side::Side;
 use crate::tool_validation::ToolValidationCapability;
-use crate::verdict::{Decision, Verdict};
+use crate::verdict::Decision;
 use answers::Answers;
 use held::Held;
 use own::OwnRequests;
 use subscription::Subscription;
+use waiting::is_by_list;
 
 /// Stands between one client and one server.
 #[derive(Debug)]
@@ -225,8 +226,8 @@ impl Gatekeeper {
         out: &mut Outbox<'m>,
     ) {
         let verdict = self.middleware.handle(Side::Client, &message, now);
-        if which == Try::First && is_refused_by_a_list(&verdict) && self.list_is_old(now) {
-            self.middleware.take_back_refusal();
+        if which == Try::First && is_by_list(&verdict) && self.list_is_old(now) {
+            self.take_back(&verdict);
             self.hold(message.into_owned(), now, out);
             return;
         }
@@ -279,10 +280,4 @@ impl Gatekeeper {
             }
         }
     }
-}
-
-fn is_refused_by_a_list(verdict: &Verdict) -> bool {
-    let by_list = |rule| matches!(rule, MessageRule::UnknownTool | MessageRule::InvalidArguments);
-    matches!(verdict.decision, Decision::Answer(_))
-        && verdict.findings.iter().any(|finding| by_list(finding.rule))
 }

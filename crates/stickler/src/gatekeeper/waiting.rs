@@ -7,7 +7,9 @@ use super::own::{Progress, Reply};
 use super::{Event, Gatekeeper, Outbox, Try};
 use crate::headers::VERSION_KEY;
 use crate::protocol::Revision;
+use crate::rules::MessageRule;
 use crate::tape::TapeBuffer;
+use crate::verdict::{Decision, Verdict};
 
 impl Gatekeeper {
     /// Whether a message is a call that should wait until the tools are known.
@@ -50,6 +52,14 @@ impl Gatekeeper {
     pub(super) fn own_revision(&self) -> Option<Revision> {
         let waiting = self.held.first().filter(|_| !self.middleware.is_revision_settled());
         waiting.and_then(declared_revision).or_else(|| self.middleware.revision())
+    }
+
+    /// A call is to be judged again: what came of it has not happened.
+    pub(super) fn take_back(&mut self, verdict: &Verdict) {
+        match (&verdict.decision, &verdict.subject.id) {
+            (Decision::Forward, Some(id)) => self.middleware.take_back_call(id),
+            _ => self.middleware.take_back_refusal(),
+        }
     }
 
     /// A list of a few seconds ago is as good as a new one.
@@ -110,6 +120,21 @@ impl Gatekeeper {
         for message in self.held.take() {
             self.admit(Cow::Owned(message), now, Try::Last, out);
         }
+    }
+}
+
+/// Whether a newer list of tools could lead to another verdict on a call.
+pub(super) fn is_by_list(verdict: &Verdict) -> bool {
+    let has = |rule| verdict.findings.iter().any(|finding| finding.rule == rule);
+    match verdict.decision {
+        Decision::Answer(_) => has(MessageRule::UnknownTool) || has(MessageRule::InvalidArguments),
+        // An id that is in use is that of another call, which must not be taken back.
+        Decision::Forward => {
+            verdict.subject.id.is_some()
+                && has(MessageRule::UnknownTool)
+                && !has(MessageRule::DuplicateId)
+        }
+        _ => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::shape::quoted;
 use super::{Incoming, ValidationMiddleware};
-use crate::arguments::{ARGUMENTS, ValidationResult};
+use crate::arguments::{ARGUMENTS, ValidationErrorKind, ValidationResult};
 use crate::envelope::Envelope;
 use crate::policy::AnswerForm;
 use crate::render::{CallRefusal, Reply};
@@ -52,7 +52,12 @@ impl ValidationMiddleware {
             case.tell_each(withheld.repeated);
             return None;
         }
-        case.tell_each(result.findings());
+        if is_like_no_tool(&result) && !self.validator.cache().was_listed(&self.server, &name) {
+            let action = case.policy().unlisted_tool_action();
+            result.findings().into_iter().for_each(|finding| case.tell_by(action, finding));
+        } else {
+            case.tell_each(result.findings());
+        }
         if !case.is_refused() {
             return None;
         }
@@ -89,6 +94,14 @@ impl ValidationMiddleware {
                 .unwrap_or_else(|_| ValidationResult::valid()),
         }
     }
+}
+
+/// Whether the tool is none that the server lists, and its name is like none of theirs.
+fn is_like_no_tool(result: &ValidationResult) -> bool {
+    result.errors.iter().any(|error| match &error.kind {
+        ValidationErrorKind::UnknownTool { suggestions, .. } => suggestions.is_empty(),
+        _ => false,
+    })
 }
 
 /// What was wrong is told, but nothing is wrong any more.

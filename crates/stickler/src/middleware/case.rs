@@ -36,7 +36,13 @@ impl Case {
 
     /// Something is wrong: the policy says what that leads to.
     pub(super) fn tell(&mut self, finding: Finding) {
-        match self.policy.action(self.side, finding.rule) {
+        let action = self.policy.action(self.side, finding.rule);
+        self.tell_by(action, finding);
+    }
+
+    /// Something is wrong, and that is what it leads to.
+    pub(super) fn tell_by(&mut self, action: Action, finding: Finding) {
+        match action {
             Action::Off => return,
             Action::Warn => {}
             Action::Enforce => {

@@ -154,6 +154,11 @@ impl ValidationMiddleware {
         self.session.take_back_refusal();
     }
 
+    /// A call that was to go on stays for now: it will be judged again.
+    pub(crate) fn take_back_call(&mut self, id: &RequestId) {
+        self.session.flights(Side::Client).take_back(id);
+    }
+
     /// A request was answered by somebody other than the one it was forwarded to.
     pub fn settle(&mut self, requester: Side, id: &RequestId) {
         self.session.flights(requester).land(id);

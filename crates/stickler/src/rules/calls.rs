@@ -71,7 +71,9 @@ pub(super) static CALLS: &[Rule] = &[
         id: "STK-106",
         severity: Severity::Error,
         summary: "unknown tool",
-        why: "The server has no tool with that name, so nothing was done.",
+        why: "The server lists no tool with that name. Where it lists one with a name like it, or \
+              did so before, the call was not made. Otherwise the gateway passes it on, because \
+              a server may have tools that it does not list; `strict` refuses it, too.",
         mend: "Use one of the names in the answer. The nearest come first.",
         json_rpc: Some(json_rpc::INVALID_PARAMS),
     },

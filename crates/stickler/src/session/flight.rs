@@ -92,6 +92,14 @@ impl Flights {
         self.open.insert(id, Box::new(flight));
     }
 
+    /// It has not departed after all.
+    pub(crate) fn take_back(&mut self, id: &RequestId) {
+        let flight = self.open.remove(id);
+        if let Some(token) = flight.and_then(|flight| flight.progress_token) {
+            self.tokens.remove(&token);
+        }
+    }
+
     /// A response has come.
     pub(crate) fn land(&mut self, id: &RequestId) -> Landing {
         let Some(flight) = self.close(id, Ending::Answered) else {

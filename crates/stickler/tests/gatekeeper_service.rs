@@ -1,0 +1,161 @@
+//! The gatekeeper announces and serves `toolValidation`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "tests are blunt"
+)]
+
+mod support {
+    pub(crate) mod link;
+}
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::link::{Link, call, initialize, initialized, is_help, stat};
+
+#[test]
+fn the_capability_and_the_tool_are_spliced_in_and_nothing_else_changes() {
+    let mut link = Link::new();
+    link.client(initialize());
+    let reply = br#"{ "jsonrpc":"2.0", "id":1, "result":{"protocolVersion":"2025-11-25", "capabilities":{"tools":{}, "experimental":{"x":1e2}},"serverInfo":{"name":"s","version":"1"}} }"#;
+    let outbox = link.gatekeeper.from_server(reply, Duration::ZERO);
+    let text = String::from_utf8(outbox.to_client[0].to_vec()).unwrap();
+    let (before, rest) = text.split_once(r#","toolValidation":{"supported":true"#).unwrap();
+    assert!(reply.starts_with(before.as_bytes()) && before.ends_with("1e2"));
+    assert!(rest.ends_with(r#"}},"serverInfo":{"name":"s","version":"1"}} }"#));
+
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let sent = link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": [stat()] } }));
+    let tools = sent.client[0]["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 2);
+    assert_eq!((&tools[0], &tools[1]["name"]), (&stat(), &json!("stickler_validate")));
+}
+
+#[test]
+fn calls_are_validated_without_being_made() {
+    let mut link = Link::informed();
+    let ask = |link: &mut Link, id, tool, arguments| {
+        let sent = link.client(call(id, tool, arguments));
+        assert!(sent.server.is_empty());
+        assert_eq!(sent.client.len(), 1);
+        sent.client[0]["result"].clone()
+    };
+    let single = json!({ "tool": "server:stat", "arguments": { "pth": "a" } });
+    let answer = ask(&mut link, 3, "stickler_validate", single.clone());
+    let structured = &answer["structuredContent"];
+    assert_eq!(structured["valid"], false);
+    assert_eq!(structured["suggestions"], json!(["path"]));
+    assert_eq!(structured["details"]["corrected"]["arguments"], json!({ "path": "a" }));
+    assert_eq!(answer["content"][0]["text"], structured.to_string());
+    let both = json!({ "calls": [single, { "tool": "stat", "arguments": { "path": "a" } }] });
+    let answer = ask(&mut link, 4, "validate", both);
+    let valid: Vec<&Value> = answer["structuredContent"]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["valid"])
+        .collect();
+    assert_eq!(valid, [false, true]);
+    assert!(is_help(
+        &json!({ "result": ask(&mut link, 5, "stickler_validate", json!({ "tol": "stat" })) })
+    ));
+    assert_eq!(ask(&mut link, 6, "stickler_validate", json!({}))["isError"], true);
+    assert_eq!(link.gatekeeper.in_flight(), 0);
+}
+
+#[test]
+fn a_server_that_validates_itself_is_left_to_it() {
+    let mut link = Link::new();
+    link.client(initialize());
+    let own = json!({ "tools": {}, "experimental": { "toolValidation": { "supported": true } } });
+    assert_eq!(link.server(initialized(own.clone())).client, [initialized(own)]);
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let tools = json!([{ "name": "validate", "inputSchema": { "type": "object" } }]);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": tools } });
+    assert_eq!(link.server(list.clone()).client, [list]);
+    let asked = call(3, "validate", json!({}));
+    assert_eq!(link.client(asked.clone()).server, [asked]);
+}
+
+/// A server that validates itself, and its tools.
+fn validating(caching: Value) -> Link {
+    let mut link = Link::new();
+    link.client(initialize());
+    let capability = json!({ "supported": true, "method": "validate", "caching": caching });
+    link.server(initialized(
+        json!({ "tools": {}, "experimental": { "toolValidation": capability } }),
+    ));
+    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let validate = json!({ "name": "validate", "inputSchema": { "type": "object" } });
+    link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": [stat(), validate] } }));
+    link
+}
+
+fn question(id: u32, path: Value) -> Value {
+    call(id, "validate", json!({ "tool": "stat", "arguments": { "path": path } }))
+}
+
+fn deep_answer(id: u32) -> Value {
+    let report = json!({ "valid": false, "errors": ["there is no such file"] });
+    let result = json!({ "content": [], "structuredContent": report });
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+#[test]
+fn the_servers_own_validation_is_asked_only_about_what_satisfies_the_schema() {
+    let mut link = validating(json!({ "enabled": false }));
+    let sent = link.client(question(5, json!(7)));
+    assert!(sent.server.is_empty());
+    assert_eq!(sent.client[0]["result"]["structuredContent"]["valid"], false);
+    let good = question(6, json!("a"));
+    assert_eq!(link.client(good.clone()).server, [good]);
+    assert_eq!(link.server(deep_answer(6)).client, [deep_answer(6)]);
+    let again = question(7, json!("a"));
+    assert_eq!(link.client(again.clone()).server, [again], "nothing is kept unless it may be");
+}
+
+#[test]
+fn deep_answers_are_kept_for_as_long_as_the_server_says() {
+    let mut link = validating(json!({ "enabled": true, "ttl": 60 }));
+    link.client(question(6, json!("a")));
+    link.server(deep_answer(6));
+    let sent = link.client(question(7, json!("a")));
+    assert!(sent.server.is_empty());
+    assert_eq!(sent.client, [deep_answer(7)], "the same answer under the new id");
+    assert_eq!(link.client(question(8, json!("b"))).server.len(), 1, "another question");
+    link.now += 60;
+    assert_eq!(link.client(question(9, json!("a"))).server.len(), 1, "its time is over");
+}
+
+#[test]
+fn deep_answers_are_forgotten_when_tools_or_resources_change() {
+    for method in ["notifications/tools/list_changed", "notifications/resources/updated"] {
+        let mut link = validating(json!({ "enabled": true, "ttl": 60 }));
+        link.client(question(6, json!("a")));
+        link.server(deep_answer(6));
+        link.server(
+            json!({ "jsonrpc": "2.0", "method": method, "params": { "uri": "file:///a" } }),
+        );
+        let sent = link.client(question(7, json!("a")));
+        assert!(sent.client.is_empty(), "{method}");
+        assert_eq!(sent.server.len(), 1, "{method}");
+    }
+}
+
+#[test]
+fn own_answers_follow_the_list() {
+    let mut link = Link::informed();
+    let ask = |id| call(id, "stickler_validate", json!({ "tool": "stat", "arguments": {} }));
+    for id in [5, 6] {
+        let sent = link.client(ask(id));
+        assert_eq!(sent.client[0]["id"], id);
+        assert_eq!(sent.client[0]["result"]["structuredContent"]["valid"], false);
+    }
+    link.client(json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/list" }));
+    let lenient = json!({ "name": "stat", "inputSchema": { "type": "object" } });
+    link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "tools": [lenient] } }));
+    assert_eq!(link.client(ask(8)).client[0]["result"]["structuredContent"]["valid"], true);
+}
