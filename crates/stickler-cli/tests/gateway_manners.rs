@@ -26,11 +26,13 @@ fn a_foreign_host_is_not_served_on_loopback() {
     let gateway = Gateway::scripted(&["--allow-origin", "https://app.example"]);
     let status =
         |gateway: &Gateway, host: &str| gateway.post(&[("host", host)], &initialize()).status;
-    for host in ["localhost", "LocalHost:80", "127.0.0.1:9", "[::1]:9", "app.example"] {
+    for host in ["localhost", "LocalHost:80", "127.0.0.1:9", "[::1]", "[::1]:9", "app.example:1"] {
         assert_eq!(status(&gateway, host), 200, "{host}");
     }
-    for host in ["evil.example", "evil.example:80", "localhost.evil.example", "192.168.0.1", "a b"]
-    {
+    let others =
+        ["evil.example", "evil.example:80", "localhost.evil.example", "192.168.0.1", "a b"];
+    let odd = ["localhost:evil.example", "evil.example:80@localhost", "127.0.0.1.evil.example:9"];
+    for host in others.into_iter().chain(odd) {
         assert!(matches!(status(&gateway, host), 400 | 403), "{host}");
     }
     let refused = gateway.post(&[("host", "evil.example")], &initialize());

@@ -12,7 +12,7 @@ use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
     let Configuration { run, servers, notes } = config::load(options)?;
-    let log = Log { level: run.log, server: "configuration".to_owned() };
+    let log = Log { level: run.log, server: "configuration".into() };
     for (level, note) in &notes {
         log.say(*level, note);
     }
@@ -34,6 +34,7 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
 
 fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> Endpoint {
     let Configured { name, server, settings } = one;
+    let name: Arc<str> = name.into();
     let policy = Arc::new(settings.policy());
     let keeping = Keeping {
         idle: settings.idle,
@@ -44,7 +45,7 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> En
         restart: settings.restart,
     };
     let recipe = Recipe {
-        name: name.clone(),
+        name: Arc::clone(&name),
         validator: Arc::new(McpValidator::new(settings.validation)),
         policy,
         protocol: Arc::clone(schemas),

@@ -1,6 +1,7 @@
 //! The first observer: one line a finding on standard error, argument values kept out.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use stickler::{Decision, Edit, Event, Severity, Side, Verdict};
@@ -22,7 +23,7 @@ pub(crate) enum Level {
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
     pub(crate) level: Level,
-    pub(crate) server: String,
+    pub(crate) server: Arc<str>,
 }
 
 impl Log {

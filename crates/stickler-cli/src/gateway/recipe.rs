@@ -12,7 +12,7 @@ use stickler::{
 /// What all gatekeepers of a run have in common.
 #[derive(Debug)]
 pub(crate) struct Recipe {
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     pub(crate) validator: Arc<McpValidator>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) protocol: Arc<ProtocolSchemas>,
@@ -22,13 +22,13 @@ pub(crate) struct Recipe {
 impl Recipe {
     /// For one connection to the server that the tool cache knows by that name. The revision is
     /// given where something other than the messages says it.
-    pub(crate) fn gatekeeper(&self, server: &str, revision: Option<Revision>) -> Gatekeeper {
+    pub(crate) fn gatekeeper(&self, server: &Arc<str>, revision: Option<Revision>) -> Gatekeeper {
         self.settled(server, revision, self.settings.clone())
     }
 
     /// The same for one that subscribes to changes of the tools: the only one of those that share
     /// what is learnt.
-    pub(crate) fn subscriber(&self, server: &str, revision: Option<Revision>) -> Gatekeeper {
+    pub(crate) fn subscriber(&self, server: &Arc<str>, revision: Option<Revision>) -> Gatekeeper {
         let mut settings = self.settings.clone();
         settings.subscribes = true;
         self.settled(server, revision, settings)
@@ -36,7 +36,7 @@ impl Recipe {
 
     fn settled(
         &self,
-        server: &str,
+        server: &Arc<str>,
         revision: Option<Revision>,
         settings: GatekeeperSettings,
     ) -> Gatekeeper {
@@ -49,26 +49,26 @@ impl Recipe {
 
     /// For a session whose handshake took place elsewhere or was forgotten, and came to that
     /// version.
-    pub(crate) fn gatekeeper_in_session(&self, server: &str, version: &str) -> Gatekeeper {
+    pub(crate) fn gatekeeper_in_session(&self, server: &Arc<str>, version: &str) -> Gatekeeper {
         let middleware = self.middleware(server).in_session(version);
         self.around(server, middleware, self.settings.clone())
     }
 
-    fn middleware(&self, server: &str) -> ValidationMiddleware {
-        ValidationMiddleware::new(server, Arc::clone(&self.validator))
+    fn middleware(&self, server: &Arc<str>) -> ValidationMiddleware {
+        ValidationMiddleware::new(Arc::clone(server), Arc::clone(&self.validator))
             .with_policy(Arc::clone(&self.policy))
             .with_protocol(Arc::clone(&self.protocol))
     }
 
     fn around(
         &self,
-        server: &str,
+        server: &Arc<str>,
         middleware: ValidationMiddleware,
         mut settings: GatekeeperSettings,
     ) -> Gatekeeper {
         settings.first_number = first_number();
         let validator = Arc::clone(&self.validator);
-        Gatekeeper::new(server, validator, middleware, settings)
+        Gatekeeper::new(Arc::clone(server), validator, middleware, settings)
     }
 
     /// The most that a message may have.

@@ -1,6 +1,6 @@
 //! The tools of all servers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::schema::{CompiledSchema, SchemaRefusal};
 #[derive(Debug, Default)]
 pub struct ToolSchemaCache {
     limits: Limits,
-    servers: RwLock<HashMap<String, Arc<ServerTools>>>,
+    /// Asked several times for each message, and mostly there is one.
+    servers: RwLock<BTreeMap<String, Arc<ServerTools>>>,
     /// How often each server's tools have changed, whether they were known or not.
     changes: RwLock<HashMap<String, u64>>,
     /// One compiled form per distinct schema, whoever uses it.
@@ -145,7 +146,7 @@ impl ToolSchemaCache {
 
     /// How far what is known of a server can be relied on; `None` when nothing is known.
     pub fn freshness(&self, server: &str) -> Option<Freshness> {
-        self.server(server).map(|tools| tools.freshness)
+        read(&self.servers).get(server).map(|tools| tools.freshness)
     }
 
     /// Whether a server's tools are known, but may have changed since.

@@ -134,9 +134,19 @@ impl<'m> Scan<'m> {
     }
 }
 
+/// Names and ids are mostly over before a search has begun.
+const SHORT: usize = 16;
+
 /// Where a string ends, its closing quote included.
 fn string_end(bytes: &[u8], quote: usize) -> Option<usize> {
     let mut at = quote + 1;
+    for byte in bytes.get(at..)?.iter().take(SHORT) {
+        match byte {
+            b'"' => return Some(at + 1),
+            b'\\' => break,
+            _ => at += 1,
+        }
+    }
     loop {
         at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
         if bytes.get(at) == Some(&b'"') {
@@ -166,7 +176,7 @@ mod tests {
 
     #[test]
     fn where_messages_belong() {
-        let cases: [(&str, Bearing, Option<&str>, Option<&str>); 10] = [
+        let cases: [(&str, Bearing, Option<&str>, Option<&str>); 11] = [
             (
                 r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#,
                 Bearing::Request,
@@ -182,6 +192,12 @@ mod tests {
             ("{}", Bearing::Unknown, None, None),
             (r#"{"id"#, Bearing::Unknown, None, None),
             ("hello", Bearing::Unknown, None, None),
+            (
+                r#"{"a name that is longer than most":"and a value with \" in it, too","id":3,"result":1}"#,
+                Bearing::Response,
+                Some("3"),
+                None,
+            ),
         ];
         for (text, bearing, id, method) in cases {
             let address = Address::of(text.as_bytes());

@@ -19,7 +19,10 @@ impl RequestId {
     pub fn of(node: Node<'_>) -> Option<Self> {
         match node.kind() {
             Kind::String => Some(Self::String(node.as_str()?.into())),
-            Kind::Number if node.type_name() == "integer" => Some(Self::of_number(node.raw())),
+            Kind::Number => match plain_integer(node.raw().as_bytes()) {
+                Some(number) => Some(Self::Integer(number)),
+                None => (node.type_name() == "integer").then(|| Self::of_number(node.raw())),
+            },
             _ => None,
         }
     }
@@ -48,6 +51,9 @@ impl RequestId {
 
     /// The id that a JSON text is.
     pub fn parse(text: &[u8]) -> Option<Self> {
+        if let Some(number) = plain_integer(text) {
+            return Some(Self::Integer(number));
+        }
         let mut buffer = TapeBuffer::new();
         Self::of(buffer.read(text, 1).ok()?.root())
     }
@@ -59,6 +65,18 @@ impl RequestId {
             Self::Large(digits) => digits.as_ref().to_owned(),
             Self::String(text) => crate::tape::quote(text),
         }
+    }
+}
+
+/// Nearly every id: digits, and not too many of them.
+fn plain_integer(text: &[u8]) -> Option<i64> {
+    const MOST: usize = 18;
+    match text {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', rest @ ..] if rest.len() < MOST && rest.iter().all(u8::is_ascii_digit) => {
+            Some(text.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+        }
+        _ => None,
     }
 }
 
@@ -79,6 +97,18 @@ mod tests {
         }
         for text in ["null", "true", "1.5", "1e-1", "[]", "{}"] {
             assert_eq!(id(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_the_id_that_its_value_is() {
+        for text in ["0", "7", "10", "999999999999999999", "1000000000000000000", "-1", "\"7\""] {
+            assert_eq!(RequestId::parse(text.as_bytes()), id(text), "{text}");
+        }
+        let largest = RequestId::Integer(999_999_999_999_999_999);
+        assert_eq!(RequestId::parse(b"999999999999999999"), Some(largest));
+        for text in ["", "007", "1a", "+1", "1.5", " "] {
+            assert_eq!(RequestId::parse(text.as_bytes()), None, "{text}");
         }
     }
 

@@ -42,7 +42,7 @@ use waiting::is_by_list;
 /// Stands between one client and one server.
 #[derive(Debug)]
 pub struct Gatekeeper {
-    server: String,
+    server: Arc<str>,
     validator: Arc<McpValidator>,
     middleware: ValidationMiddleware,
     settings: GatekeeperSettings,
@@ -69,7 +69,7 @@ impl Gatekeeper {
     /// For one connection. The middleware brings policy, schemas and revision; its validator is the
     /// one whose cache is kept fresh.
     pub fn new(
-        server: impl Into<String>,
+        server: impl Into<Arc<str>>,
         validator: Arc<McpValidator>,
         middleware: ValidationMiddleware,
         settings: GatekeeperSettings,

@@ -27,7 +27,7 @@ mod request;
 mod response;
 mod shape;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use crate::arguments::McpValidator;
@@ -47,13 +47,17 @@ use case::Case;
 #[derive(Debug)]
 pub struct ValidationMiddleware {
     /// The name under which the server's tools are known.
-    server: String,
+    server: Arc<str>,
     validator: Arc<McpValidator>,
     protocol: Arc<ProtocolSchemas>,
     policy: Arc<Policy>,
     session: Session,
     buffer: TapeBuffer,
 }
+
+/// What holds where nothing else is said, made once: some connections last for one message.
+static PROTOCOL: LazyLock<Arc<ProtocolSchemas>> = LazyLock::new(Arc::default);
+static POLICY: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
 
 /// How deep a message is looked into that is too deep already, to see whether it is JSON at all.
 const DEEPEST: usize = 1 << 16;
@@ -69,13 +73,13 @@ struct Incoming<'m> {
 impl ValidationMiddleware {
     /// For one connection to a server. The validator is shared: what is learnt about the server's
     /// tools on one connection holds for the others.
-    pub fn new(server: impl Into<String>, validator: Arc<McpValidator>) -> Self {
+    pub fn new(server: impl Into<Arc<str>>, validator: Arc<McpValidator>) -> Self {
         let session = Session::new(&validator.config().limits);
         Self {
             server: server.into(),
             validator,
-            protocol: Arc::default(),
-            policy: Arc::default(),
+            protocol: Arc::clone(&PROTOCOL),
+            policy: Arc::clone(&POLICY),
             session,
             buffer: TapeBuffer::new(),
         }

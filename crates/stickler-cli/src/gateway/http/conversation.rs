@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::HeaderMap;
-use stickler::envelope::{Address, Bearing, Glimpse, RequestId};
+use stickler::envelope::{Bearing, Glimpse, RequestId};
 use stickler::frame::Frame;
 use stickler::tape::{Node, TapeBuffer};
 use stickler::{Code, Era, Event, Gatekeeper, Revision, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::letter::Letter;
 use super::mail::{self, Mail, Waiter};
 use super::opening::Opening;
 use crate::gateway::footprint;
@@ -68,6 +69,8 @@ pub(super) struct Posted {
     pub(super) answers: Vec<Bytes>,
     /// What goes on to the server.
     pub(super) onward: Vec<Bytes>,
+    /// The requests in it that nobody waits for here.
+    pub(super) ids: Vec<RequestId>,
     /// Where the answers will come that are still to come.
     pub(super) mail: Option<Waiter>,
 }
@@ -122,19 +125,15 @@ impl Conversation {
     }
 
     /// Judges what a client has posted. Nothing is sent yet.
-    pub(super) fn post(self: &Arc<Self>, body: &Bytes, streams: bool, waits: Waits) -> Posted {
-        let address = Address::of(body);
-        let mut ids = match address.bearing {
-            Bearing::Request => address.request_id(body).into_iter().collect(),
-            Bearing::Batch => mail::ids_in(body, |one| one.get("method").is_some()),
-            _ => Vec::new(),
-        };
+    pub(super) fn post(self: &Arc<Self>, letter: &Letter, streams: bool, waits: Waits) -> Posted {
+        let body = &letter.body;
+        let mut ids = letter.requests();
         let token = if ids.len() == 1 { mail::progress_token(body) } else { None };
         let mut gatekeeper = self.gatekeeper();
         let outbox = gatekeeper.from_client(body, self.started.elapsed());
         let deadline = gatekeeper.next_deadline();
         let heard = Heard::of(&outbox, body);
-        match address.bearing {
+        match letter.bearing() {
             Bearing::Request if !heard.to_client.is_empty() => ids.clear(),
             Bearing::Batch => {
                 let done: Vec<RequestId> =
@@ -144,18 +143,17 @@ impl Conversation {
             _ => {}
         }
         let goes_on = || heard.to_server.iter().any(|onward| is_same_message(onward, body));
-        if waits == Waits::Never || (waits == Waits::IfHeld && goes_on()) {
-            ids.clear();
-        }
+        let waits = waits == Waits::Always || (waits == Waits::IfHeld && !goes_on());
         // Under the gatekeeper's lock: the answer may be on its way before anything else happens.
-        let mail = (!ids.is_empty()).then(|| self.mail().wait(ids, token.as_ref(), streams));
+        let mail = (waits && !ids.is_empty())
+            .then(|| self.mail().wait(std::mem::take(&mut ids), token.as_ref(), streams));
         drop(gatekeeper);
         self.observe(&outbox.events);
         self.keep_time(deadline);
-        if address.bearing == Bearing::Notification {
+        if letter.bearing() == Bearing::Notification {
             self.end_cancelled(body);
         }
-        Posted { answers: heard.to_client, onward: heard.to_server, mail }
+        Posted { answers: heard.to_client, onward: heard.to_server, ids, mail }
     }
 
     /// Judges what the server has said. Nothing is sent yet.
@@ -250,8 +248,8 @@ impl Conversation {
     }
 
     /// The requests in a message will not be sent after all, and nobody is there to be told.
-    pub(super) fn abandon(&self, message: &[u8]) {
-        for id in mail::requests_in(message) {
+    pub(super) fn abandon(&self, message: &Bytes) {
+        for id in Letter::of(message.clone()).requests() {
             self.give_up_on(&id, Code::ServerGone, "its client went away");
         }
     }

@@ -20,6 +20,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::conversation::{Conversation, Link, Waits};
+use super::letter::Letter;
 use super::listening::Listening;
 use super::reply::SESSION;
 use super::upstream::Upstream;
@@ -146,7 +147,7 @@ impl Client {
 
     /// Requests go their own ways; what comes before and after them keeps its order.
     async fn line(&self, line: Bytes) {
-        let posted = self.conversation.post(&line, true, Waits::Never);
+        let posted = self.conversation.post(&Letter::of(line), true, Waits::Never);
         self.conversation.deliver(posted.answers).await;
         for message in posted.onward {
             let address = Address::of(&message);

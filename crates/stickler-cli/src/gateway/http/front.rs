@@ -7,11 +7,12 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
-use stickler::envelope::{Address, Glimpse};
+use stickler::envelope::Glimpse;
 use stickler::headers::{VERSION, VERSION_KEY};
 use stickler::{Era, Revision, Side};
 
 use super::body::{self, Received};
+use super::letter::Letter;
 use super::manners::{self, Hosts, is_loopback};
 use super::reading;
 use super::reply::{self, Answer, SESSION};
@@ -163,18 +164,23 @@ impl Front {
 
     async fn post(&self, headers: HeaderMap, body: Bytes) -> Answer {
         match &self.backend {
-            Backend::Command(sessions, switchboard) => match era(&headers, &body) {
-                Era::Legacy => to_command::post(sessions, &headers, body).await,
-                Era::Modern => to_command::post_modern(switchboard, sessions, &headers, body).await,
-            },
-            Backend::Url(proxy) => proxy.post(headers, body).await,
+            Backend::Command(sessions, switchboard) => {
+                let letter = Letter::of(body);
+                match era(&headers, &letter) {
+                    Era::Legacy => to_command::post(sessions, &headers, &letter).await,
+                    Era::Modern => {
+                        to_command::post_modern(switchboard, sessions, &headers, &letter).await
+                    }
+                }
+            }
+            Backend::Url(proxy) => proxy.post(headers, Letter::of(body)).await,
         }
     }
 
     async fn listen(&self, headers: HeaderMap) -> Answer {
         match &self.backend {
             Backend::Url(proxy) => proxy.get(headers).await,
-            Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
+            Backend::Command(..) if era(&headers, &Letter::empty()) == Era::Modern => {
                 reply::not_allowed("POST", "there is no GET stream since 2026-07-28")
             }
             Backend::Command(..) if !headers.contains_key(SESSION) => {
@@ -188,7 +194,7 @@ impl Front {
     async fn close(&self, headers: HeaderMap) -> Answer {
         match &self.backend {
             Backend::Url(proxy) => proxy.delete(headers).await,
-            Backend::Command(..) if era(&headers, &[]) == Era::Modern => {
+            Backend::Command(..) if era(&headers, &Letter::empty()) == Era::Modern => {
                 reply::not_allowed("POST", "there are no sessions since 2026-07-28")
             }
             Backend::Command(sessions, _) => to_command::close(sessions, &headers),
@@ -197,16 +203,16 @@ impl Front {
 }
 
 /// The era that a request belongs to: its session says, or its header, or its body.
-pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
+pub(super) fn era(headers: &HeaderMap, letter: &Letter) -> Era {
     if headers.contains_key(SESSION) {
         return Era::Legacy;
     }
     let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
-    let says_so = || memchr::memmem::find(body, VERSION_KEY.as_bytes()).is_some();
+    let says_so = || memchr::memmem::find(&letter.body, VERSION_KEY.as_bytes()).is_some();
     let is_modern = match version {
         // The handshake is legacy whatever version it asks for, unless both header and body say
         // that it is none.
-        _ if is_initialize(body) => version.is_some_and(is_modern) && says_so(),
+        _ if letter.is_initialize() => version.is_some_and(is_modern) && says_so(),
         Some(version) => is_modern(version),
         None => says_so(),
     };
@@ -216,18 +222,6 @@ pub(super) fn era(headers: &HeaderMap, body: &[u8]) -> Era {
 /// Versions are dates: one that we do not know is newer or nonsense.
 fn is_modern(version: &str) -> bool {
     Revision::parse(version).is_none_or(|one| one.era() == Era::Modern)
-}
-
-pub(super) fn is_initialize(body: &[u8]) -> bool {
-    method(body) == Some(b"initialize")
-}
-
-pub(super) fn is_initialized(body: &[u8]) -> bool {
-    method(body) == Some(b"notifications/initialized")
-}
-
-fn method(body: &[u8]) -> Option<&[u8]> {
-    Address::of(body).method.and_then(|span| body.get(span))
 }
 
 /// Takes as long for a wrong token as for a right one.

@@ -287,16 +287,6 @@ pub(super) fn ids_in(batch: &[u8], wanted: impl Fn(Node<'_>) -> bool) -> Vec<Req
     elements.filter_map(|one| one.get("id").and_then(RequestId::of)).collect()
 }
 
-/// The requests in a message.
-pub(super) fn requests_in(message: &[u8]) -> Vec<RequestId> {
-    let address = Address::of(message);
-    match address.bearing {
-        Bearing::Request => address.request_id(message).into_iter().collect(),
-        Bearing::Batch => ids_in(message, |one| one.get("method").is_some()),
-        _ => Vec::new(),
-    }
-}
-
 /// The requests that a batch answers.
 pub(super) fn answered(batch: &[u8]) -> Vec<RequestId> {
     ids_in(batch, |one| one.get("method").is_none())

@@ -28,20 +28,24 @@ impl Hosts {
         Self { allowed: Some(origins.iter().filter_map(of_origin).chain(listen).collect()) }
     }
 
-    fn know(&self, host: &str) -> bool {
-        let Some(allowed) = &self.allowed else { return true };
-        is_loopback(host) || allowed.iter().any(|one| one.eq_ignore_ascii_case(host))
-    }
-
     /// The refusal of a request for some other host.
     pub(super) fn check(&self, headers: &HeaderMap) -> Option<Answer> {
+        let allowed = self.allowed.as_ref()?;
         let host = headers.get(HOST)?.to_str().unwrap_or_default();
-        let name = host.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
-        if name.is_some_and(|name| self.know(&name)) {
+        let name = without_port(host);
+        if is_loopback(name) || allowed.iter().any(|one| one.eq_ignore_ascii_case(name)) {
             return None;
         }
         let reason = "this `Host` is not served here; call it `localhost`, or allow its origin";
         Some(reply::refusal(StatusCode::FORBIDDEN, reason))
+    }
+}
+
+/// The name in a `Host` header. Something odd is left as it is: it is nobody's name.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
     }
 }
 

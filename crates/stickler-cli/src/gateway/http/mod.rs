@@ -29,6 +29,7 @@ mod fetching;
 mod from_stdio;
 mod front;
 mod known;
+mod letter;
 mod listening;
 mod mail;
 mod manners;

@@ -14,7 +14,7 @@ use stickler::{Code, Era, error_reply};
 
 use super::body::{self, Received};
 use super::from_stdio::Client;
-use super::front::is_initialize;
+use super::letter::Letter;
 use super::old_transport;
 use super::reply::SESSION;
 use crate::gateway::log::Level;
@@ -63,7 +63,7 @@ impl Client {
             let read = self.events(response.into_body(), Some(&message)).await;
             return self.resume(&message, read).await;
         }
-        if is_initialize(&message)
+        if Letter::of(message.clone()).is_initialize()
             && old_transport::is_spoken(&self.upstream, status, &self.headers(&[])).await
         {
             return self.fail(&message, Code::CannotStart, old_transport::REASON).await;

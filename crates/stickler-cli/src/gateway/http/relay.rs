@@ -14,8 +14,8 @@ use stickler::envelope::{Address, Bearing, RequestId};
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};
 use super::deadline::Deadline;
-use super::front::is_initialized;
-use super::mail::{Parcel, requests_in};
+use super::letter::Letter;
+use super::mail::Parcel;
 use super::old_transport;
 use super::reply::{self, Answer};
 use super::to_url::{Proxy, unreachable};
@@ -53,19 +53,23 @@ impl<'p> Exchange<'p> {
 }
 
 impl Exchange<'_> {
-    pub(super) async fn post(&self, headers: HeaderMap, body: Bytes) -> Answer {
-        let Posted { mut answers, mut onward, mail } =
-            self.conversation.post(&body, true, Waits::IfHeld);
-        let mine = onward.iter().position(|one| is_same_message(one, &body));
+    pub(super) async fn post(&self, headers: HeaderMap, letter: Letter) -> Answer {
+        let Posted { mut answers, mut onward, ids, mail } =
+            self.conversation.post(&letter, true, Waits::IfHeld);
+        let body = &letter.body;
+        let mine = onward.iter().position(|one| is_same_message(one, body));
         let mine = mine.map(|index| onward.remove(index));
         if !onward.is_empty() || mail.is_some() {
             self.conversation.set_context(&headers);
         }
         self.conversation.send(onward);
-        let message = match (mine, mail) {
-            (Some(message), _) => message,
+        let (message, ids) = match (mine, mail) {
+            (Some(message), _) => (message, ids),
             (None, Some(mut mail)) => match mail.recv().await {
-                Some(Parcel::Forward(message)) => message,
+                Some(Parcel::Forward(message)) => {
+                    let ids = Letter::of(message.clone()).requests();
+                    (message, ids)
+                }
                 Some(Parcel::Message(answer) | Parcel::Last(answer)) => {
                     return self.verdict(answer);
                 }
@@ -75,10 +79,9 @@ impl Exchange<'_> {
                 return answers.pop().map_or_else(reply::accepted, |one| self.verdict(one));
             }
         };
-        let ids = requests_in(&message);
         let session = headers.clone();
         let mut guard = self.abandon_on_drop(&message);
-        self.wait_for_streams(&message, &ids).await;
+        self.wait_for_streams(&letter, &ids).await;
         let late = Deadline::of(self, &message, &ids);
         let sent = tokio::select! {
             sent = self.send(Method::POST, headers, message) => sent,
@@ -92,7 +95,7 @@ impl Exchange<'_> {
             Ok(sent) => sent,
             Err(reason) => {
                 self.give_up(&ids, Code::CannotStart, &reason);
-                return unreachable(&body, &reason);
+                return unreachable(body, &reason);
             }
         };
         if response.status() == StatusCode::NOT_FOUND {
@@ -101,7 +104,7 @@ impl Exchange<'_> {
         let status = response.status();
         if self.opens && old_transport::is_spoken(&self.proxy.upstream, status, &session).await {
             self.give_up(&ids, Code::CannotStart, old_transport::REASON);
-            return unreachable(&body, old_transport::REASON);
+            return unreachable(body, old_transport::REASON);
         }
         let answer = self.answer(response, lease, late, answers, session).await;
         guard.0 = None;
@@ -109,13 +112,13 @@ impl Exchange<'_> {
     }
 
     /// Streams are for sessions, which only the legacy era has.
-    async fn wait_for_streams(&self, message: &[u8], ids: &[RequestId]) {
+    async fn wait_for_streams(&self, letter: &Letter, ids: &[RequestId]) {
         let opening = &self.conversation.opening;
         if !self.is_modern && !ids.is_empty() {
             opening.first().await;
         }
         opening.done().await;
-        if !self.is_modern && ids.is_empty() && is_initialized(message) {
+        if !self.is_modern && ids.is_empty() && letter.is_initialized() {
             opening.expect();
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Router {
 }
 
 struct Route {
-    name: String,
+    name: Arc<str>,
     /// Where it is; the first is the one that is told to people.
     paths: Vec<String>,
     front: Front,
@@ -41,7 +41,7 @@ impl Router {
         let is_only = endpoints.len() == 1;
         let is_open = token.is_none();
         let routes = endpoints.into_iter().map(|endpoint| {
-            let name = endpoint.recipe.name.clone();
+            let name = Arc::clone(&endpoint.recipe.name);
             let own = format!("/{}{path}", segment(&name));
             // The only server is where people look first.
             let paths = if is_only { vec![path.clone(), own, String::new()] } else { vec![own] };
@@ -73,7 +73,7 @@ impl Router {
     /// What is at no server's path.
     fn elsewhere(&self, path: &str, request: &Request<Incoming>) -> Answer {
         if path == "/healthz" {
-            let names: Vec<&str> = self.routes.iter().map(|route| route.name.as_str()).collect();
+            let names: Vec<&str> = self.routes.iter().map(|route| &*route.name).collect();
             let health = json!({ "status": "ok", "servers": names });
             return reply::json(StatusCode::OK, health.to_string());
         }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::body::{OnDrop, Source};
 use super::conversation::{Conversation, Posted, Waits};
-use super::front::is_initialize;
+use super::letter::Letter;
 use super::mail::{Parcel, Waiter};
 use super::manners::accepts_streams;
 use super::modern;
@@ -22,33 +22,35 @@ use super::sessions::{NoSession, Session, Sessions};
 use super::switchboard::Switchboard;
 
 /// A legacy POST: to the session that it names, or to a new one.
-pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, body: Bytes) -> Answer {
+pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, letter: &Letter) -> Answer {
+    let body = &letter.body;
     let streams = accepts_streams(headers);
     let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
     if version.is_some_and(|version| Revision::parse(version).is_none()) {
         let reason = "the header `MCP-Protocol-Version` names no version that is known here";
-        return reply::failure(StatusCode::BAD_REQUEST, &body, reason);
+        return reply::failure(StatusCode::BAD_REQUEST, body, reason);
     }
     let Some(name) = headers.get(SESSION) else {
-        return open(sessions, body, streams).await;
+        return open(sessions, letter, streams).await;
     };
     match name.to_str().ok().and_then(|name| sessions.get(name)) {
-        Some(session) => converse(sessions, &session, &body, streams, None).await,
-        None => reply::failure(StatusCode::NOT_FOUND, &body, "there is no such session"),
+        Some(session) => converse(sessions, &session, letter, streams, None).await,
+        None => reply::failure(StatusCode::NOT_FOUND, body, "there is no such session"),
     }
 }
 
-async fn open(sessions: &Arc<Sessions>, body: Bytes, streams: bool) -> Answer {
-    if !is_initialize(&body) {
+async fn open(sessions: &Arc<Sessions>, letter: &Letter, streams: bool) -> Answer {
+    let body = &letter.body;
+    if !letter.is_initialize() {
         let reason = "the header `Mcp-Session-Id` is missing: a session begins with `initialize`";
-        return reply::failure(StatusCode::BAD_REQUEST, &body, reason);
+        return reply::failure(StatusCode::BAD_REQUEST, body, reason);
     }
     let (name, session) = match sessions.open() {
         Ok(opened) => opened,
-        Err(reason) => return no_session(&reason, &body),
+        Err(reason) => return no_session(&reason, body),
     };
     let guard = close_unless_open(sessions, &name, &session);
-    let mut answer = converse(sessions, &session, &body, streams, Some(guard)).await;
+    let mut answer = converse(sessions, &session, letter, streams, Some(guard)).await;
     if session.process.is_ending() || sessions.get(&name).is_none() {
         return answer;
     }
@@ -74,43 +76,45 @@ pub(super) async fn post_modern(
     switchboard: &Switchboard,
     sessions: &Sessions,
     headers: &HeaderMap,
-    body: Bytes,
+    letter: &Letter,
 ) -> Answer {
+    let body = &letter.body;
     let recipe = &sessions.recipe;
-    if let Some(refusal) = modern::check(recipe, &recipe.name, headers, &body) {
+    if let Some(refusal) = modern::check(recipe, &recipe.name, headers, body) {
         return modern::refuse(refusal, &sessions.log);
     }
-    if is_initialize(&body) {
+    if letter.is_initialize() {
         // A server that many share is not to be shaken hands with.
-        return modern::no_method(&body, "initialize");
+        return modern::no_method(body, "initialize");
     }
     let line = match switchboard.line().await {
         Ok(line) => line,
-        Err(reason) => return no_session(&reason, &body),
+        Err(reason) => return no_session(&reason, body),
     };
     line.room().await;
     let (conversation, guard) = line.converse(Revision::LATEST);
     let streams = accepts_streams(headers);
-    let Posted { answers, onward, mail } = conversation.post(&body, streams, Waits::Always);
+    let Posted { answers, onward, mail, .. } = conversation.post(letter, streams, Waits::Always);
     conversation.send(onward);
     let patience = streams.then_some(sessions.keep_alive);
     let waiting = Waiting { mail, patience, guard: Some(guard) };
-    modern::with_status(respond(&conversation, answers, waiting, &body).await)
+    modern::with_status(respond(&conversation, answers, waiting, body).await)
 }
 
 async fn converse(
     sessions: &Sessions,
     session: &Session,
-    body: &Bytes,
+    letter: &Letter,
     streams: bool,
     guard: Option<OnDrop>,
 ) -> Answer {
     session.process.pipe.room().await;
-    let Posted { answers, onward, mail } = session.conversation.post(body, streams, Waits::Always);
+    let Posted { answers, onward, mail, .. } =
+        session.conversation.post(letter, streams, Waits::Always);
     session.conversation.send(onward);
     let patience = streams.then_some(sessions.keep_alive);
     let waiting = Waiting { mail, patience, guard };
-    respond(&session.conversation, answers, waiting, body).await
+    respond(&session.conversation, answers, waiting, &letter.body).await
 }
 
 fn no_session(reason: &NoSession, body: &[u8]) -> Answer {

@@ -6,7 +6,6 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use bytes::Bytes;
 use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
 use stickler::headers::VERSION;
@@ -17,8 +16,9 @@ use tokio::time::Instant;
 
 use super::Keeping;
 use super::conversation::Conversation;
-use super::front::{era, is_initialize};
+use super::front::era;
 use super::known::KnownSessions;
+use super::letter::Letter;
 use super::listening::{Listening, Nowhere, Subscriptions};
 use super::modern;
 use super::own::ToUrl;
@@ -73,19 +73,19 @@ impl Proxy {
         }))
     }
 
-    pub(super) async fn post(self: &Arc<Self>, mut headers: HeaderMap, body: Bytes) -> Answer {
-        let is_modern = era(&headers, &body) == Era::Modern;
-        if is_modern && let Some(refused) = self.check_headers(&headers, &body) {
+    pub(super) async fn post(self: &Arc<Self>, mut headers: HeaderMap, letter: Letter) -> Answer {
+        let is_modern = era(&headers, &letter) == Era::Modern;
+        if is_modern && let Some(refused) = self.check_headers(&headers, &letter.body) {
             return refused;
         }
         let context = self.context(&headers);
-        let opens = !is_modern && is_initialize(&body);
+        let opens = !is_modern && letter.is_initialize();
         let conversation = self.conversation(&headers, opens, context);
         strip_request(&mut headers);
         let unsubscribed = is_modern && !self.subscriptions.has(context);
         let unsubscribed = unsubscribed.then(|| headers.clone());
         let exchange = Exchange { is_modern, opens, ..Exchange::new(self, &conversation) };
-        let answer = exchange.post(headers, body).await;
+        let answer = exchange.post(headers, letter).await;
         if let Some(headers) = unsubscribed {
             self.subscribe(context, headers);
         }
@@ -156,9 +156,9 @@ impl Proxy {
     }
 
     /// The name of the server in the cache, for one authorization.
-    pub(super) fn server_name(&self, context: u64) -> String {
+    pub(super) fn server_name(&self, context: u64) -> Arc<str> {
         if context == 0 {
-            return self.recipe.name.clone();
+            return Arc::clone(&self.recipe.name);
         }
         let name = |context: u64| format!("{}#{context:016x}", self.recipe.name);
         let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -169,7 +169,7 @@ impl Proxy {
             self.recipe.validator.cache().remove_server(&name(oldest));
             self.subscriptions.end(oldest);
         }
-        name(context)
+        name(context).into()
     }
 
     fn check_headers(&self, headers: &HeaderMap, body: &[u8]) -> Option<Answer> {
@@ -203,7 +203,7 @@ impl Proxy {
     }
 
     /// For a request whose session is not known here, or that has none.
-    fn newcomer(&self, server: &str, headers: &HeaderMap, opens: bool) -> Gatekeeper {
+    fn newcomer(&self, server: &Arc<str>, headers: &HeaderMap, opens: bool) -> Gatekeeper {
         if opens {
             return self.recipe.gatekeeper(server, None);
         }

@@ -1,0 +1,50 @@
+//! A message from a client, and where it belongs: read once, asked by all who handle it.
+
+use bytes::Bytes;
+use stickler::envelope::{Address, Bearing, RequestId};
+
+use super::mail;
+
+/// The body of a POST.
+#[derive(Debug, Clone)]
+pub(super) struct Letter {
+    pub(super) body: Bytes,
+    address: Address,
+}
+
+impl Letter {
+    pub(super) fn of(body: Bytes) -> Self {
+        let address = Address::of(&body);
+        Self { body, address }
+    }
+
+    /// Of a request of HTTP that brings no message.
+    pub(super) fn empty() -> Self {
+        Self::of(Bytes::new())
+    }
+
+    pub(super) fn bearing(&self) -> Bearing {
+        self.address.bearing
+    }
+
+    /// The requests in it.
+    pub(super) fn requests(&self) -> Vec<RequestId> {
+        match self.address.bearing {
+            Bearing::Request => self.address.request_id(&self.body).into_iter().collect(),
+            Bearing::Batch => mail::ids_in(&self.body, |one| one.get("method").is_some()),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn is_initialize(&self) -> bool {
+        self.method() == Some(b"initialize")
+    }
+
+    pub(super) fn is_initialized(&self) -> bool {
+        self.method() == Some(b"notifications/initialized")
+    }
+
+    fn method(&self) -> Option<&[u8]> {
+        self.address.method.clone().and_then(|span| self.body.get(span))
+    }
+}
