@@ -2,22 +2,31 @@
 //!
 //! Reading options, compiling schemas and learning tools run through two thirds of the code that a
 //! gateway ever uses, once. The pages of it count as the process's own for as long as it runs,
-//! though it may wait for days. When the first tools are known they are given back; what is used
-//! again comes back from the page cache by itself.
+//! though it may wait for days. When the first tools are known, and when the first of them has been
+//! called, they are given back; what is used again comes back from the page cache by itself.
 
 use std::sync::Once;
 use std::time::Duration;
 
 use stickler::{Event, Side};
 
-/// What the first tool list sets off is over by then.
+/// What a first message sets off is over by then.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Takes note of an event; the first one that has to do with a tool list ends the start.
+/// What is done once by much code that nothing else needs: tools are learnt from the first list, the
+/// shapes of calls and their results are compiled for the first call.
+#[derive(Debug, Clone, Copy)]
+enum First {
+    List,
+    Call,
+}
+
+/// Takes note of an event; what the start needed is given back after the first list and call.
 pub(crate) fn observe(event: &Event) {
-    static START: Once = Once::new();
-    if !START.is_completed() && is_about_tools(event) {
-        START.call_once(|| {
+    static SEEN: [Once; 2] = [const { Once::new() }; 2];
+    let Some(once) = first(event).and_then(|first| SEEN.get(first as usize)) else { return };
+    if !once.is_completed() {
+        once.call_once(|| {
             // Apart, so that no message waits for it.
             std::thread::spawn(|| {
                 std::thread::sleep(PAUSE);
@@ -27,13 +36,17 @@ pub(crate) fn observe(event: &Event) {
     }
 }
 
-fn is_about_tools(event: &Event) -> bool {
+fn first(event: &Event) -> Option<First> {
     match event {
-        Event::Learnt { .. } => true,
+        Event::Learnt { .. } => Some(First::List),
         Event::Judged { sender: Side::Server, verdict } => {
-            verdict.subject.method.as_deref() == Some("tools/list")
+            match verdict.subject.method.as_deref()? {
+                "tools/list" => Some(First::List),
+                "tools/call" => Some(First::Call),
+                _ => None,
+            }
         }
-        _ => false,
+        _ => None,
     }
 }
 
