@@ -27,6 +27,7 @@ pub(super) fn jobs(installed: &Installed) -> Vec<Job<'_>> {
         (Server::Everything, Way::Url),
         (Server::Fixture, Way::Url),
         (Server::Fixture, Way::Command),
+        (Server::FastMcp, Way::Url),
         (Server::Rmcp, Way::Wrapped),
         (Server::Rmcp, Way::WrappedRaw),
     ];

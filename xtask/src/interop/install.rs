@@ -25,10 +25,12 @@ const PACKAGES: &[&str] = &[
     "@modelcontextprotocol/server-memory@2026.8.31",
 ];
 
-/// Servers and the older client, then the newer client: the two do not go together.
-const PYTHON: [(&str, &[&str]); 2] = [
+/// Servers and the older client, then the newer client: the two do not go together. `FastMCP` brings a
+/// version of its own choice.
+const PYTHON: [(&str, &[&str]); 3] = [
     ("python1", &["mcp==1.30.0", "mcp-server-git==2026.10.10", "mcp-server-time==2026.10.10"]),
     ("python2", &["mcp==2.3.0"]),
+    ("fastmcp", &["fastmcp==4.1.2"]),
 ];
 
 /// Where everything was put.

@@ -14,6 +14,9 @@ const STRICTER: &str = "the server does not look at `Host` and `Origin`, the gat
 const HEADERS: &str = "the server knows nothing of 2026-07-28; the gateway compares headers, \
     `_meta` and body before the server is asked";
 
+const MISSHAPEN: &str = "the server takes parameters of the wrong shape for a first call; the \
+    gateway refuses them, as the check wants";
+
 const NO_STREAM: &str = "in front of a command an answer without other messages is JSON, not a \
     stream that could be resumed";
 
@@ -26,6 +29,11 @@ impl Standing {
             (Server::Everything, Way::Url, "2026-07-28") => {
                 &[("server-stateless", HEADERS), ("tasks-request-headers", HEADERS)]
             }
+            (Server::FastMcp, Way::Url, "2025-11-25") => &[("dns-rebinding-protection", STRICTER)],
+            (Server::FastMcp, Way::Url, _) => &[
+                ("dns-rebinding-protection", STRICTER),
+                ("input-required-result-validate-input", MISSHAPEN),
+            ],
             (Server::Fixture, Way::Command, "2025-11-25") => {
                 &[("server-sse-multiple-streams", NO_STREAM), ("server-sse-polling", NO_STREAM)]
             }

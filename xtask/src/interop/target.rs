@@ -10,6 +10,8 @@ use super::process::Listening;
 pub(super) enum Server {
     Everything,
     Fixture,
+    /// On `FastMCP`, with tools that can be called and are not listed.
+    FastMcp,
     /// On the Rust SDK, with and without the wrapper of `stickler-rmcp`.
     Rmcp,
 }
@@ -50,6 +52,11 @@ impl Target {
         let program = match server {
             Server::Everything => installed.npm_program("mcp-server-everything"),
             Server::Fixture => installed.script("server.mjs"),
+            Server::FastMcp => {
+                let script = "xtask/fixtures/fastmcp-server/server.py";
+                let script = crate::paths::root().join(script).to_string_lossy().into_owned();
+                vec![installed.python("fastmcp", "python"), script]
+            }
             Server::Rmcp => vec![installed.rmcp_server()],
         };
         if way == Way::Command {
@@ -76,7 +83,7 @@ fn listening(server: Server, way: Way, program: &[String]) -> Result<Listening, 
             (Server::Everything, _) => {
                 command.arg("streamableHttp").env("PORT", port.to_string());
             }
-            (Server::Fixture, _) => {
+            (Server::Fixture | Server::FastMcp, _) => {
                 command.arg(port.to_string());
             }
             (Server::Rmcp, way) => {
