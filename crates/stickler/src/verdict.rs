@@ -108,7 +108,11 @@ impl Finding {
         if self.expected.is_empty() {
             return format!("[{rule}] {}", self.message);
         }
-        let received = self.received.split(' ').next().unwrap_or_default();
+        // What a schema has refused is told as its type and its value, and only the type is no secret.
+        let is_value = !self.schema_path.is_empty() || self.rule == MessageRule::InvalidArguments;
+        let words = if is_value { 1 } else { usize::MAX };
+        let received: Vec<&str> = self.received.split(' ').take(words).collect();
+        let received = received.join(" ");
         let place = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
         let told = format!("[{rule}] {place}expected {}, received {received}", self.expected);
         if self.schema_path.is_empty() {
@@ -127,5 +131,20 @@ impl Verdict {
     /// Whether the message goes on untouched.
     pub fn is_forward(&self) -> bool {
         self.decision == Decision::Forward
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finding, MessageRule};
+
+    #[test]
+    fn what_is_logged_has_no_values_and_whole_sentences() {
+        let own =
+            Finding::new(MessageRule::Capability, "m").with("the capability", "not announced");
+        assert_eq!(own.masked(), "[capability] expected the capability, received not announced");
+        let of_call =
+            Finding::new(MessageRule::InvalidArguments, "m").with("integer", "string \"x y\"");
+        assert_eq!(of_call.masked(), "[STK-107] expected integer, received string");
     }
 }

@@ -12,7 +12,7 @@ mod support {
 
 use serde_json::json;
 use stickler::{
-    Action, Event, GatekeeperSettings, MessageRule, Policy, Side, ValidationMiddleware,
+    Action, Event, GatekeeperSettings, MessageRule, Policy, Revision, Side, ValidationMiddleware,
 };
 use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
 
@@ -209,4 +209,54 @@ fn after_a_change_the_next_call_is_judged_by_the_new_list() {
     let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
     let sent = link.server(list_of(&waiting.server[0], json!([])));
     assert_eq!(sent.client[0]["error"]["message"], "Unknown tool: stat");
+}
+
+#[test]
+fn a_tool_is_not_taken_for_the_name_that_only_the_gateway_answers_to() {
+    let mut link = Link::informed();
+    let sent = link.client(call(7, "evaluate", json!({})));
+    assert_eq!(sent.server, [call(7, "evaluate", json!({}))], "`validate` is on no list");
+    let sent = link.client(call(8, "stickler_validat", json!({})));
+    assert_eq!(sent.client[0]["error"]["data"]["suggestions"][0], "stickler_validate");
+}
+
+#[test]
+fn what_is_wrong_with_a_call_of_an_unlisted_tool_beside_its_name_is_refused() {
+    let mut link = Link::informed();
+    let sent = link.client(call(7, "hidden", json!(7)));
+    assert!(sent.server.is_empty());
+    let message = sent.client[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`/params/arguments` must be an object"), "{message}");
+}
+
+#[test]
+fn an_id_that_is_in_use_is_not_taken_back_with_a_call_that_has_it_too() {
+    let off = Policy::default().with(Side::Client, MessageRule::DuplicateId, Action::Off);
+    let off = std::sync::Arc::new(off);
+    let begin =
+        |middleware: ValidationMiddleware| middleware.with_policy(std::sync::Arc::clone(&off));
+    let mut link = Link::with(begin);
+    link.shake_hands();
+    link.learn_tools();
+    link.now = 60;
+    link.client(call(7, "stat", json!({ "path": "a" })));
+    let sent = link.client(call(7, "hidden", json!({})));
+    assert_eq!(sent.server, [call(7, "hidden", json!({}))], "it does not wait");
+    assert_eq!(link.gatekeeper.in_flight(), 1);
+    let answer = json!({ "jsonrpc": "2.0", "id": 7, "result": { "content": [] } });
+    assert_eq!(broken(&link.server(answer).events), []);
+}
+
+#[test]
+fn a_batch_waits_for_a_new_list_whatever_becomes_of_its_calls() {
+    let mut link = Link::with(|middleware| middleware.with_revision(Revision::V2025_03_26));
+    link.shake_hands();
+    link.learn_tools();
+    link.now = 60;
+    let batch = json!([call(7, "hidden", json!({})), call(8, "stats", json!({}))]);
+    let waiting = link.client(batch.clone());
+    assert!(waiting.client.is_empty(), "{waiting:?}");
+    let tools = json!([stat(), { "name": "stats", "inputSchema": { "type": "object" } }]);
+    let sent = link.server(list_of(&waiting.server[0], tools));
+    assert_eq!((sent.server, sent.client), (vec![batch], vec![]));
 }

@@ -225,8 +225,10 @@ impl Gatekeeper {
         which: Try,
         out: &mut Outbox<'m>,
     ) {
+        let before = self.middleware.departed();
         let verdict = self.middleware.handle(Side::Client, &message, now);
-        if which == Try::First && is_by_list(&verdict) && self.list_is_old(now) {
+        let has_departed = self.middleware.departed() != before;
+        if which == Try::First && is_by_list(&verdict, has_departed) && self.list_is_old(now) {
             self.take_back(&verdict);
             self.hold(message.into_owned(), now, out);
             return;

@@ -21,6 +21,9 @@ impl Gatekeeper {
         }
         let freshness = self.validator.cache().freshness(&self.server);
         let known = freshness.is_some_and(|freshness| !freshness.is_stale(now));
+        // A batch is judged once, so whatever it holds must be judged by a list that will do.
+        let is_batch = || message.trim_ascii_start().first() == Some(&b'[');
+        let known = known && !(is_batch() && self.list_is_old(now));
         !known && mentions(b"tools/call") && self.can_ask(now)
     }
 
@@ -124,15 +127,13 @@ impl Gatekeeper {
 }
 
 /// Whether a newer list of tools could lead to another verdict on a call.
-pub(super) fn is_by_list(verdict: &Verdict) -> bool {
+pub(super) fn is_by_list(verdict: &Verdict, has_departed: bool) -> bool {
     let has = |rule| verdict.findings.iter().any(|finding| finding.rule == rule);
     match verdict.decision {
         Decision::Answer(_) => has(MessageRule::UnknownTool) || has(MessageRule::InvalidArguments),
-        // An id that is in use is that of another call, which must not be taken back.
+        // One that goes on without having departed has the id of another, which must stay.
         Decision::Forward => {
-            verdict.subject.id.is_some()
-                && has(MessageRule::UnknownTool)
-                && !has(MessageRule::DuplicateId)
+            has_departed && verdict.subject.id.is_some() && has(MessageRule::UnknownTool)
         }
         _ => false,
     }

@@ -1,15 +1,19 @@
 //! The arguments stage: do the arguments of a `tools/call` satisfy the tool's schema?
 
+use std::sync::Arc;
+
 use super::case::Case;
 use super::shape::quoted;
 use super::{Incoming, ValidationMiddleware};
 use crate::arguments::{ARGUMENTS, ValidationErrorKind, ValidationResult};
+use crate::discovery::CachedSchema;
 use crate::envelope::Envelope;
-use crate::policy::AnswerForm;
+use crate::policy::{Action, AnswerForm};
 use crate::render::{CallRefusal, Reply};
 use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
 use crate::tape::Node;
+use crate::tool_validation::{DEFAULT_METHOD, VALIDATION_TOOL_DESCRIPTION};
 use crate::verdict::{Decision, Finding};
 
 /// What the protocol stage has against the arguments, kept for the tool's own check to say better.
@@ -52,9 +56,15 @@ impl ValidationMiddleware {
             case.tell_each(withheld.repeated);
             return None;
         }
-        if is_like_no_tool(&result) && !self.validator.cache().was_listed(&self.server, &name) {
+        if self.is_like_no_tool(&result) && !self.validator.cache().was_listed(&self.server, &name)
+        {
             let action = case.policy().unlisted_tool_action();
             result.findings().into_iter().for_each(|finding| case.tell_by(action, finding));
+            if action != Action::Enforce {
+                case.tell_each(withheld.shape);
+                case.tell_each(withheld.repeated);
+                return None;
+            }
         } else {
             case.tell_each(result.findings());
         }
@@ -76,6 +86,25 @@ impl ValidationMiddleware {
         Some(Decision::Answer(reply.call_refusal(&refusal, form)))
     }
 
+    /// Whether the tool is none that is listed, and its name is like none of those.
+    fn is_like_no_tool(&self, result: &ValidationResult) -> bool {
+        result.errors.iter().any(|error| match &error.kind {
+            ValidationErrorKind::UnknownTool { suggestions, .. } => {
+                suggestions.iter().all(|name| self.is_unlisted_service(name))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a name is the one that the gateway answers to beside that which it lists.
+    fn is_unlisted_service(&self, name: &str) -> bool {
+        let known = || self.validator.cache().get(&self.server, name);
+        let is_ours = |known: Arc<CachedSchema>| {
+            known.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION)
+        };
+        name == DEFAULT_METHOD && known().is_some_and(is_ours)
+    }
+
     /// A list that may have changed is never the reason for a refusal.
     fn check_arguments(
         &self,
@@ -94,14 +123,6 @@ impl ValidationMiddleware {
                 .unwrap_or_else(|_| ValidationResult::valid()),
         }
     }
-}
-
-/// Whether the tool is none that the server lists, and its name is like none of theirs.
-fn is_like_no_tool(result: &ValidationResult) -> bool {
-    result.errors.iter().any(|error| match &error.kind {
-        ValidationErrorKind::UnknownTool { suggestions, .. } => suggestions.is_empty(),
-        _ => false,
-    })
 }
 
 /// What was wrong is told, but nothing is wrong any more.

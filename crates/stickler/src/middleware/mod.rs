@@ -158,6 +158,11 @@ impl ValidationMiddleware {
         self.session.take_back_refusal();
     }
 
+    /// How many requests of the client have gone on.
+    pub(crate) fn departed(&mut self) -> u64 {
+        self.session.flights(Side::Client).departed()
+    }
+
     /// A call that was to go on stays for now: it will be judged again.
     pub(crate) fn take_back_call(&mut self, id: &RequestId) {
         self.session.flights(Side::Client).take_back(id);

@@ -54,6 +54,7 @@ pub(crate) enum Landing {
 #[derive(Debug)]
 pub(crate) struct Flights {
     limit: usize,
+    departed: u64,
     open: HashMap<RequestId, Box<Flight>>,
     tokens: HashMap<RequestId, RequestId>,
     past: Past,
@@ -61,7 +62,13 @@ pub(crate) struct Flights {
 
 impl Flights {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, open: HashMap::new(), tokens: HashMap::new(), past: Past::default() }
+        Self {
+            limit,
+            departed: 0,
+            open: HashMap::new(),
+            tokens: HashMap::new(),
+            past: Past::default(),
+        }
     }
 
     pub(crate) fn is_open(&self, id: &RequestId) -> bool {
@@ -89,13 +96,21 @@ impl Flights {
         if let Some(token) = &flight.progress_token {
             self.tokens.insert(token.clone(), id.clone());
         }
+        self.departed = self.departed.wrapping_add(1);
         self.open.insert(id, Box::new(flight));
+    }
+
+    /// How many have departed so far.
+    pub(crate) fn departed(&self) -> u64 {
+        self.departed
     }
 
     /// It has not departed after all.
     pub(crate) fn take_back(&mut self, id: &RequestId) {
         let flight = self.open.remove(id);
-        if let Some(token) = flight.and_then(|flight| flight.progress_token) {
+        if let Some(token) = flight.and_then(|flight| flight.progress_token)
+            && self.tokens.get(&token) == Some(id)
+        {
             self.tokens.remove(&token);
         }
     }

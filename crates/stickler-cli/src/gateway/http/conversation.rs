@@ -21,7 +21,6 @@ use super::mail::{self, Mail, Waiter};
 use super::opening::Opening;
 use crate::gateway::footprint;
 use crate::gateway::log::{Level, Log};
-use heard::answered;
 pub(super) use heard::{Heard, is_same_message};
 
 /// The way to the server.
@@ -127,23 +126,19 @@ impl Conversation {
     /// Judges what a client has posted. Nothing is sent yet.
     pub(super) fn post(self: &Arc<Self>, letter: &Letter, streams: bool, waits: Waits) -> Posted {
         let body = &letter.body;
-        let mut ids = letter.requests();
-        let token = if ids.len() == 1 { mail::progress_token(body) } else { None };
         let mut gatekeeper = self.gatekeeper();
         let outbox = gatekeeper.from_client(body, self.started.elapsed());
         let deadline = gatekeeper.next_deadline();
         let heard = Heard::of(&outbox, body);
-        match letter.bearing() {
-            Bearing::Request if !heard.to_client.is_empty() => ids.clear(),
-            Bearing::Batch => {
-                let done: Vec<RequestId> =
-                    heard.to_client.iter().flat_map(|one| answered(one)).collect();
-                ids.retain(|id| !done.contains(id));
-            }
-            _ => {}
-        }
-        let goes_on = || heard.to_server.iter().any(|onward| is_same_message(onward, body));
-        let waits = waits == Waits::Always || (waits == Waits::IfHeld && !goes_on());
+        let onward = heard.to_server.iter().find(|onward| is_same_message(onward, body));
+        let mut ids = match (letter.bearing(), onward) {
+            // Perhaps not all of them go on.
+            (Bearing::Batch, Some(onward)) => Letter::of(onward.clone()).requests(),
+            (_, None) if !heard.to_client.is_empty() => Vec::new(),
+            _ => letter.requests(),
+        };
+        let token = if ids.len() == 1 { mail::progress_token(body) } else { None };
+        let waits = waits == Waits::Always || (waits == Waits::IfHeld && onward.is_none());
         // Under the gatekeeper's lock: the answer may be on its way before anything else happens.
         let mail = (waits && !ids.is_empty())
             .then(|| self.mail().wait(std::mem::take(&mut ids), token.as_ref(), streams));

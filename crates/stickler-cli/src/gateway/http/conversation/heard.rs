@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use stickler::Outbox;
-use stickler::envelope::{Address, Bearing, RequestId};
-
-use super::mail;
+use stickler::envelope::Address;
 
 /// What came of a message of the server's.
 #[derive(Default)]
@@ -44,13 +42,4 @@ pub(in super::super) fn is_same_message(onward: &[u8], body: &[u8]) -> bool {
     }
     let (one, other) = (Address::of(onward), Address::of(body));
     one.bearing == other.bearing && one.request_id(onward) == other.request_id(body)
-}
-
-/// The requests that an answer answers.
-pub(super) fn answered(message: &[u8]) -> Vec<RequestId> {
-    let address = Address::of(message);
-    match address.bearing {
-        Bearing::Batch => mail::answered(message),
-        _ => address.request_id(message).into_iter().collect(),
-    }
 }
