@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Gatekeeper;
 use crate::protocol::{Era, Revision};
 use crate::tape::{Node, TapeBuffer};
-use crate::tool_validation::{VALIDATION_TOOL_DESCRIPTION, ValidationRequest, validation_tool};
+use crate::tool_validation::{ValidationRequest, is_validation_tool, validation_tool};
 use crate::verdict::{Decision, Verdict};
 
 /// The name under which the tool is announced: it must not be one that the server may have.
@@ -51,7 +51,7 @@ impl Gatekeeper {
     /// Whether the server itself has a tool of that name.
     fn server_has(&self, tool: &str) -> bool {
         let known = self.validator.cache().get(&self.server, tool);
-        known.is_some_and(|known| known.description.as_deref() != Some(VALIDATION_TOOL_DESCRIPTION))
+        known.is_some_and(|known| !is_validation_tool(&known))
     }
 
     /// The answer to a call of our tool.

@@ -1,19 +1,16 @@
 //! The arguments stage: do the arguments of a `tools/call` satisfy the tool's schema?
 
-use std::sync::Arc;
-
 use super::case::Case;
 use super::shape::quoted;
 use super::{Incoming, ValidationMiddleware};
 use crate::arguments::{ARGUMENTS, ValidationErrorKind, ValidationResult};
-use crate::discovery::CachedSchema;
 use crate::envelope::Envelope;
 use crate::policy::{Action, AnswerForm};
 use crate::render::{CallRefusal, Reply};
 use crate::repair::Edit;
 use crate::rules::{MessageRule, Severity};
 use crate::tape::Node;
-use crate::tool_validation::{DEFAULT_METHOD, VALIDATION_TOOL_DESCRIPTION};
+use crate::tool_validation::{DEFAULT_METHOD, is_validation_tool};
 use crate::verdict::{Decision, Finding};
 
 /// What the protocol stage has against the arguments, kept for the tool's own check to say better.
@@ -99,10 +96,7 @@ impl ValidationMiddleware {
     /// Whether a name is the one that the gateway answers to beside that which it lists.
     fn is_unlisted_service(&self, name: &str) -> bool {
         let known = || self.validator.cache().get(&self.server, name);
-        let is_ours = |known: Arc<CachedSchema>| {
-            known.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION)
-        };
-        name == DEFAULT_METHOD && known().is_some_and(is_ours)
+        name == DEFAULT_METHOD && known().is_some_and(|known| is_validation_tool(&known))
     }
 
     /// A list that may have changed is never the reason for a refusal.

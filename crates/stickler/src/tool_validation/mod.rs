@@ -14,7 +14,7 @@ pub use request::{ValidationQuestion, ValidationRequest, ValidationRequestRefuse
 
 use serde_json::json;
 
-use crate::discovery::ToolDefinition;
+use crate::discovery::{CachedSchema, ToolDefinition};
 
 /// The tool's name where the capability does not give another.
 pub const DEFAULT_METHOD: &str = "validate";
@@ -31,6 +31,11 @@ pub const MAX_BATCH_SIZE: usize = 100;
 /// What the tool says about itself.
 pub const VALIDATION_TOOL_DESCRIPTION: &str = "Checks the arguments of a tool call without making \
     the call. Takes one call as `tool` and `arguments`, or several as `calls`.";
+
+/// Whether a tool that is known is ours, and not one of the server's own with the same name.
+pub(crate) fn is_validation_tool(tool: &CachedSchema) -> bool {
+    tool.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION)
+}
 
 /// The tool that validates calls, under that name.
 ///
