@@ -4,7 +4,7 @@ use crate::tape::{Kind, Node, TapeBuffer};
 
 /// A request's id. Two ids are the same when JSON Schema says their values are: `1` and `1.0` are,
 /// `1` and `"1"` are not.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestId {
     /// A whole number.
     Integer(i64),

@@ -3,7 +3,7 @@
 //! The same call is often asked about again and again. An answer holds until its time is over or
 //! something changes that it may depend on; see `invalidateOn` in the capability.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::envelope::RequestId;
@@ -16,10 +16,10 @@ const LONGEST: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     /// By question, the arguments as they were written.
-    kept: HashMap<Box<str>, Answer>,
+    kept: BTreeMap<Box<str>, Answer>,
     order: VecDeque<Box<str>>,
     /// Questions that the server was asked and has not answered.
-    open: HashMap<RequestId, Box<str>>,
+    open: BTreeMap<RequestId, Box<str>>,
 }
 
 #[derive(Debug)]

@@ -45,7 +45,7 @@ pub struct Gatekeeper {
     server: Arc<str>,
     validator: Arc<McpValidator>,
     middleware: ValidationMiddleware,
-    settings: GatekeeperSettings,
+    settings: Arc<GatekeeperSettings>,
     own: OwnRequests,
     subscription: Subscription,
     held: Held,
@@ -72,8 +72,9 @@ impl Gatekeeper {
         server: impl Into<Arc<str>>,
         validator: Arc<McpValidator>,
         middleware: ValidationMiddleware,
-        settings: GatekeeperSettings,
+        settings: impl Into<Arc<GatekeeperSettings>>,
     ) -> Self {
+        let settings = settings.into();
         Self {
             server: server.into(),
             validator,

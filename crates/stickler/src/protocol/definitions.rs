@@ -1,7 +1,7 @@
 //! The definitions of one revision, each compiled when it is first asked.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ pub(super) struct Definitions {
     dialect: String,
     /// Where the definitions stand: `$defs`, or `definitions` before 2020-12.
     section: &'static str,
-    by_name: BTreeMap<Cow<'static, str>, Definition>,
+    by_name: HashMap<Cow<'static, str>, Definition>,
 }
 
 /// What has been made of a definition so far.
@@ -102,9 +102,9 @@ impl Definitions {
     }
 
     fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.by_name
-            .iter()
-            .filter_map(|(name, definition)| Some((name.as_ref(), definition.plain(name)?)))
+        let mut names: Vec<&str> = self.by_name.keys().map(Cow::as_ref).collect();
+        names.sort_unstable();
+        names.into_iter().filter_map(|name| Some((name, self.get(name)?)))
     }
 
     /// The first reference that leads nowhere: where it stands, and the name that is missing.

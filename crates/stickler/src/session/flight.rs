@@ -1,6 +1,6 @@
 //! Requests that wait for their answer.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Capabilities;
@@ -55,8 +55,9 @@ pub(crate) enum Landing {
 pub(crate) struct Flights {
     limit: usize,
     departed: u64,
-    open: HashMap<RequestId, Box<Flight>>,
-    tokens: HashMap<RequestId, RequestId>,
+    /// In order: few are in flight at once, and no ids make a tree slow.
+    open: BTreeMap<RequestId, Box<Flight>>,
+    tokens: BTreeMap<RequestId, RequestId>,
     past: Past,
 }
 
@@ -65,8 +66,8 @@ impl Flights {
         Self {
             limit,
             departed: 0,
-            open: HashMap::new(),
-            tokens: HashMap::new(),
+            open: BTreeMap::new(),
+            tokens: BTreeMap::new(),
             past: Past::default(),
         }
     }
@@ -160,8 +161,6 @@ impl Flights {
 
     /// Keeps what is in flight and a little of the past, in little memory.
     pub(crate) fn rest(&mut self) {
-        self.open.shrink_to_fit();
-        self.tokens.shrink_to_fit();
         self.past.forget_all_but(RESTING);
     }
 

@@ -1,6 +1,6 @@
 //! Tool lists that come in pages.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::discovery::ToolDefinition;
 
@@ -26,7 +26,7 @@ const MOST_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct Pages {
     limit: usize,
-    unfinished: HashMap<Box<str>, Unfinished>,
+    unfinished: BTreeMap<Box<str>, Unfinished>,
 }
 
 #[derive(Debug, Default)]
@@ -37,12 +37,12 @@ struct Unfinished {
 
 impl Pages {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, unfinished: HashMap::new() }
+        Self { limit, unfinished: BTreeMap::new() }
     }
 
     /// Lists that are not finished are not waited for.
     pub(crate) fn forget(&mut self) {
-        self.unfinished = HashMap::new();
+        self.unfinished = BTreeMap::new();
     }
 
     /// The whole list, when this page completes it. A page whose beginning was never seen says

@@ -1,6 +1,6 @@
 //! The same bad call, again and again.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Different refused calls that are remembered.
@@ -12,7 +12,7 @@ const RESTING: usize = 64;
 /// How often each call was refused, by tool and arguments.
 #[derive(Debug, Default)]
 pub struct Repeats {
-    counts: HashMap<u64, u32>,
+    counts: BTreeMap<u64, u32>,
     last: Option<u64>,
 }
 
@@ -37,7 +37,6 @@ impl Repeats {
         if self.counts.len() > RESTING {
             self.counts.clear();
         }
-        self.counts.shrink_to_fit();
     }
 
     /// The last refusal did not happen: the call will be judged again.

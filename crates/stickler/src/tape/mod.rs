@@ -57,6 +57,10 @@ impl TapeBuffer {
         bytes: &'t [u8],
         max_depth: usize,
     ) -> Result<Tape<'t>, SyntaxError> {
+        if self.tokens.capacity() == 0 {
+            // A buffer that is used once does not grow step by step.
+            self.tokens.reserve((bytes.len() / 8).clamp(8, 64));
+        }
         self.open.clear();
         self.overridden.clear();
         self.oversized.clear();
