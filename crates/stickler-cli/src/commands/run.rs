@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stickler::{McpValidator, ProtocolSchemas};
+use stickler::ProtocolSchemas;
 
 use crate::cli::RunOptions;
 use crate::config::{self, Configuration, Configured, RunSettings};
@@ -35,7 +35,6 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
 fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> Endpoint {
     let Configured { name, server, settings } = one;
     let name: Arc<str> = name.into();
-    let policy = Arc::new(settings.policy());
     let keeping = Keeping {
         idle: settings.idle,
         keep_alive: settings.keep_alive,
@@ -44,13 +43,7 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> En
         grace: settings.grace,
         restart: settings.restart,
     };
-    let recipe = Recipe {
-        name: Arc::clone(&name),
-        validator: Arc::new(McpValidator::new(settings.validation)),
-        policy,
-        protocol: Arc::clone(schemas),
-        settings: settings.gatekeeper,
-    };
+    let recipe = Recipe::new(Arc::clone(&name), settings, Arc::clone(schemas));
     Endpoint { recipe, server, keeping, log: Log { level, server: name } }
 }
 

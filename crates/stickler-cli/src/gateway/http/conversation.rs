@@ -4,7 +4,7 @@ mod alarm;
 mod delivery;
 mod heard;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,6 +22,9 @@ use super::opening::Opening;
 use crate::gateway::footprint;
 use crate::gateway::log::{Level, Log};
 pub(super) use heard::{Heard, is_same_message};
+
+/// How often others are let go first.
+const POLITE: usize = 4;
 
 /// The way to the server.
 pub(super) trait Link: Send + Sync {
@@ -48,7 +51,7 @@ pub(super) enum Waits {
 
 /// A client, a server, and what is between them.
 pub(super) struct Conversation {
-    gatekeeper: Mutex<Gatekeeper>,
+    gatekeeper: Mutex<Box<Gatekeeper>>,
     mail: Mutex<Mail>,
     link: Box<dyn Link>,
     /// The one way to a client that has only one.
@@ -103,7 +106,7 @@ impl Conversation {
         out: Option<mpsc::Sender<Bytes>>,
     ) -> Self {
         Self {
-            gatekeeper: Mutex::new(gatekeeper),
+            gatekeeper: Mutex::new(Box::new(gatekeeper)),
             mail: Mutex::default(),
             link,
             out,
@@ -115,12 +118,24 @@ impl Conversation {
     }
 
     /// A panic elsewhere left whole values behind; the conversation goes on.
-    fn gatekeeper(&self) -> MutexGuard<'_, Gatekeeper> {
+    fn gatekeeper(&self) -> MutexGuard<'_, Box<Gatekeeper>> {
         self.gatekeeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn mail(&self) -> MutexGuard<'_, Mail> {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets others work first while some other message is judged: a thread that has to wait for the
+    /// gatekeeper costs more than what it waits for.
+    pub(super) async fn turn(&self) {
+        let is_taken = || matches!(self.gatekeeper.try_lock(), Err(TryLockError::WouldBlock));
+        for _ in 0..POLITE {
+            if !is_taken() {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Judges what a client has posted. Nothing is sent yet.
@@ -137,11 +152,12 @@ impl Conversation {
             (_, None) if !heard.to_client.is_empty() => Vec::new(),
             _ => letter.requests(),
         };
-        let token = if ids.len() == 1 { mail::progress_token(body) } else { None };
         let waits = waits == Waits::Always || (waits == Waits::IfHeld && onward.is_none());
         // Under the gatekeeper's lock: the answer may be on its way before anything else happens.
-        let mail = (waits && !ids.is_empty())
-            .then(|| self.mail().wait(std::mem::take(&mut ids), token.as_ref(), streams));
+        let mail = (waits && !ids.is_empty()).then(|| {
+            let token = if ids.len() == 1 { mail::progress_token(body) } else { None };
+            self.mail().wait(std::mem::take(&mut ids), token.as_ref(), streams)
+        });
         drop(gatekeeper);
         self.observe(&outbox.events);
         self.keep_time(deadline);
@@ -208,7 +224,6 @@ impl Conversation {
     /// Gives back the memory that is not needed to go on. On behalf of a stream that is open,
     /// something may be sent at any time.
     pub(super) fn rest(&self, is_in_use: bool) {
-        self.mail().rest();
         let mut gatekeeper = self.gatekeeper();
         gatekeeper.rest();
         let is_done = gatekeeper.in_flight() == 0 && gatekeeper.next_deadline().is_none();

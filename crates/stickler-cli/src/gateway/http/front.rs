@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
 use stickler::envelope::Glimpse;
-use stickler::headers::{VERSION, VERSION_KEY};
+use stickler::headers::VERSION_KEY;
 use stickler::{Era, Revision, Side};
 
 use super::body::{self, Received};
@@ -207,7 +207,7 @@ pub(super) fn era(headers: &HeaderMap, letter: &Letter) -> Era {
     if headers.contains_key(SESSION) {
         return Era::Legacy;
     }
-    let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+    let version = manners::version(headers);
     let says_so = || memchr::memmem::find(&letter.body, VERSION_KEY.as_bytes()).is_some();
     let is_modern = match version {
         // The handshake is legacy whatever version it asks for, unless both header and body say

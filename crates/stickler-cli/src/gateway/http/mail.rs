@@ -1,11 +1,12 @@
 //! Who waits for what: the way from a message to the request that brought its reader here.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
+use memchr::memmem::Finder;
 use stickler::envelope::{Address, Bearing, RequestId};
 use stickler::tape::{Node, TapeBuffer};
 use tokio::sync::mpsc;
@@ -31,7 +32,7 @@ pub(super) enum Parcel {
 /// The readers of one client.
 #[derive(Debug, Default)]
 pub(super) struct Mail {
-    posts: HashMap<RequestId, Post>,
+    posts: BTreeMap<RequestId, Post>,
     posted: u64,
     /// The server has gone: nothing will come.
     is_closed: bool,
@@ -107,11 +108,6 @@ impl Mail {
     pub(super) fn is_attended(&self) -> bool {
         self.posts.values().any(Post::is_there)
             || self.streams.as_ref().is_some_and(|streams| streams.is_read())
-    }
-
-    /// Gives back the memory that is not needed to go on.
-    pub(super) fn rest(&mut self) {
-        self.posts.shrink_to_fit();
     }
 
     /// From now on the client can come back for what it has missed.
@@ -294,7 +290,8 @@ pub(super) fn answered(batch: &[u8]) -> Vec<RequestId> {
 
 /// The token of a progress notification, or that a request gives.
 pub(super) fn progress_token(message: &[u8]) -> Option<RequestId> {
-    memchr::memmem::find(message, b"progressToken")?;
+    static MENTION: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("progressToken"));
+    MENTION.find(message)?;
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(message, 1 << 10).ok()?;
     let params = tape.root().get("params")?;

@@ -3,6 +3,7 @@
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName};
 use hyper::{HeaderMap, Method, StatusCode, Uri};
+use stickler::headers;
 
 use super::reply::{self, Answer};
 
@@ -59,12 +60,13 @@ pub(super) fn is_loopback(host: &str) -> bool {
 /// not held against anybody.
 pub(super) fn check_kinds(method: &Method, headers: &HeaderMap) -> Option<Answer> {
     if method == Method::POST {
-        if headers.contains_key(CONTENT_TYPE) && !names(headers, CONTENT_TYPE, &["json"]) {
+        if headers.contains_key(CONTENT_TYPE) && !names(headers, CONTENT_TYPE, is_json) {
             let reason = "the body must be `application/json`";
             return Some(reply::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
         }
-        let any = ["application/json", "text/event-stream", "*/*", "application/*", "text/*"];
-        if headers.contains_key(ACCEPT) && !names(headers, ACCEPT, &any) {
+        let any = ["text/event-stream", "*/*", "application/*", "text/*"];
+        let is_any = |kind: &[u8]| is_json(kind) || is_one_of(kind, &any);
+        if headers.contains_key(ACCEPT) && !names(headers, ACCEPT, is_any) {
             let reason = "answers are `application/json` or `text/event-stream`; accept both";
             return Some(reply::refusal(StatusCode::NOT_ACCEPTABLE, reason));
         }
@@ -76,14 +78,77 @@ pub(super) fn check_kinds(method: &Method, headers: &HeaderMap) -> Option<Answer
     None
 }
 
-pub(super) fn accepts_streams(headers: &HeaderMap) -> bool {
-    names(headers, ACCEPT, &["text/event-stream", "text/*", "*/*"])
+/// The version of the protocol that a request says it belongs to.
+pub(super) fn version(headers: &HeaderMap) -> Option<&str> {
+    static VERSION: HeaderName = HeaderName::from_static(headers::VERSION);
+    headers.get(&VERSION)?.to_str().ok()
 }
 
-fn names(headers: &HeaderMap, header: HeaderName, kinds: &[&str]) -> bool {
+pub(super) fn accepts_streams(headers: &HeaderMap) -> bool {
+    names(headers, ACCEPT, |kind| is_one_of(kind, &["text/event-stream", "text/*", "*/*"]))
+}
+
+/// Whether one of the media types that a header lists counts.
+fn names(headers: &HeaderMap, header: HeaderName, counts: impl Fn(&[u8]) -> bool) -> bool {
     let values = headers.get_all(header);
-    let mut values = values.iter().map(|value| value.as_bytes().to_ascii_lowercase());
-    values.any(|value| {
-        kinds.iter().any(|kind| memchr::memmem::find(&value, kind.as_bytes()).is_some())
+    let mut kinds = values.iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    kinds.any(|kind| {
+        let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+        counts(essence.trim_ascii())
     })
+}
+
+fn is_one_of(kind: &[u8], kinds: &[&str]) -> bool {
+    kinds.iter().any(|one| kind.eq_ignore_ascii_case(one.as_bytes()))
+}
+
+/// Some call it `application/json-rpc`, or `application/vnd.example+json`.
+fn is_json(kind: &[u8]) -> bool {
+    is_one_of(kind, &["application/json"])
+        || kind.windows(4).any(|part| part.eq_ignore_ascii_case(b"json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{accepts_streams, check_kinds};
+    use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+    use hyper::{HeaderMap, Method};
+
+    fn headers(name: &HeaderName, values: &[&'static str]) -> HeaderMap {
+        values.iter().map(|value| (name.clone(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn streams_are_for_those_who_take_them() {
+        for accept in [
+            "text/event-stream",
+            "application/json, text/event-stream",
+            "application/json;q=0.5,Text/Event-Stream;q=0.9",
+            "*/*",
+        ] {
+            assert!(accepts_streams(&headers(&ACCEPT, &[accept])), "{accept}");
+        }
+        assert!(accepts_streams(&headers(&ACCEPT, &["application/json", "text/*"])), "two headers");
+        for accept in ["application/json", "", "text/event-streams", "text", ";text/event-stream"] {
+            assert!(!accepts_streams(&headers(&ACCEPT, &[accept])), "{accept}");
+        }
+        assert!(!accepts_streams(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn bodies_are_json_by_any_of_its_names() {
+        let is_refused =
+            |kind| check_kinds(&Method::POST, &headers(&CONTENT_TYPE, &[kind])).is_some();
+        for kind in [
+            "application/json",
+            "Application/JSON; charset=utf-8",
+            "application/json-rpc",
+            "application/vnd.example+json",
+        ] {
+            assert!(!is_refused(kind), "{kind}");
+        }
+        for kind in ["text/plain", "", "text/plain; note=json", "application/jso"] {
+            assert!(is_refused(kind), "{kind}");
+        }
+    }
 }

@@ -6,9 +6,10 @@
 //! both come at nearly the same moment, the gateway may see the request first: so the first one after
 //! the handshake waits a moment for the stream that most clients open then.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// A stream that has not been opened for longer than this keeps nobody waiting.
@@ -20,7 +21,8 @@ const MOMENT: Duration = Duration::from_millis(20);
 /// The streams of a client that are not open yet.
 #[derive(Debug)]
 pub(super) struct Opening {
-    state: watch::Sender<State>,
+    state: Mutex<State>,
+    changed: Notify,
     moment: Duration,
 }
 
@@ -52,18 +54,19 @@ impl Opening {
 
     fn with_moment(moment: Duration) -> Self {
         let state = State { first: First::NotYet, under_way: Vec::new() };
-        Self { state: watch::Sender::new(state), moment }
+        Self { state: Mutex::new(state), changed: Notify::new(), moment }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The client has said that the handshake is over.
     pub(super) fn expect(&self) {
-        self.state.send_if_modified(|state| {
-            let is_time = state.first == First::NotYet;
-            if is_time {
-                state.first = First::Expected;
-            }
-            is_time
-        });
+        let mut state = self.state();
+        if state.first == First::NotYet {
+            state.first = First::Expected;
+        }
     }
 
     pub(super) fn begin(&self) -> BeingOpened<'_> {
@@ -71,41 +74,53 @@ impl Opening {
     }
 
     fn begin_at(&self, moment: Instant) -> BeingOpened<'_> {
-        self.state.send_modify(|state| {
-            state.first = First::Settled;
-            state.under_way.push(moment);
-        });
+        let mut state = self.state();
+        state.first = First::Settled;
+        state.under_way.push(moment);
+        drop(state);
+        self.changed.notify_waiters();
         BeingOpened(self, moment)
     }
 
     /// For a request: lets the first stream go ahead, if it comes at once.
     pub(super) async fn first(&self) {
-        if self.state.borrow().first == First::Expected {
-            let mut state = self.state.subscribe();
-            let settled = state.wait_for(|state| state.first == First::Settled);
+        if self.state().first == First::Expected {
+            let settled = self.until(|state| state.first == First::Settled);
             if timeout(self.moment, settled).await.is_err() {
                 // Nobody else has to wait for it.
-                self.state.send_modify(|state| state.first = First::Settled);
+                self.state().first = First::Settled;
+                self.changed.notify_waiters();
             }
         }
     }
 
     /// Lets those go first that came first.
     pub(super) async fn done(&self) {
-        let Some(last) = self.state.borrow().under_way.iter().max().copied() else { return };
+        let Some(last) = self.state().under_way.iter().max().copied() else { return };
         let is_done = |state: &State| state.under_way.iter().all(|one| one.elapsed() >= PATIENCE);
-        let mut state = self.state.subscribe();
-        let _ = timeout_at(last + PATIENCE, state.wait_for(is_done)).await;
+        let _ = timeout_at(last + PATIENCE, self.until(is_done)).await;
+    }
+
+    async fn until(&self, is_so: impl Fn(&State) -> bool) {
+        loop {
+            // Hears of every change from here on.
+            let changed = self.changed.notified();
+            if is_so(&self.state()) {
+                return;
+            }
+            changed.await;
+        }
     }
 }
 
 impl Drop for BeingOpened<'_> {
     fn drop(&mut self) {
-        self.0.state.send_modify(|state| {
-            if let Some(index) = state.under_way.iter().position(|one| *one == self.1) {
-                state.under_way.swap_remove(index);
-            }
-        });
+        let mut state = self.0.state();
+        if let Some(index) = state.under_way.iter().position(|one| *one == self.1) {
+            state.under_way.swap_remove(index);
+        }
+        drop(state);
+        self.0.changed.notify_waiters();
     }
 }
 
@@ -122,7 +137,7 @@ mod tests {
         opening.expect();
         let request = async {
             opening.first().await;
-            opening.state.borrow().under_way.len()
+            opening.state().under_way.len()
         };
         let stream = async {
             tokio::task::yield_now().await;
@@ -173,6 +188,6 @@ mod tests {
         drop(fresh);
         assert!(is_done().await, "which does not count for the first");
         drop(stuck);
-        assert!(opening.state.borrow().under_way.is_empty());
+        assert!(opening.state().under_way.is_empty());
     }
 }

@@ -10,13 +10,14 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
 use stickler::envelope::{Address, Bearing, RequestId};
 use stickler::frame::{SseFrame, SseFramer};
-use stickler::headers::{self, METHOD, NAME, PARAM, VERSION};
+use stickler::headers::{self, METHOD, NAME, PARAM};
 use stickler::{Era, Revision, error_reply, rules::json_rpc};
 use tokio::time::timeout;
 
 use super::body::{self, Received};
 use super::conversation::{Conversation, Link};
 use super::mail::Parcel;
+use super::manners::version;
 use super::to_url::WeakProxy;
 use super::upstream::Upstream;
 
@@ -79,7 +80,7 @@ pub(super) fn headers_for(mut context: HeaderMap, message: &[u8]) -> HeaderMap {
     }
     context.remove(METHOD);
     context.remove(NAME);
-    let version = context.get(VERSION).and_then(|version| version.to_str().ok());
+    let version = version(&context);
     let is_modern = version.and_then(Revision::parse).is_some_and(|one| one.era() == Era::Modern);
     if is_modern {
         for (name, value) in headers::for_body(message, |_| None) {

@@ -7,14 +7,13 @@ use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
-use stickler::headers::VERSION;
 use tokio::time::timeout;
 
 use super::body::{OnDrop, Source};
 use super::conversation::{Conversation, Posted, Waits};
 use super::letter::Letter;
 use super::mail::{Parcel, Waiter};
-use super::manners::accepts_streams;
+use super::manners::{accepts_streams, version};
 use super::modern;
 use super::reading::stream;
 use super::reply::{self, Answer, SESSION};
@@ -25,7 +24,7 @@ use super::switchboard::Switchboard;
 pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, letter: &Letter) -> Answer {
     let body = &letter.body;
     let streams = accepts_streams(headers);
-    let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+    let version = version(headers);
     if version.is_some_and(|version| Revision::parse(version).is_none()) {
         let reason = "the header `MCP-Protocol-Version` names no version that is known here";
         return reply::failure(StatusCode::BAD_REQUEST, body, reason);
@@ -109,6 +108,7 @@ async fn converse(
     guard: Option<OnDrop>,
 ) -> Answer {
     session.process.pipe.room().await;
+    session.conversation.turn().await;
     let Posted { answers, onward, mail, .. } =
         session.conversation.post(letter, streams, Waits::Always);
     session.conversation.send(onward);

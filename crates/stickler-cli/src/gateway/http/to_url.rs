@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
-use stickler::headers::VERSION;
 use stickler::rules::json_rpc;
 use stickler::{Era, Gatekeeper, Revision};
 use tokio::sync::watch;
@@ -20,6 +19,7 @@ use super::front::era;
 use super::known::KnownSessions;
 use super::letter::Letter;
 use super::listening::{Listening, Nowhere, Subscriptions};
+use super::manners::version;
 use super::modern;
 use super::own::ToUrl;
 use super::recent::Recent;
@@ -57,7 +57,7 @@ impl Proxy {
         keeping: Keeping,
     ) -> io::Result<Arc<Self>> {
         // Each exchange keeps its own time.
-        let timeout = recipe.settings.request_timeout.take();
+        let timeout = Arc::make_mut(&mut recipe.settings).request_timeout.take();
         Ok(Arc::new(Self {
             recipe: Arc::new(recipe),
             upstream: Upstream::new(url, headers)?,
@@ -126,7 +126,7 @@ impl Proxy {
     /// come with the same authorization.
     fn subscribe(&self, context: u64, headers: HeaderMap) {
         let server = self.server_name(context);
-        let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+        let version = version(&headers);
         let Some(revision) = version.and_then(Revision::parse) else { return };
         if self.recipe.validator.cache().freshness(&server).is_none() {
             return;
@@ -207,7 +207,7 @@ impl Proxy {
         if opens {
             return self.recipe.gatekeeper(server, None);
         }
-        let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+        let version = version(headers);
         // Where nothing is said, it is the last revision that did not say it.
         let version = version.unwrap_or(Revision::V2025_03_26.as_str());
         if headers.contains_key(SESSION) {
