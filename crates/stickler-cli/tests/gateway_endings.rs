@@ -10,6 +10,7 @@
 
 mod support {
     pub(crate) mod http;
+    pub(crate) mod upstream;
 }
 
 use std::io::{Read as _, Write as _};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::http::Gateway;
+use support::upstream::Upstream;
 
 /// What a shell says to agree on a session.
 const AGREE: &str = r#"read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'; read -r line"#;
@@ -160,6 +162,37 @@ fn a_reader_that_has_stopped_does_not_keep_the_gateway_from_ending() {
     };
     drop(stream);
     assert!(status.is_some_and(|status| status.success()), "{status:?}");
+}
+
+#[test]
+fn what_waits_for_a_server_elsewhere_is_told_that_the_gateway_ends() {
+    // One request gets nothing, another the beginning of an answer, then the server hangs.
+    let upstream = Upstream::start(|message| {
+        if message["id"] == "nothing" {
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n";
+        format!("{head}{{\"jsonrpc\"").into_bytes()
+    });
+    let gateway = Gateway::start(&["--log", "off", "--url", &upstream.url()]);
+    let port = gateway.port;
+    let waiting = ["nothing", "half"].map(|id| {
+        std::thread::spawn(move || {
+            let body = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }).to_string();
+            let headers = [("mcp-protocol-version", "2025-11-25")];
+            support::http::request(port, "POST", "/mcp", &headers, &body).finish().json()
+        })
+    });
+    upstream.wait_for("\"nothing\"");
+    upstream.wait_for("\"half\"");
+    assert_eq!(gateway.end(), 0);
+    let [nothing, half] = waiting.map(|one| one.join().unwrap());
+    for (answer, id) in [(nothing, "nothing"), (half, "half")] {
+        assert_eq!(answer["id"], id, "{answer}");
+        let told = answer["error"]["message"].as_str().unwrap();
+        assert!(told.contains("the gateway is shutting down"), "{told}");
+    }
 }
 
 #[test]

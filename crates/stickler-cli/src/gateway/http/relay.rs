@@ -158,11 +158,13 @@ impl Exchange<'_> {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<(Response<Incoming>, Lease), String> {
-        let mut phase = self.proxy.phase.subscribe();
-        tokio::select! {
-            sent = self.proxy.upstream.send(method, headers, body) => sent,
-            _ = phase.wait_for(|phase| *phase == Phase::Closed) => Err(SHUTTING_DOWN.to_owned()),
-        }
+        let sent = self.proxy.upstream.send(method, headers, body).await;
+        sent.map_err(|reason| if self.is_over() { SHUTTING_DOWN.to_owned() } else { reason })
+    }
+
+    /// Whatever breaks off then, breaks off because of that.
+    fn is_over(&self) -> bool {
+        *self.proxy.phase.borrow() == Phase::Closed
     }
 
     async fn answer(
@@ -195,6 +197,7 @@ impl Exchange<'_> {
         };
         let bytes = match received {
             Received::Whole(bytes) => bytes,
+            Received::Broken if self.is_over() => return self.lost(ids, SHUTTING_DOWN),
             Received::Broken => return self.lost(ids, "the server broke off its answer"),
             Received::TooLarge(_) => return self.lost(ids, "the server's answer is too large"),
         };

@@ -148,6 +148,7 @@ impl Proxy {
 
     pub(super) fn close_all(&self) {
         self.phase.send_replace(Phase::Closed);
+        self.upstream.close();
     }
 
     /// What is learnt belongs to whoever was allowed to see it.

@@ -16,6 +16,8 @@ use hyper::{HeaderMap, Method, Request, Response, Uri};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::service::TowerToHyperService;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 type Sender = SendRequest<Full<Bytes>>;
 
@@ -33,6 +35,8 @@ static OF_CONNECTION: [HeaderName; 10] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
+const CLOSED: &str = "no connection is made any more";
+
 /// Connections that are kept for the next request.
 const KEPT: usize = 256;
 
@@ -45,6 +49,9 @@ pub(super) struct Upstream {
     fixed: HeaderMap,
     connector: HttpsConnector<HttpConnector>,
     pool: Mutex<Vec<Sender>>,
+    /// All connections, in use or not.
+    connections: Mutex<JoinSet<()>>,
+    is_closed: watch::Sender<bool>,
 }
 
 /// A connection that is in use.
@@ -63,7 +70,26 @@ impl Upstream {
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = path.parse().map_err(|_| invalid("the URL's path is odd"))?;
         let connector = super::trust::connector()?;
-        Ok(Arc::new(Self { uri, path, host, fixed, connector, pool: Mutex::default() }))
+        Ok(Arc::new(Self {
+            uri,
+            path,
+            host,
+            fixed,
+            connector,
+            pool: Mutex::default(),
+            connections: Mutex::default(),
+            is_closed: watch::Sender::new(false),
+        }))
+    }
+
+    /// Breaks off everything that is under way, and makes no connection any more.
+    pub(super) fn close(&self) {
+        self.is_closed.send_replace(true);
+        self.connections().abort_all();
+    }
+
+    fn connections(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pool(&self) -> MutexGuard<'_, Vec<Sender>> {
@@ -119,10 +145,23 @@ impl Upstream {
 
     async fn connect(&self) -> Result<Sender, String> {
         let connector = TowerToHyperService::new(self.connector.clone());
-        let stream =
-            connector.call(self.uri.clone()).await.map_err(|error| reasons(error.as_ref()))?;
+        let mut is_closed = self.is_closed.subscribe();
+        let stream = tokio::select! {
+            stream = connector.call(self.uri.clone()) => stream,
+            _ = is_closed.wait_for(|is_closed| *is_closed) => return Err(CLOSED.to_owned()),
+        };
+        let stream = stream.map_err(|error| reasons(error.as_ref()))?;
         let (sender, connection) = handshake(stream).await.map_err(|error| error.to_string())?;
-        tokio::spawn(connection);
+        let mut connections = self.connections();
+        // Under the lock: whoever closes sees this one, or is seen.
+        if *self.is_closed.borrow() {
+            return Err(CLOSED.to_owned());
+        }
+        while connections.try_join_next().is_some() {}
+        connections.spawn(async {
+            // Whoever waits for something on it is told.
+            let _ = connection.await;
+        });
         Ok(sender)
     }
 }
@@ -154,6 +193,11 @@ fn reasons(error: &(dyn std::error::Error + 'static)) -> String {
 /// Takes out what belongs to a connection rather than to what travels over it, and what would make
 /// the other side's answer unreadable.
 pub(super) fn strip(headers: &mut HeaderMap) {
+    // Nearly every message has a length, and nothing else of the kind.
+    headers.remove(CONTENT_LENGTH);
+    if !headers.keys().any(|name| OF_CONNECTION.contains(name)) {
+        return;
+    }
     let named = headers
         .get_all(CONNECTION)
         .iter()

@@ -58,9 +58,11 @@ impl Relay {
         let over = if self.is_listening { Phase::Closing } else { Phase::Closed };
         let reason = loop {
             let frame = tokio::select! {
-                frame = incoming.frame() => frame,
-                () = self.events.closed() => break Some(CLIENT_LEFT),
+                biased;
+                // First: the connection breaks off then, too.
                 _ = self.phase.wait_for(|phase| *phase >= over) => break Some(SHUTTING_DOWN),
+                () = self.events.closed() => break Some(CLIENT_LEFT),
+                frame = incoming.frame() => frame,
                 () = self.late.passed() => break None,
             };
             match frame {
