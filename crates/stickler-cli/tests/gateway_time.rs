@@ -1,4 +1,4 @@
-//! Requests that wait for too long over HTTP in front of a command, and what the log tells.
+//! Requests that wait for too long over HTTP, and what the log tells.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -14,6 +14,8 @@ mod support {
     pub(crate) mod stdio;
 }
 
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -81,6 +83,32 @@ fn a_request_to_the_shared_server_does_not_wait_for_ever() {
         messages.iter().filter(|one| one["method"] == "notifications/cancelled").collect();
     assert_eq!(cancelled.len(), 1, "{log}");
     assert_eq!(cancelled[0]["params"]["requestId"], sent["id"]);
+}
+
+/// Answers whatever comes with a stream of comments that goes on for long.
+fn flood(mut stream: TcpStream) {
+    const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let end = Instant::now() + Duration::from_secs(10);
+    let comments = ": busy\n\n".repeat(1000);
+    let _ = stream.read(&mut [0; 4096]);
+    let _ = stream.write_all(HEAD);
+    while Instant::now() < end && stream.write_all(comments.as_bytes()).is_ok() {}
+}
+
+#[test]
+fn a_server_that_never_stops_has_its_deadline_too() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || flood(stream));
+        }
+    });
+    let gateway = Gateway::start(&["--request-timeout", "1", "--url", &url]);
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string();
+    let headers = [("mcp-protocol-version", "2025-11-25")];
+    let mut answer = gateway.open("POST", "/mcp", &headers, &ping);
+    assert_too_late(&answer.event().unwrap(), &json!(1));
 }
 
 #[test]

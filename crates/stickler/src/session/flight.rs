@@ -161,6 +161,13 @@ impl Flights {
 
     /// Keeps what is in flight and a little of the past, in little memory.
     pub(crate) fn rest(&mut self) {
+        // A tree keeps its root when everything in it has gone.
+        if self.open.is_empty() {
+            self.open = BTreeMap::new();
+        }
+        if self.tokens.is_empty() {
+            self.tokens = BTreeMap::new();
+        }
         self.past.forget_all_but(RESTING);
     }
 

@@ -4,6 +4,7 @@ mod alarm;
 mod delivery;
 mod heard;
 
+use std::hint::spin_loop;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -23,8 +24,9 @@ use crate::gateway::footprint;
 use crate::gateway::log::{Level, Log};
 pub(super) use heard::{Heard, is_same_message};
 
-/// How often others are let go first.
-const POLITE: usize = 4;
+/// For how long the gatekeeper is waited for awake, and how long it is left alone in between.
+const AWAKE: Duration = Duration::from_micros(10);
+const BREATH: usize = 16;
 
 /// The way to the server.
 pub(super) trait Link: Send + Sync {
@@ -118,24 +120,27 @@ impl Conversation {
     }
 
     /// A panic elsewhere left whole values behind; the conversation goes on.
+    ///
+    /// Most messages are judged in less time than it takes to put a thread to sleep and to wake it,
+    /// so it is waited for awake at first.
     fn gatekeeper(&self) -> MutexGuard<'_, Box<Gatekeeper>> {
+        let mut began = None;
+        loop {
+            match self.gatekeeper.try_lock() {
+                Ok(gatekeeper) => return gatekeeper,
+                Err(TryLockError::Poisoned(whole)) => return whole.into_inner(),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if began.get_or_insert_with(Instant::now).elapsed() > AWAKE {
+                break;
+            }
+            (0..BREATH).for_each(|_| spin_loop());
+        }
         self.gatekeeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn mail(&self) -> MutexGuard<'_, Mail> {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets others work first while some other message is judged: a thread that has to wait for the
-    /// gatekeeper costs more than what it waits for.
-    pub(super) async fn turn(&self) {
-        let is_taken = || matches!(self.gatekeeper.try_lock(), Err(TryLockError::WouldBlock));
-        for _ in 0..POLITE {
-            if !is_taken() {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
     }
 
     /// Judges what a client has posted. Nothing is sent yet.
@@ -224,6 +229,7 @@ impl Conversation {
     /// Gives back the memory that is not needed to go on. On behalf of a stream that is open,
     /// something may be sent at any time.
     pub(super) fn rest(&self, is_in_use: bool) {
+        self.mail().rest();
         let mut gatekeeper = self.gatekeeper();
         gatekeeper.rest();
         let is_done = gatekeeper.in_flight() == 0 && gatekeeper.next_deadline().is_none();

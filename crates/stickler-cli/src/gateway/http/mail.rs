@@ -110,6 +110,13 @@ impl Mail {
             || self.streams.as_ref().is_some_and(|streams| streams.is_read())
     }
 
+    /// Gives back the memory that is not needed to go on.
+    pub(super) fn rest(&mut self) {
+        if self.posts.is_empty() {
+            self.posts = BTreeMap::new();
+        }
+    }
+
     /// From now on the client can come back for what it has missed.
     pub(super) fn keep_streams(&mut self, tag: String) {
         self.streams = Some(Box::new(Streams::new(tag)));

@@ -60,13 +60,13 @@ pub(super) fn is_loopback(host: &str) -> bool {
 /// not held against anybody.
 pub(super) fn check_kinds(method: &Method, headers: &HeaderMap) -> Option<Answer> {
     if method == Method::POST {
-        if headers.contains_key(CONTENT_TYPE) && !names(headers, CONTENT_TYPE, is_json) {
+        if headers.get(CONTENT_TYPE).is_some_and(|kind| !is_json(kind.as_bytes())) {
             let reason = "the body must be `application/json`";
             return Some(reply::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
         }
         let any = ["text/event-stream", "*/*", "application/*", "text/*"];
         let is_any = |kind: &[u8]| is_json(kind) || is_one_of(kind, &any);
-        if headers.contains_key(ACCEPT) && !names(headers, ACCEPT, is_any) {
+        if headers.contains_key(ACCEPT) && !accepts(headers, is_any) {
             let reason = "answers are `application/json` or `text/event-stream`; accept both";
             return Some(reply::refusal(StatusCode::NOT_ACCEPTABLE, reason));
         }
@@ -85,25 +85,22 @@ pub(super) fn version(headers: &HeaderMap) -> Option<&str> {
 }
 
 pub(super) fn accepts_streams(headers: &HeaderMap) -> bool {
-    names(headers, ACCEPT, |kind| is_one_of(kind, &["text/event-stream", "text/*", "*/*"]))
+    accepts(headers, |kind| is_one_of(kind, &["text/event-stream", "text/*", "*/*"]))
 }
 
-/// Whether one of the media types that a header lists counts.
-fn names(headers: &HeaderMap, header: HeaderName, counts: impl Fn(&[u8]) -> bool) -> bool {
-    let values = headers.get_all(header);
-    let mut kinds = values.iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
-    kinds.any(|kind| {
-        let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
-        counts(essence.trim_ascii())
-    })
+/// Whether one of the media types that a client takes counts. Some put the wrong thing between them.
+fn accepts(headers: &HeaderMap, counts: impl Fn(&[u8]) -> bool) -> bool {
+    let between = |byte: &u8| b",; \t".contains(byte);
+    headers.get_all(ACCEPT).iter().any(|value| value.as_bytes().split(between).any(&counts))
 }
 
 fn is_one_of(kind: &[u8], kinds: &[&str]) -> bool {
     kinds.iter().any(|one| kind.eq_ignore_ascii_case(one.as_bytes()))
 }
 
-/// Some call it `application/json-rpc`, or `application/vnd.example+json`.
+/// Some call it `application/json-rpc`, or `application/vnd.example+json`. Parameters may follow.
 fn is_json(kind: &[u8]) -> bool {
+    let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
     is_one_of(kind, &["application/json"])
         || kind.windows(4).any(|part| part.eq_ignore_ascii_case(b"json"))
 }
@@ -124,12 +121,13 @@ mod tests {
             "text/event-stream",
             "application/json, text/event-stream",
             "application/json;q=0.5,Text/Event-Stream;q=0.9",
+            "application/json; text/event-stream",
             "*/*",
         ] {
             assert!(accepts_streams(&headers(&ACCEPT, &[accept])), "{accept}");
         }
         assert!(accepts_streams(&headers(&ACCEPT, &["application/json", "text/*"])), "two headers");
-        for accept in ["application/json", "", "text/event-streams", "text", ";text/event-stream"] {
+        for accept in ["application/json", "", "text/event-streams", "text"] {
             assert!(!accepts_streams(&headers(&ACCEPT, &[accept])), "{accept}");
         }
         assert!(!accepts_streams(&HeaderMap::new()));

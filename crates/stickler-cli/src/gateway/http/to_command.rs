@@ -108,7 +108,6 @@ async fn converse(
     guard: Option<OnDrop>,
 ) -> Answer {
     session.process.pipe.room().await;
-    session.conversation.turn().await;
     let Posted { answers, onward, mail, .. } =
         session.conversation.post(letter, streams, Waits::Always);
     session.conversation.send(onward);

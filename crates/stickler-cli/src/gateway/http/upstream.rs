@@ -143,7 +143,7 @@ impl Upstream {
         Lease { sender, upstream: Arc::clone(self) }
     }
 
-    async fn connect(&self) -> Result<Sender, String> {
+    async fn connect(self: &Arc<Self>) -> Result<Sender, String> {
         let connector = TowerToHyperService::new(self.connector.clone());
         let mut is_closed = self.is_closed.subscribe();
         let stream = tokio::select! {
@@ -157,10 +157,14 @@ impl Upstream {
         if *self.is_closed.borrow() {
             return Err(CLOSED.to_owned());
         }
-        while connections.try_join_next().is_some() {}
-        connections.spawn(async {
+        let upstream = Arc::downgrade(self);
+        connections.spawn(async move {
             // Whoever waits for something on it is told.
             let _ = connection.await;
+            // Those that have ended before are cleared away by the next that ends.
+            if let Some(upstream) = upstream.upgrade() {
+                while upstream.connections().try_join_next().is_some() {}
+            }
         });
         Ok(sender)
     }

@@ -62,8 +62,9 @@ impl Relay {
                 // First: the connection breaks off then, too.
                 _ = self.phase.wait_for(|phase| *phase >= over) => break Some(SHUTTING_DOWN),
                 () = self.events.closed() => break Some(CLIENT_LEFT),
-                frame = incoming.frame() => frame,
+                // Before what comes: a server that never stops has its deadline, too.
                 () = self.late.passed() => break None,
+                frame = incoming.frame() => frame,
             };
             match frame {
                 Some(Ok(frame)) => {
