@@ -4,8 +4,7 @@ mod alarm;
 mod delivery;
 mod heard;
 
-use std::hint::spin_loop;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,16 +16,13 @@ use stickler::{Code, Era, Event, Gatekeeper, Revision, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::awake;
 use super::letter::Letter;
 use super::mail::{self, Mail, Waiter};
 use super::opening::Opening;
 use crate::gateway::footprint;
 use crate::gateway::log::{Level, Log};
 pub(super) use heard::{Heard, is_same_message};
-
-/// For how long the gatekeeper is waited for awake, and how long it is left alone in between.
-const AWAKE: Duration = Duration::from_micros(10);
-const BREATH: usize = 16;
 
 /// The way to the server.
 pub(super) trait Link: Send + Sync {
@@ -53,6 +49,7 @@ pub(super) enum Waits {
 
 /// A client, a server, and what is between them.
 pub(super) struct Conversation {
+    /// Apart, so that it is not moved with the rest: some conversations last for one message.
     gatekeeper: Mutex<Box<Gatekeeper>>,
     mail: Mutex<Mail>,
     link: Box<dyn Link>,
@@ -119,26 +116,11 @@ impl Conversation {
         }
     }
 
-    /// A panic elsewhere left whole values behind; the conversation goes on.
-    ///
-    /// Most messages are judged in less time than it takes to put a thread to sleep and to wake it,
-    /// so it is waited for awake at first.
     fn gatekeeper(&self) -> MutexGuard<'_, Box<Gatekeeper>> {
-        let mut began = None;
-        loop {
-            match self.gatekeeper.try_lock() {
-                Ok(gatekeeper) => return gatekeeper,
-                Err(TryLockError::Poisoned(whole)) => return whole.into_inner(),
-                Err(TryLockError::WouldBlock) => {}
-            }
-            if began.get_or_insert_with(Instant::now).elapsed() > AWAKE {
-                break;
-            }
-            (0..BREATH).for_each(|_| spin_loop());
-        }
-        self.gatekeeper.lock().unwrap_or_else(PoisonError::into_inner)
+        awake::lock(&self.gatekeeper)
     }
 
+    /// A panic elsewhere left whole values behind; the conversation goes on.
     pub(super) fn mail(&self) -> MutexGuard<'_, Mail> {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
-//! What HTTP itself asks of a request, before anything is read: which host it wants, what it brings
-//! and what it takes.
+//! What a request says in its headers, before anything is read: which host it wants, what it brings
+//! and what it takes, which version of the protocol it belongs to.
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName};
 use hyper::{HeaderMap, Method, StatusCode, Uri};

@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `routing` | which server a request is for, by its path |
 //! | `front` | what every request to a server is asked first: where from, how large |
+//! | `letter` | what a client posts, and where it belongs |
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `reading`, `streams`, `replay` | streams of such sessions, which can be taken up where they broke off |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
+//! | `listening` | our own subscription to changes of such a server's tools |
 //! | `known`, `recent` | the sessions of such a server that are known here |
 //! | `url` | URLs as they are written |
 //! | `fetching` | one request and its whole answer |
@@ -16,11 +18,12 @@
 //! | `old_transport` | servers that cannot be spoken to, told from others |
 //! | `manners`, `trust` | what HTTP itself asks of clients, whom TLS trusts |
 //! | `modern` | what 2026-07-28 asks of HTTP |
-//! | `switchboard`, `numbering` | modern requests, which share one server process |
+//! | `switchboard`, `numbering`, `dialled` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
-//! | `own_pace` | connections that need not be woken by others |
+//! | `own_pace`, `awake` | connections that need not be woken by others, threads that need not sleep |
 
 mod asking;
+mod awake;
 mod body;
 mod conversation;
 mod deadline;
