@@ -91,13 +91,27 @@ impl Call {
 }
 
 /// The strings among the values that are long enough to be recognised.
+///
+/// Of a string that is JSON itself, what is in it: its brackets and quotes are no secret, and help
+/// sets them around what the schema says, too.
 fn long_strings(value: &Value, found: &mut Vec<String>) {
     match value {
-        Value::String(text) if text.chars().count() > 6 => found.push(text.clone()),
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(within) => long_strings(&within, found),
+            Err(_) if text.chars().count() > 6 => found.push(text.clone()),
+            Err(_) => {}
+        },
         Value::Array(items) => items.iter().for_each(|item| long_strings(item, found)),
         Value::Object(members) => members.values().for_each(|item| long_strings(item, found)),
         _ => {}
     }
+}
+
+#[test]
+fn of_json_in_a_string_only_what_is_in_it_is_a_secret() {
+    let mut found = Vec::new();
+    long_strings(&json!({ "a": "\"a secret\"", "b": ["{\"c\": \"another one\"}"] }), &mut found);
+    assert_eq!(found, ["a secret", "another one"]);
 }
 
 proptest! {
