@@ -8,6 +8,7 @@
 //! | `document` | a file as a tree in which everything knows its place, TOML or JSON |
 //! | `fault` | what is wrong, with file, line and column |
 //! | `own_file`, `client_file` | `stickler.toml`, and the files that clients keep their servers in |
+//! | `unknown` | what to say of a name in `stickler.toml` that is no setting |
 //! | `draft`, `expansion` | a server as a file describes it, `${VAR}` replaced when it is used |
 //! | `environment`, `options` | `STICKLER_…`, and the command line |
 
@@ -22,6 +23,7 @@ mod options;
 mod own_file;
 mod settings;
 mod table;
+mod unknown;
 
 use std::path::Path;
 

@@ -2,19 +2,15 @@
 
 use std::path::Path;
 
-use stickler::MessageRule;
-
 use super::Layer;
 use super::document::{Data, Member, Value};
 use super::draft::{self, Draft};
-use super::fault::{Fault, did_you_mean};
+use super::fault::Fault;
 use super::given::Given;
 use super::settings::{RunSettings, ServerSettings};
 use super::table::{GROUPS, SETTINGS, Set, complaint, policy_key, set_policy};
+use super::unknown;
 use crate::protocol_schema::SchemaSource;
-
-/// What is no setting but a table of its own.
-const TABLES: [&str; 2] = ["protocol_schema", "servers"];
 
 /// Reads all of it; everything that is wrong is told at once.
 pub(super) fn read(root: &Value, folder: &Path) -> Result<Layer, Vec<Fault>> {
@@ -75,29 +71,12 @@ impl Target<'_> {
                 };
                 set(run, given)
             }
-            _ => return faults.push(self.unknown(within, member)),
+            _ => return faults.push(unknown::setting(within, member, self.run.is_some())),
         };
         if let Err(expected) = outcome {
             let message = complaint(&key, &member.value, &expected);
             faults.push(Fault::new(&member.value.span, message));
         }
-    }
-
-    fn unknown(&self, within: &str, member: &Member) -> Fault {
-        let key = &member.key;
-        if within.starts_with("policy.") {
-            let rules = MessageRule::ALL.map(MessageRule::as_str);
-            let meant = did_you_mean(key, rules);
-            return Fault::new(&member.key_span, format!("`{key}` is no rule{meant}"));
-        }
-        let settings = SETTINGS.iter().map(|setting| setting.key);
-        let known = settings.chain(GROUPS).filter_map(|known| known.strip_prefix(within));
-        let mut known: Vec<&str> = known.filter(|known| !known.contains('.')).collect();
-        if within.is_empty() {
-            known.extend(if self.run.is_some() { &TABLES[..] } else { &draft::KEYS[..] });
-        }
-        let meant = did_you_mean(key, known);
-        Fault::new(&member.key_span, format!("`{within}{key}` is not a known setting{meant}"))
     }
 }
 
@@ -134,7 +113,7 @@ fn schemas(members: &[Member], folder: &Path, run: &mut RunSettings, faults: &mu
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::read;
     use crate::config::document;
     use crate::config::fault::Source;
@@ -146,7 +125,7 @@ mod tests {
     const PAGE: &str =
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md"));
 
-    fn faults(text: &str) -> Vec<String> {
+    pub(crate) fn faults(text: &str) -> Vec<String> {
         let source = Source::of(text);
         let outcome = document::read(&source).and_then(|root| read(&root, Path::new(".")));
         let faults = outcome.map_or_else(|faults| faults, |_| Vec::new());
