@@ -9,6 +9,7 @@
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `reading`, `streams`, `replay` | streams of such sessions, which can be taken up where they broke off |
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
+//! | `hop` | headers that belong to one connection and are not passed on |
 //! | `listening` | our own subscription to changes of such a server's tools |
 //! | `known`, `recent` | the sessions of such a server that are known here |
 //! | `url` | URLs as they are written |
@@ -31,6 +32,7 @@ mod dialled;
 mod fetching;
 mod from_stdio;
 mod front;
+mod hop;
 mod known;
 mod letter;
 mod listening;

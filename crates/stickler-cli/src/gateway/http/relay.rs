@@ -14,12 +14,13 @@ use stickler::envelope::{Address, Bearing, RequestId};
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};
 use super::deadline::Deadline;
+use super::hop::strip;
 use super::letter::Letter;
 use super::mail::Parcel;
 use super::old_transport;
 use super::reply::{self, Answer};
 use super::to_url::{Proxy, unreachable};
-use super::upstream::{Lease, strip};
+use super::upstream::Lease;
 
 /// How far the end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

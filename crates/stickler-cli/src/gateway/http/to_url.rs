@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::Keeping;
 use super::conversation::Conversation;
 use super::front::era;
+use super::hop::strip_request;
 use super::known::KnownSessions;
 use super::letter::Letter;
 use super::listening::{Listening, Nowhere, Subscriptions};
@@ -25,7 +26,7 @@ use super::own::ToUrl;
 use super::recent::Recent;
 use super::relay::{Exchange, Phase};
 use super::reply::{self, Answer, SESSION};
-use super::upstream::{Upstream, strip_request};
+use super::upstream::Upstream;
 use crate::gateway::log::Log;
 use crate::gateway::recipe::Recipe;
 
