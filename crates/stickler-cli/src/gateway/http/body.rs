@@ -191,6 +191,10 @@ pub(super) async fn receive(mut body: Incoming, limit: usize) -> Received {
             }
             Some(all) => all.extend_from_slice(&data),
         }
+        // Asking for more would only wake whoever brings it.
+        if body.is_end_stream() {
+            break;
+        }
     }
     Received::Whole(rest.map_or(first, BytesMut::freeze))
 }

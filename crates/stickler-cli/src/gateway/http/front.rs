@@ -166,12 +166,13 @@ impl Front {
         match &self.backend {
             Backend::Command(sessions, switchboard) => {
                 let letter = Letter::of(body);
-                match era(&headers, &letter) {
+                let answer = match era(&headers, &letter) {
                     Era::Legacy => to_command::post(sessions, &headers, &letter).await,
                     Era::Modern => {
                         to_command::post_modern(switchboard, sessions, &headers, &letter).await
                     }
-                }
+                };
+                reply::in_the_place_of(headers, answer)
             }
             Backend::Url(proxy) => proxy.post(headers, Letter::of(body)).await,
         }

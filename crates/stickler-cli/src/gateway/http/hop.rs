@@ -6,25 +6,34 @@ use hyper::header::{
     PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
-/// What belongs to a connection, and what is made anew.
-static OF_CONNECTION: [HeaderName; 10] = [
+static OF_CONNECTION: [HeaderName; 9] = [
     CONNECTION,
     TE,
     TRAILER,
     TRANSFER_ENCODING,
     UPGRADE,
-    CONTENT_LENGTH,
     PROXY_AUTHENTICATE,
     PROXY_AUTHORIZATION,
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// Takes out what belongs to a connection rather than to what travels over it, and what would make
-/// the other side's answer unreadable.
-pub(super) fn strip(headers: &mut HeaderMap) {
-    // Nearly every message has a length, and nothing else of the kind.
+/// For what comes back: the length is made anew, too.
+pub(super) fn strip_answer(headers: &mut HeaderMap) {
+    strip(headers);
     headers.remove(CONTENT_LENGTH);
+}
+
+/// For what goes to the server: without what would make its answer unreadable. Whoever sends it sees to
+/// the length.
+pub(super) fn strip_request(headers: &mut HeaderMap) {
+    strip(headers);
+    headers.remove(ACCEPT_ENCODING);
+    headers.remove(HOST);
+}
+
+/// Takes out what belongs to a connection rather than to what travels over it.
+fn strip(headers: &mut HeaderMap) {
     if !headers.keys().any(|name| OF_CONNECTION.contains(name)) {
         return;
     }
@@ -41,16 +50,9 @@ pub(super) fn strip(headers: &mut HeaderMap) {
     }
 }
 
-/// The same for what goes to the server.
-pub(super) fn strip_request(headers: &mut HeaderMap) {
-    strip(headers);
-    headers.remove(ACCEPT_ENCODING);
-    headers.remove(HOST);
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{strip, strip_request};
+    use super::{strip_answer, strip_request};
     use hyper::HeaderMap;
     use hyper::header::HeaderValue;
 
@@ -77,18 +79,23 @@ mod tests {
             ("authorization", "Bearer x"),
             ("mcp-session-id", "a"),
         ];
-        assert_eq!(left(strip, &given), ["authorization", "mcp-session-id"]);
+        assert_eq!(left(strip_answer, &given), ["authorization", "mcp-session-id"]);
     }
 
     #[test]
     fn a_length_is_made_anew_and_all_else_stays() {
         let given = [("content-length", "3"), ("content-type", "application/json"), ("vary", "a")];
-        assert_eq!(left(strip, &given), ["content-type", "vary"]);
+        assert_eq!(left(strip_answer, &given), ["content-type", "vary"]);
     }
 
     #[test]
     fn a_server_is_asked_by_its_own_name_and_for_plain_text() {
-        let given = [("host", "gateway"), ("accept-encoding", "br"), ("accept", "*/*")];
-        assert_eq!(left(strip_request, &given), ["accept"]);
+        let given = [
+            ("host", "gateway"),
+            ("accept-encoding", "br"),
+            ("accept", "*/*"),
+            ("content-length", "3"),
+        ];
+        assert_eq!(left(strip_request, &given), ["accept", "content-length"]);
     }
 }

@@ -15,6 +15,8 @@ use super::reply::{self, Answer};
 pub(super) struct Hosts {
     /// Names beside those of loopback; `None` when any will do.
     allowed: Option<Vec<String>>,
+    /// What nearly every client calls it: the address that it was told.
+    usual: String,
 }
 
 impl Hosts {
@@ -22,17 +24,22 @@ impl Hosts {
     /// names that nobody here can know.
     pub(super) fn new(listen: &str, is_loopback: bool, origins: &[String]) -> Self {
         if !is_loopback || origins.iter().any(|origin| origin == "*") {
-            return Self { allowed: None };
+            return Self::default();
         }
         let of_origin = |origin: &String| Some(origin.parse::<Uri>().ok()?.host()?.to_owned());
-        let listen = listen.rsplit_once(':').map(|(host, _)| host.to_owned());
-        Self { allowed: Some(origins.iter().filter_map(of_origin).chain(listen).collect()) }
+        let name = listen.rsplit_once(':').map(|(host, _)| host.to_owned());
+        let allowed = origins.iter().filter_map(of_origin).chain(name).collect();
+        Self { allowed: Some(allowed), usual: listen.to_owned() }
     }
 
     /// The refusal of a request for some other host.
     pub(super) fn check(&self, headers: &HeaderMap) -> Option<Answer> {
         let allowed = self.allowed.as_ref()?;
-        let host = headers.get(HOST)?.to_str().unwrap_or_default();
+        let host = headers.get(HOST)?;
+        if host.as_bytes() == self.usual.as_bytes() {
+            return None;
+        }
+        let host = host.to_str().unwrap_or_default();
         let name = without_port(host);
         if is_loopback(name) || allowed.iter().any(|one| one.eq_ignore_ascii_case(name)) {
             return None;

@@ -14,7 +14,7 @@ use stickler::envelope::{Address, Bearing, RequestId};
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};
 use super::deadline::Deadline;
-use super::hop::strip;
+use super::hop::strip_answer;
 use super::letter::Letter;
 use super::mail::Parcel;
 use super::old_transport;
@@ -179,7 +179,7 @@ impl Exchange<'_> {
         let ids = late.ids.clone();
         let ids = ids.as_slice();
         let (mut parts, incoming) = response.into_parts();
-        strip(&mut parts.headers);
+        strip_answer(&mut parts.headers);
         let kind = parts.headers.get(CONTENT_TYPE).map(hyper::header::HeaderValue::as_bytes);
         let is = |name: &[u8]| kind.is_some_and(|kind| kind.trim_ascii_start().starts_with(name));
         if is(b"text/event-stream") {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{Response, StatusCode};
+use hyper::{HeaderMap, Response, StatusCode};
 use stickler::envelope::Address;
 use stickler::frame::sse_event;
 use stickler::{error_reply, rules::json_rpc};
@@ -55,7 +55,7 @@ pub(super) fn events(body: Body) -> Answer {
 }
 
 /// Asks whoever stands in between not to hold a stream back.
-pub(super) fn unbuffered(headers: &mut hyper::HeaderMap) {
+pub(super) fn unbuffered(headers: &mut HeaderMap) {
     headers.insert(BUFFERING, HeaderValue::from_static("no"));
 }
 
@@ -68,6 +68,15 @@ pub(super) fn status(status: StatusCode) -> Answer {
 /// Nothing to say to a notification or a response.
 pub(super) fn accepted() -> Answer {
     status(StatusCode::ACCEPTED)
+}
+
+/// Gives an answer the headers of its request to be its own. hyper takes those of an answer for the next
+/// request on the connection, and these have the room that it needs.
+pub(super) fn in_the_place_of(mut headers: HeaderMap, mut answer: Answer) -> Answer {
+    headers.clear();
+    headers.extend(std::mem::take(answer.headers_mut()));
+    *answer.headers_mut() = headers;
+    answer
 }
 
 /// A refusal that names no request.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::header::{HOST, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
 use hyper::service::Service as _;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
 use hyper_rustls::HttpsConnector;
@@ -86,14 +86,7 @@ impl Upstream {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<(Response<Incoming>, Lease), String> {
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = self.path.clone();
-        *request.headers_mut() = headers;
-        request.headers_mut().insert(HOST, self.host.clone());
-        for (name, value) in &self.fixed {
-            request.headers_mut().insert(name, value.clone());
-        }
+        let mut request = self.request(method, headers, body);
         while let Some(mut sender) = self.kept() {
             if sender.ready().await.is_err() {
                 continue;
@@ -110,6 +103,23 @@ impl Upstream {
         let mut sender = self.connect().await?;
         let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
         Ok((response, self.lease(sender)))
+    }
+
+    fn request(&self, method: Method, mut headers: HeaderMap, body: Bytes) -> Request<Full<Bytes>> {
+        headers.insert(HOST, self.host.clone());
+        for (name, value) in &self.fixed {
+            headers.insert(name, value.clone());
+        }
+        let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+        // One that is right need not be made anew.
+        if length.is_none_or(|length| length.parse() != Ok(body.len())) {
+            headers.remove(CONTENT_LENGTH);
+        }
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.path.clone();
+        *request.headers_mut() = headers;
+        request
     }
 
     fn kept(&self) -> Option<Sender> {
@@ -182,6 +192,7 @@ mod tests {
     use super::Upstream;
     use bytes::Bytes;
     use http_body_util::BodyExt as _;
+    use hyper::header::{CONTENT_LENGTH, HeaderValue};
     use hyper::{HeaderMap, Method};
     use std::io::{BufRead as _, BufReader, Write as _};
     use std::net::TcpListener;
@@ -196,6 +207,24 @@ mod tests {
             while !lines.next().unwrap().unwrap().is_empty() {}
             client.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nx").unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn a_length_goes_on_only_if_it_is_that_of_the_body() {
+        let uri = "http://127.0.0.1:9/mcp".parse().unwrap();
+        let upstream = Upstream::new(uri, HeaderMap::new()).unwrap();
+        let length = |given: &[&'static str]| {
+            let values = given.iter().map(|one| (CONTENT_LENGTH, HeaderValue::from_static(one)));
+            let body = Bytes::from_static(b"four");
+            let request = upstream.request(Method::POST, values.collect(), body);
+            request.headers().contains_key(CONTENT_LENGTH)
+        };
+        assert!(length(&["4"]));
+        // Of these, hyper makes the right one.
+        for wrong in ["5", "0", "", "x", "4, 4"] {
+            assert!(!length(&[wrong]), "{wrong}");
+        }
+        assert!(!length(&[]));
     }
 
     #[tokio::test]
