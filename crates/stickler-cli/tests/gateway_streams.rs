@@ -66,11 +66,15 @@ impl Session {
     }
 }
 
-/// The next event: its id and its message.
+/// The next event with a message: its id and its message.
 fn next(stream: &mut Open) -> (String, Value) {
-    let id = stream.line("id: ").expect("an event with an id");
-    let data = stream.line("data: ").unwrap();
-    (id["id: ".len()..].to_owned(), serde_json::from_str(&data["data: ".len()..]).unwrap())
+    loop {
+        let id = stream.line("id: ").expect("an event with an id");
+        let data = stream.line("data:").unwrap();
+        if let Some(message) = data.strip_prefix("data: ") {
+            return (id["id: ".len()..].to_owned(), serde_json::from_str(message).unwrap());
+        }
+    }
 }
 
 /// The numbers of log messages that come, as many as that.
@@ -189,6 +193,23 @@ fn a_stream_that_has_nothing_to_say_yet_can_be_taken_up_too() {
     drop(stream);
     session.quietly(2, "release", 0);
     assert_eq!(answered(&session.rest_after(&seen["id: ".len()..])), [1]);
+}
+
+#[test]
+fn a_stream_begins_with_a_place_to_come_back_to_whatever_it_has_to_say() {
+    let session = Session::open(&[]);
+    let mut body: Value =
+        serde_json::from_str(&call(1, "hold", &json!({ "text": "held" }))).unwrap();
+    body["params"]["_meta"] = json!({ "progressToken": 1 });
+    let body = body.to_string();
+    let mut stream = session.gateway.open("POST", "/mcp", &session.headers(), &body);
+    let seen = stream.line("id: ").unwrap();
+    assert_eq!(stream.line("data:").as_deref(), Some("data:"));
+    drop(stream);
+    session.quietly(2, "release", 0);
+    let rest = session.rest_after(&seen["id: ".len()..]);
+    assert_eq!(rest.events()[0]["params"]["progressToken"], 1, "{rest:?}");
+    assert_eq!(rest.events().last().unwrap()["id"], 1);
 }
 
 #[test]

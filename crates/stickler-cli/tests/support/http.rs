@@ -250,7 +250,9 @@ impl Answer {
     pub(crate) fn events(&self) -> Vec<Value> {
         let text = self.text();
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-        data.map(|data| serde_json::from_str(data).unwrap()).collect()
+        // An event without a message only says where the stream can be taken up.
+        let messages = data.filter(|data| !data.is_empty());
+        messages.map(|data| serde_json::from_str(data).unwrap()).collect()
     }
 }
 

@@ -77,11 +77,8 @@ pub(super) fn stream(
         Ok(begun) => begun,
         Err(waiter) => return reply::stream(first, Source::Mail(waiter.receiver), guard),
     };
-    if first.is_empty()
-        && knows_openings
-        && let Some(streams) = mail.streams()
-    {
-        begun.events.push(streams.opening(number));
+    if knows_openings && let Some(streams) = mail.streams() {
+        begun.events.insert(0, streams.opening(number));
     }
     drop(mail);
     read(conversation, begun, guard)

@@ -101,7 +101,7 @@ impl Streams {
         TakenUp { events, live: Some((stream, reader)), has_gap: false }
     }
 
-    /// The event that a stream without messages begins with.
+    /// The event that a stream begins with: it can be taken up before it has a message.
     pub(super) fn opening(&self, stream: u64) -> Bytes {
         self.replay.opening(stream, 0)
     }
