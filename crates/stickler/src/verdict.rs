@@ -105,20 +105,37 @@ impl Finding {
     /// The finding in one line without the values that came, which its sentence may quote: for logs.
     pub fn masked(&self) -> String {
         let rule = self.rule.as_str();
-        if self.expected.is_empty() {
+        if self.expected.is_empty() || self.says_no_values() {
             return format!("[{rule}] {}", self.message);
         }
-        // What a schema has refused is told as its type and its value, and only the type is no secret.
-        let is_value = !self.schema_path.is_empty() || self.rule == MessageRule::InvalidArguments;
-        let words = if is_value { 1 } else { usize::MAX };
-        let received: Vec<&str> = self.received.split(' ').take(words).collect();
-        let received = received.join(" ");
+        let received = self.received_without_value();
         let place = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
         let told = format!("[{rule}] {place}expected {}, received {received}", self.expected);
         if self.schema_path.is_empty() {
             return told;
         }
         format!("{told} (by {} of the schema)", self.schema_path)
+    }
+
+    /// Whether the sentence is made of our words and of positions alone: what is wrong with bytes that
+    /// are not JSON, or with a message as a whole.
+    fn says_no_values(&self) -> bool {
+        match self.rule {
+            MessageRule::JsonSyntax => true,
+            MessageRule::BadEnvelope => self.path.is_empty() && self.schema_path.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// What a schema has refused is told as its type and its value, and only the type is no secret.
+    /// A name in quotes is none either: the path has it too.
+    fn received_without_value(&self) -> &str {
+        let is_of_schema =
+            !self.schema_path.is_empty() || self.rule == MessageRule::InvalidArguments;
+        if !is_of_schema || self.received.starts_with('`') {
+            return &self.received;
+        }
+        self.received.split(' ').next().unwrap_or_default()
     }
 
     /// The keyword of the schema that refused, where one did.
@@ -146,5 +163,24 @@ mod tests {
         let of_call =
             Finding::new(MessageRule::InvalidArguments, "m").with("integer", "string \"x y\"");
         assert_eq!(of_call.masked(), "[STK-107] expected integer, received string");
+    }
+
+    #[test]
+    fn names_are_logged_whole_and_values_never() {
+        let finding = |received: &str| {
+            let mut finding = Finding::new(MessageRule::InvalidArguments, "m").with("x", received);
+            finding.schema_path = "/properties".to_owned();
+            finding.masked()
+        };
+        let by = "(by /properties of the schema)";
+        assert_eq!(
+            finding("`my own field`"),
+            format!("[STK-107] expected x, received `my own field` {by}")
+        );
+        // A value that looks like a name is still one.
+        assert_eq!(
+            finding("string \"`my secret`\""),
+            format!("[STK-107] expected x, received string {by}")
+        );
     }
 }

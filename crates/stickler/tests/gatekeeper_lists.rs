@@ -260,3 +260,50 @@ fn a_batch_waits_for_a_new_list_whatever_becomes_of_its_calls() {
     let sent = link.server(list_of(&waiting.server[0], tools));
     assert_eq!((sent.server, sent.client), (vec![batch], vec![]));
 }
+
+/// Answers the question for a page, with another page to follow.
+fn page(link: &mut Link, request: &serde_json::Value, next: &str) -> support::link::Sent {
+    let mut page = list_of(request, json!([stat()]));
+    page["result"]["nextCursor"] = next.into();
+    link.server(page)
+}
+
+/// Why calls go on unchecked.
+fn degraded(events: &[Event]) -> Vec<&str> {
+    let reasons = events.iter().map(|event| match event {
+        Event::Degraded { reason } => Some(reason.as_str()),
+        _ => None,
+    });
+    reasons.flatten().collect()
+}
+
+#[test]
+fn a_page_that_is_followed_by_itself_makes_no_list() {
+    let mut link = Link::ready();
+    let other = call(7, "other", json!({}));
+    let first = link.client(other.clone());
+    let second = page(&mut link, &first.server[0], "again");
+    let sent = page(&mut link, &second.server[0], "again");
+    assert_eq!(sent.server, [other], "the list is not known to be without it");
+    assert_eq!(
+        degraded(&sent.events),
+        ["the server's tool list does not end: a page has itself for its next page"]
+    );
+    assert_eq!(sent.client, Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn a_list_of_too_many_pages_is_none() {
+    let mut link = Link::ready();
+    let other = call(7, "other", json!({}));
+    let mut sent = link.client(other.clone());
+    for number in 0..1000 {
+        assert_eq!(sent.server[0]["method"], "tools/list", "{number}");
+        sent = page(&mut link, &sent.server[0], &number.to_string());
+    }
+    assert_eq!(sent.server, [other]);
+    assert_eq!(
+        degraded(&sent.events),
+        ["the server's tool list does not end: it has more than 1000 pages"]
+    );
+}

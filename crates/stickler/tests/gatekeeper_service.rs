@@ -159,3 +159,16 @@ fn own_answers_follow_the_list() {
     link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "tools": [lenient] } }));
     assert_eq!(link.client(ask(8)).client[0]["result"]["structuredContent"]["valid"], true);
 }
+
+#[test]
+fn the_answer_to_another_call_of_the_same_id_is_no_answer_to_a_cancelled_question() {
+    let mut link = validating(json!({ "enabled": true, "ttl": 60 }));
+    link.client(question(6, json!("a")));
+    let params = json!({ "requestId": 6 });
+    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    let other = call(6, "stat", json!({ "path": "b" }));
+    assert_eq!(link.client(other.clone()).server, [other], "the id is free again");
+    link.server(json!({ "jsonrpc": "2.0", "id": 6, "result": { "content": [] } }));
+    let again = question(7, json!("a"));
+    assert_eq!(link.client(again.clone()).server, [again]);
+}

@@ -287,3 +287,38 @@ fn a_modern_request_needs_no_handshake_even_as_the_first() {
     assert!(first(&modern).is_empty());
     assert_eq!(first(&list(json!({}))), ["lifecycle"]);
 }
+
+#[test]
+fn a_tool_in_quarantine_is_told_under_its_rule_once() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let broken = stickler::ToolDefinition::new("t").with_input_schema(json!({ "type": "strin" }));
+    validator.cache().populate("server", &[broken]);
+    let mut middleware = ValidationMiddleware::new("server", Arc::new(validator))
+        .with_revision(Revision::V2025_11_25);
+    let call = json!({ "name": "t", "arguments": {} });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call });
+    let verdict = handle(&mut middleware, Side::Client, &call.to_string());
+    assert_eq!(rules(&verdict), ["STK-108"]);
+    let line = verdict.findings[0].masked();
+    assert!(line.starts_with("[STK-108] the schema of tool `t` cannot be used: "), "{line}");
+}
+
+#[test]
+fn a_second_handshake_is_told_as_one() {
+    let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+    let mut middleware = ValidationMiddleware::new("server", validator);
+    let initialize = |id: u32| {
+        let info = json!({ "name": "c", "version": "1" });
+        let params =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+        let request =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "initialize", "params": params });
+        request.to_string()
+    };
+    assert_eq!(handle(&mut middleware, Side::Client, &initialize(1)).findings, []);
+    let verdict = handle(&mut middleware, Side::Client, &initialize(2));
+    assert_eq!(
+        verdict.findings[0].masked(),
+        "[lifecycle] /method: expected only one handshake, received another `initialize`"
+    );
+}

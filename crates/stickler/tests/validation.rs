@@ -293,3 +293,71 @@ fn an_empty_enum_allows_nothing() {
     assert_eq!(told(&errors), [("invalid_enum", "/a")]);
     assert!(errors[0].message.contains("no value at all"));
 }
+
+#[test]
+fn what_is_expected_is_said_in_a_few_words_and_what_must_be_in_a_sentence() {
+    let schema = json!({ "type": "object", "properties": {
+        "count": { "type": "integer", "minimum": 3 },
+        "name": { "type": "string", "minLength": 3 },
+    } });
+    let errors = errors(schema, json!({ "count": 1, "name": "x" }));
+    let told: Vec<_> = errors.iter().map(|one| (&*one.message, &*one.expected)).collect();
+    assert_eq!(
+        told,
+        [
+            ("`count` must be at least 3, but is 1.", "at least 3"),
+            ("`name` must have at least 3 characters, but is \"x\".", "at least 3 characters"),
+        ]
+    );
+    let reason = "must be at least 3".to_owned();
+    assert_eq!(errors[0].kind, ValidationErrorKind::InvalidValue { reason });
+}
+
+#[test]
+fn a_field_that_is_ruled_out_is_told_with_those_that_are_not() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "n": false, "path": { "type": "string" }, "limit": {} },
+    });
+    let found = errors(schema.clone(), json!({ "n": 1 }));
+    assert_eq!(told(&found), [("unknown_field", "/n")]);
+    assert_eq!(
+        found[0].message,
+        "`n` is not allowed here; leave it out; valid fields: `path`, `limit`."
+    );
+    assert_eq!(found[0].expected, "one of `path`, `limit`");
+    let found = errors(schema, json!({ "zzz": 1 }));
+    assert_eq!(found[0].expected, "one of `path`, `limit`", "nor is it offered to others");
+    // Here the part of the schema that refuses knows of no other field.
+    let schema = json!({
+        "type": "object",
+        "properties": { "n": {}, "path": {} },
+        "if": { "required": ["path"] },
+        "then": { "properties": { "n": false } },
+    });
+    let found = errors(schema, json!({ "n": 1, "path": "a" }));
+    assert_eq!(found[0].message, "`n` is not allowed here; leave it out.");
+}
+
+#[test]
+fn what_names_must_be_like_is_told() {
+    let found = errors(
+        json!({ "type": "object", "propertyNames": { "pattern": "^z" } }),
+        json!({ "abc": 1 }),
+    );
+    assert_eq!(told(&found), [("unknown_field", "/abc")]);
+    assert_eq!(
+        found[0].message,
+        "`abc` is not a known field: a name here must match the pattern `^z`; \
+         rename it or leave it out."
+    );
+    assert_eq!(found[0].expected, "a field whose name must match the pattern `^z`");
+    let found = errors(
+        json!({ "type": "object", "propertyNames": { "enum": ["left", "right"] } }),
+        json!({ "up": 1 }),
+    );
+    assert_eq!(
+        found[0].message,
+        "`up` is not a known field; leave it out; valid fields: `left`, `right`."
+    );
+}

@@ -6,24 +6,29 @@ use serde_json::Value;
 use super::wording::literal;
 use crate::schema::{CompiledSchema, Members, NodeId};
 
-/// The names that subschemas list for one place, those they refer to included.
+/// The names that subschemas list for one place, those they refer to included; without those that
+/// are listed only to be ruled out.
 pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s str> {
     let mut pending: Vec<NodeId> = nodes.iter().rev().copied().collect();
     let mut seen = Vec::new();
     let mut names = Vec::new();
+    let mut forbidden = Vec::new();
     while let Some(id) = pending.pop() {
         if seen.contains(&id) {
             continue;
         }
         seen.push(id);
         let node = schema.graph.node(id);
-        for (name, _) in node.properties.iter().flat_map(Members::iter) {
-            if !names.contains(&name) {
+        for (name, member) in node.properties.iter().flat_map(Members::iter) {
+            if schema.at(&schema.graph.node(member).pointer) == Some(&Value::Bool(false)) {
+                forbidden.push(name);
+            } else if !names.contains(&name) {
                 names.push(name);
             }
         }
         pending.extend(node.in_place());
     }
+    names.retain(|name| !forbidden.contains(name));
     names
 }
 

@@ -147,15 +147,11 @@ impl<'e> Explainer<'e> {
             Engine::Constant { expected_value } => self.not_allowed(path, place, &[expected_value]),
             Engine::FalseSchema => match path.rsplit_once('/') {
                 Some((object, field)) if self.is_member(object) => {
-                    self.unknown_field(object, &unescape_segment(field), schema_path, &[])
+                    self.forbidden_field(object, &unescape_segment(field), place)
                 }
                 _ => self.wording.invalid(path, place, "be left out", None),
             },
-            Engine::PropertyNames { error } => {
-                let names = self.names_around(schema_path);
-                let field = text_of(error.instance());
-                self.unknown_field(path, &field, schema_path, &names)
-            }
+            Engine::PropertyNames { error } => self.misnamed_field(path, place, error),
             other => self.wording.invalid(path, place, &describe::constraint(other), value),
         }
     }
@@ -184,16 +180,56 @@ impl<'e> Explainer<'e> {
         schema_path: &str,
         names: &[&str],
     ) -> ValidationError {
+        let meant = self.meant_names(object_path, field, names);
+        self.wording.unknown_field(object_path, field, schema_path.to_owned(), meant, names)
+    }
+
+    /// A field whose own schema is `false`.
+    fn forbidden_field(
+        &self,
+        object_path: &str,
+        field: &str,
+        schema_path: String,
+    ) -> ValidationError {
+        // The field's schema stands in `properties` or the like, and that in the object's.
+        let names = self.names_around(parent(&schema_path));
+        let meant = self.meant_names(object_path, field, &names);
+        self.wording.forbidden_field(object_path, field, schema_path, meant, &names)
+    }
+
+    /// A field whose name `propertyNames` does not accept.
+    fn misnamed_field(
+        &self,
+        object_path: &str,
+        schema_path: String,
+        error: &EngineError<'_>,
+    ) -> ValidationError {
+        let field = text_of(error.instance());
+        match error.kind() {
+            Engine::Enum { options } => {
+                let names: Vec<&str> =
+                    options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+                self.unknown_field(object_path, &field, &schema_path, &names)
+            }
+            Engine::FalseSchema => self.unknown_field(object_path, &field, &schema_path, &[]),
+            other => {
+                let names = self.names_around(&schema_path);
+                let meant = self.meant_names(object_path, &field, &names);
+                let demand = describe::constraint(other);
+                self.wording.misnamed_field(object_path, &field, schema_path, meant, &demand)
+            }
+        }
+    }
+
+    /// The names nearest to that of a field, without those that its object has already.
+    fn meant_names(&self, object_path: &str, field: &str, names: &[&str]) -> Vec<String> {
         let object = self.value(object_path);
         let free = names
             .iter()
             .copied()
             .filter(|name| object.is_none_or(|object| object.get(name).is_none()));
-        let suggestions = suggest::nearest(field, free, self.distance)
-            .into_iter()
-            .map(|candidate| candidate.name.to_owned())
-            .collect();
-        self.wording.unknown_field(object_path, field, schema_path.to_owned(), suggestions, names)
+        let nearest = suggest::nearest(field, free, self.distance);
+        nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
     }
 
     pub(super) fn value(&self, path: &str) -> Option<Node<'e>> {

@@ -95,20 +95,69 @@ impl Wording {
         suggestions: Vec<String>,
         valid: &[&str],
     ) -> ValidationError {
-        let path = join(object_path, field);
         let advice = match (suggestions.first(), valid) {
             (Some(best), _) => format!("did you mean `{best}`?"),
             (None, []) => "leave it out: there are no fields here.".to_owned(),
             (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
         };
+        let says = (format!("is not a known field; {advice}"), one_of(valid, "no fields"));
+        self.unwanted(object_path, field, schema_path, suggestions, says)
+    }
+
+    /// A field that the schema rules out by its name. The names beside it may not be all there are:
+    /// the keyword can stand in a part of the schema that lists no others.
+    pub(crate) fn forbidden_field(
+        self,
+        object_path: &str,
+        field: &str,
+        schema_path: String,
+        suggestions: Vec<String>,
+        valid: &[&str],
+    ) -> ValidationError {
+        let advice = match (suggestions.first(), valid) {
+            (Some(best), _) => format!("did you mean `{best}`?"),
+            (None, []) => "leave it out.".to_owned(),
+            (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
+        };
+        let says = (format!("is not allowed here; {advice}"), one_of(valid, "no such field"));
+        self.unwanted(object_path, field, schema_path, suggestions, says)
+    }
+
+    /// A field whose name is not of the form that names have here; the demand follows "must".
+    pub(crate) fn misnamed_field(
+        self,
+        object_path: &str,
+        field: &str,
+        schema_path: String,
+        suggestions: Vec<String>,
+        demand: &str,
+    ) -> ValidationError {
+        let advice = suggestions.first().map_or_else(
+            || "rename it or leave it out.".to_owned(),
+            |best| format!("did you mean `{best}`?"),
+        );
+        let says = (
+            format!("is not a known field: a name here must {demand}; {advice}"),
+            format!("a field whose name must {demand}"),
+        );
+        self.unwanted(object_path, field, schema_path, suggestions, says)
+    }
+
+    /// A field that is not to be there: what is said of it, and what is expected instead.
+    fn unwanted(
+        self,
+        object_path: &str,
+        field: &str,
+        schema_path: String,
+        suggestions: Vec<String>,
+        (says, expected): (String, String),
+    ) -> ValidationError {
+        let path = join(object_path, field);
         ValidationError {
-            message: format!("{} is not a known field; {advice}", self.about.subject(&path)),
+            message: format!("{} {says}", self.about.subject(&path)),
             path,
             schema_path,
-            expected: match valid {
-                [] => "no fields".to_owned(),
-                valid => format!("one of {}", listed(valid)),
-            },
+            expected,
             received: format!("`{}`", cut(field, LONGEST_VALUE)),
             kind: ValidationErrorKind::UnknownField { field: field.to_owned(), suggestions },
             meant_values: Vec::new(),
@@ -155,22 +204,23 @@ impl Wording {
         }
     }
 
+    /// A value that is not as it must be; the demand follows "must".
     pub(crate) fn invalid(
         self,
         path: &str,
         schema_path: String,
-        expected: &str,
+        demand: &str,
         value: Option<Node<'_>>,
     ) -> ValidationError {
         let shown = value.and_then(|value| self.shown(value));
         let but =
             shown.map_or_else(String::new, |it| format!(", but {} {it}", self.about.verb(path)));
         ValidationError {
-            message: format!("{} must {expected}{but}.", self.about.subject(path)),
+            message: format!("{} must {demand}{but}.", self.about.subject(path)),
             path: path.to_owned(),
             schema_path,
-            kind: ValidationErrorKind::InvalidValue { reason: format!("must {expected}") },
-            expected: expected.to_owned(),
+            kind: ValidationErrorKind::InvalidValue { reason: format!("must {demand}") },
+            expected: wanted_by(demand),
             received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
             meant_values: Vec::new(),
         }
@@ -270,6 +320,35 @@ fn with_article(noun: &str) -> String {
         _ => "a ",
     };
     format!("{article}{noun}")
+}
+
+/// How demands begin, and how the same begins after the word "expected".
+const DEMANDS: [(&str, &str); 10] = [
+    ("be left out", "nothing"),
+    ("be simpler", "something simpler"),
+    ("be encoded ", "text encoded "),
+    ("be ", ""),
+    ("have ", ""),
+    ("match ", ""),
+    ("contain ", ""),
+    ("decode to ", ""),
+    ("not match ", "no match for "),
+    ("satisfy ", "something that satisfies "),
+];
+
+/// What follows "must", as it is said after "expected": `be at least 3` is `at least 3`.
+fn wanted_by(demand: &str) -> String {
+    let known = DEMANDS
+        .iter()
+        .find_map(|(verb, noun)| Some(format!("{noun}{}", demand.strip_prefix(verb)?)));
+    known.unwrap_or_else(|| format!("it to {demand}"))
+}
+
+fn one_of(names: &[&str], none: &str) -> String {
+    match names {
+        [] => none.to_owned(),
+        names => format!("one of {}", listed(names)),
+    }
 }
 
 fn listed(names: &[&str]) -> String {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::RequestId;
+use super::spelling::is_spelt;
 
 /// What a message is to whoever delivers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,12 @@ impl Address {
             _ => Bearing::Unknown,
         };
         Self { bearing, id: scan.id, method: scan.method }
+    }
+
+    /// Whether that is the method that the message has, its slashes escaped or not.
+    pub fn has_method(&self, message: &[u8], method: &str) -> bool {
+        let written = self.method.clone().and_then(|span| message.get(span));
+        written.is_some_and(|written| is_spelt(written, method))
     }
 
     /// The id that the message has.

@@ -12,9 +12,11 @@ mod address;
 mod glimpse;
 mod id;
 mod identify;
+mod spelling;
 
 pub use address::{Address, Bearing};
 pub use glimpse::Glimpse;
 pub(crate) use glimpse::Glimpser;
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};
+pub use spelling::mentions;

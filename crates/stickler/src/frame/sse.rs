@@ -155,6 +155,8 @@ impl SseEvent {
                 lines.end = span.end;
             }
             let text = line.trim_ascii_end_of_line();
+            // A stream may begin with a mark of its encoding, which is no part of it.
+            let text = if span.start == 0 { text.strip_prefix(BOM).unwrap_or(text) } else { text };
             let colon = memchr::memchr(b':', text).unwrap_or(text.len());
             let value = text.get(colon + 1..).unwrap_or_default();
             let value = value.strip_prefix(b" ").unwrap_or(value);
@@ -210,11 +212,17 @@ fn event_after(fields: &[u8], message: &[u8]) -> Vec<u8> {
 /// A line break would end the field, so every line is a field of its own.
 fn write_data(message: &[u8], event: &mut Vec<u8>) {
     for line in message.split(|byte| *byte == b'\n') {
-        event.extend_from_slice(b"data: ");
-        event.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
-        event.push(b'\n');
+        // A `\r` ends a line, too, wherever it stands.
+        for line in line.strip_suffix(b"\r").unwrap_or(line).split(|byte| *byte == b'\r') {
+            event.extend_from_slice(b"data: ");
+            event.extend_from_slice(line);
+            event.push(b'\n');
+        }
     }
 }
+
+/// U+FEFF in UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 trait Line {
     fn trim_ascii_end_of_line(&self) -> &[u8];
@@ -258,6 +266,7 @@ mod tests {
         assert_eq!(data("data:a\r\n\r\ndata: b\r\n\r\n"), [text("a"), text("b")]);
         assert_eq!(data("data: a\rdata: b\r\rdata: c\n\n"), [text("a\nb"), text("c")]);
         assert_eq!(data(": ping\n\nid: 1\ndata:\n\n"), [None, None]);
+        assert_eq!(data("\u{feff}data: a\n\n"), [text("a")]);
         assert_eq!(
             data("event: message\nid: 9\ndata: {\"x\": \":\"}\n\n"),
             [text("{\"x\": \":\"}")]
@@ -274,6 +283,8 @@ mod tests {
         let event = all[0].as_ref().unwrap();
         assert_eq!(event.with_data(b"new"), b"data: new\nid: 1\r\n\r\n");
         assert_eq!(sse_event(b"{}"), b"event: message\ndata: {}\n\n");
+        let lines = b"event: message\ndata: {\ndata: \ndata: }\ndata: \n\n";
+        assert_eq!(sse_event(b"{\r\r}\r\n"), lines, "whatever ends a line ends a field");
         for (old, new) in [
             ("event: message\nid: 2\ndata: a\n\n", "event: message\nid: 2\ndata: new\n\n"),
             ("data: a\r\n\r\n", "data: new\n\r\n"),

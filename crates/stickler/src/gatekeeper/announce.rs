@@ -67,10 +67,11 @@ fn append(container: Node<'_>, text: &str) -> Insertion {
 }
 
 /// A member of an object within an object, whether that is there already or not.
-fn nested(outer: Node<'_>, name: &str, member: &str) -> Insertion {
-    match outer.get(name).filter(|inner| inner.kind() == Kind::Object) {
-        Some(inner) => append(inner, member),
-        None => append(outer, &format!("\"{name}\":{{{member}}}")),
+/// Where something else is there, nothing can be put in, and a second one would hide the first.
+fn nested(outer: Node<'_>, name: &str, member: &str) -> Option<Insertion> {
+    match outer.get(name) {
+        Some(inner) => (inner.kind() == Kind::Object).then(|| append(inner, member)),
+        None => Some(append(outer, &format!("\"{name}\":{{{member}}}"))),
     }
 }
 
@@ -85,18 +86,16 @@ fn capability(capabilities: Node<'_>, revision: Option<Revision>) -> Vec<Inserti
         let both = format!("\"experimental\":{{{experimental}}},\"extensions\":{{{extension}}}");
         return vec![append(capabilities, &both)];
     }
-    let mut insertions = vec![nested(capabilities, "experimental", &experimental)];
-    if is_modern {
-        insertions.push(nested(capabilities, "extensions", &extension));
-    }
-    insertions
+    let extensions = is_modern.then(|| nested(capabilities, "extensions", &extension)).flatten();
+    nested(capabilities, "experimental", &experimental).into_iter().chain(extensions).collect()
 }
 
 /// The added tool, at the end of the last page.
 fn tool_entry(result: Node<'_>) -> Option<Insertion> {
     let tools = result.get("tools").filter(|tools| tools.kind() == Kind::Array)?;
     let is_ours = |tool: Node<'_>| tool.get("name").and_then(Node::as_str).as_deref() == Some(TOOL);
-    if result.get("nextCursor").is_some() || tools.elements().any(is_ours) {
+    let is_last = result.get("nextCursor").and_then(Node::as_str).is_none();
+    if !is_last || tools.elements().any(is_ours) {
         return None;
     }
     Some(append(tools, &super::service::entry().to_string()))

@@ -53,6 +53,8 @@ impl Answers {
 
     /// The server is asked: its answer will be kept.
     pub(super) fn expect(&mut self, id: &RequestId, question: &str) {
+        // An older question of that id was cancelled or given up: the answer will not be to it.
+        self.open.remove(id);
         if self.open.len() < MOST && question.len() <= LONGEST {
             self.open.insert(id.clone(), question.into());
         }
@@ -72,7 +74,14 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::{Answers, LONGEST, MOST};
+    use crate::envelope::RequestId;
+    use crate::tape::TapeBuffer;
     use std::time::Duration;
+
+    fn id(text: &str) -> RequestId {
+        let mut buffer = TapeBuffer::new();
+        RequestId::of(buffer.read(text.as_bytes(), 1).unwrap().root()).unwrap()
+    }
 
     #[test]
     fn answers_hold_for_their_time() {
@@ -97,5 +106,18 @@ mod tests {
         answers.keep("long", &"x".repeat(LONGEST + 1), late);
         assert_eq!((answers.kept.len(), answers.order.len()), (MOST, MOST));
         assert!(answers.get("0", Duration::ZERO).is_none());
+    }
+
+    #[test]
+    fn a_new_question_takes_the_place_of_an_older_one_of_its_id() {
+        let mut answers = Answers::default();
+        answers.expect(&id("1"), "old");
+        answers.expect(&id("1"), &"x".repeat(LONGEST + 1));
+        assert_eq!(answers.take_question(&id("1")), None, "too long to be kept, but asked");
+        for number in 0..MOST {
+            answers.expect(&id(&number.to_string()), "old");
+        }
+        answers.expect(&id("1"), "new");
+        assert_eq!(answers.take_question(&id("1")).as_deref(), Some("new"));
     }
 }

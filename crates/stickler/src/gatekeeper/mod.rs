@@ -234,6 +234,10 @@ impl Gatekeeper {
             self.hold(message.into_owned(), now, out);
             return;
         }
+        // What was asked under this id before is over, and the next answer is not to it.
+        if let Some(id) = &verdict.subject.id {
+            self.answers.take_question(id);
+        }
         let answer = if self.is_for_us(&verdict) {
             self.serve(&message, now)
         } else if self.is_for_deep_checks(&verdict) {

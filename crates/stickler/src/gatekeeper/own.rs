@@ -25,6 +25,8 @@ pub(super) struct OwnRequests {
     open: Option<String>,
     /// How often the tools had changed when the list was asked for.
     changes: u64,
+    /// The cursor of the page that was asked for last; `None` for the first page.
+    cursor: Option<String>,
     pages: usize,
     tools: Vec<ToolDefinition>,
     failed_at: Option<Duration>,
@@ -82,6 +84,7 @@ impl OwnRequests {
             self.pages = 0;
             self.changes = changes;
         }
+        self.cursor = cursor.map(str::to_owned);
         let id = format!("{PREFIX}{}", self.number);
         self.number = self.number.wrapping_add(1);
         let mut params = serde_json::Map::new();
@@ -158,15 +161,26 @@ impl OwnRequests {
         }
         self.tools.extend(ToolList::of(entries, limits).tools);
         self.pages += 1;
-        match next {
-            Some(cursor) if self.pages < MOST_PAGES => Progress::NextPage(cursor.into_owned()),
-            _ => {
-                self.failed_at = None;
-                let freshness = Freshness::of_result(result, now);
-                let tools = std::mem::take(&mut self.tools);
-                Progress::Learnt(cache.populate_with(server, &tools, freshness))
-            }
+        if let Some(cursor) = next {
+            return self.turn_page(&cursor);
         }
+        self.failed_at = None;
+        let freshness = Freshness::of_result(result, now);
+        let tools = std::mem::take(&mut self.tools);
+        Progress::Learnt(cache.populate_with(server, &tools, freshness))
+    }
+
+    /// Goes on to the next page. What has been seen of a list that does not end is not the list:
+    /// tools that it lacks may well be there.
+    fn turn_page(&self, next: &str) -> Progress {
+        let reason = if self.cursor.as_deref() == Some(next) {
+            "a page has itself for its next page".to_owned()
+        } else if self.pages >= MOST_PAGES {
+            format!("it has more than {MOST_PAGES} pages")
+        } else {
+            return Progress::NextPage(next.to_owned());
+        };
+        Progress::Failed(format!("the server's tool list does not end: {reason}"))
     }
 
     /// A list was learnt that has changed since it was asked for: whether to ask once more. A server

@@ -5,26 +5,30 @@ use std::time::Duration;
 
 use super::own::{Progress, Reply};
 use super::{Event, Gatekeeper, Outbox, Try};
+use crate::envelope::{RequestId, mentions};
 use crate::headers::VERSION_KEY;
 use crate::protocol::Revision;
 use crate::rules::MessageRule;
-use crate::tape::TapeBuffer;
+use crate::tape::{Kind, Node, TapeBuffer};
 use crate::verdict::{Decision, Verdict};
 
 impl Gatekeeper {
     /// Whether a message is a call that should wait until the tools are known.
     pub(super) fn must_wait(&self, message: &[u8], now: Duration) -> bool {
-        let mentions = |text: &[u8]| memchr::memmem::find(message, text).is_some();
+        let mentions = |name: &str| mentions(message, name);
         if !self.held.is_empty() {
             // What refers to a call that waits must not overtake it.
-            return mentions(b"tools/call") || mentions(b"notifications/cancelled");
+            let refers = mentions("tools/call") || mentions("notifications/cancelled");
+            // What has the id of one of them is no second one.
+            return refers
+                && !request_ids(message).iter().any(|id| self.middleware.is_reserved(id));
         }
         let freshness = self.validator.cache().freshness(&self.server);
         let known = freshness.is_some_and(|freshness| !freshness.is_stale(now));
         // A batch is judged once, so whatever it holds must be judged by a list that will do.
         let is_batch = || message.trim_ascii_start().first() == Some(&b'[');
         let known = known && !(is_batch() && self.list_is_old(now));
-        !known && mentions(b"tools/call") && self.can_ask(now)
+        !known && mentions("tools/call") && self.can_ask(now)
     }
 
     /// Whether asking the server for its tools can come to something, now or after the handshake.
@@ -35,6 +39,7 @@ impl Gatekeeper {
     }
 
     pub(super) fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Outbox<'_>) {
+        self.middleware.reserve(request_ids(&message));
         self.held.push(message, now.saturating_add(self.settings.longest_wait));
         self.ask(out);
     }
@@ -120,6 +125,7 @@ impl Gatekeeper {
 
     /// Whatever waits is judged by what is known now.
     pub(super) fn release(&mut self, now: Duration, out: &mut Outbox<'_>) {
+        self.middleware.end_reservations();
         for message in self.held.take() {
             self.admit(Cow::Owned(message), now, Try::Last, out);
         }
@@ -136,6 +142,17 @@ pub(super) fn is_by_list(verdict: &Verdict, has_departed: bool) -> bool {
             has_departed && verdict.subject.id.is_some() && has(MessageRule::UnknownTool)
         }
         _ => false,
+    }
+}
+
+/// The ids of the requests in a message.
+fn request_ids(message: &[u8]) -> Vec<RequestId> {
+    let mut buffer = TapeBuffer::new();
+    let Ok(tape) = buffer.read(message, 1 << 10) else { return Vec::new() };
+    let id = |one: Node<'_>| RequestId::of(one.get("method").and_then(|_| one.get("id"))?);
+    match tape.root().kind() {
+        Kind::Array => tape.root().elements().filter_map(id).collect(),
+        _ => id(tape.root()).into_iter().collect(),
     }
 }
 

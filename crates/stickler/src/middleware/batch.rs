@@ -6,7 +6,6 @@ use super::{Incoming, ValidationMiddleware};
 use crate::envelope::{Envelope, Glimpse};
 use crate::render::Reply;
 use crate::rules::MessageRule;
-use crate::session::Landing;
 use crate::side::Side;
 use crate::tape::Node;
 use crate::verdict::{Decision, Finding, Verdict};
@@ -69,8 +68,8 @@ impl ValidationMiddleware {
         let requester = case.side().other();
         let mut replaced = Vec::new();
         for id in answers.iter().filter_map(|id| parse_id(id)) {
-            let landing = self.session.flights(requester).land(&id);
-            if let (Landing::Answered(flight), Some(refusal)) = (landing, case.refusal()) {
+            let flight = self.session.flights(requester).give_up(&id);
+            if let (Some(flight), Some(refusal)) = (flight, case.refusal()) {
                 let reply = Reply { id: Some(&flight.id), revision: flight.revision };
                 replaced.push(reply.replacement(refusal));
             }

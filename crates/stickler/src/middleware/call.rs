@@ -41,7 +41,7 @@ impl ValidationMiddleware {
         case.subject.tool = Some(quoted(&name));
         let result = self.check_arguments(incoming, &name, params.get("arguments"));
         if let Some(reason) = &result.unchecked {
-            case.tell(Finding::new(MessageRule::UnusableSchema, reason).at("/params/name"));
+            case.tell(unusable_schema(reason));
         }
         if result.is_valid {
             let rewrites = case.enforces(MessageRule::InvalidArguments);
@@ -117,6 +117,13 @@ impl ValidationMiddleware {
                 .unwrap_or_else(|_| ValidationResult::valid()),
         }
     }
+}
+
+/// The reason stands alone elsewhere and so begins with its rule, which a finding has anyway.
+fn unusable_schema(reason: &str) -> Finding {
+    let rule = MessageRule::UnusableSchema;
+    let code = format!("[{}] ", rule.as_str());
+    Finding::new(rule, reason.strip_prefix(&code).unwrap_or(reason)).at("/params/name")
 }
 
 /// What was wrong is told, but nothing is wrong any more.

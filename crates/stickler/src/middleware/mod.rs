@@ -168,6 +168,20 @@ impl ValidationMiddleware {
         self.session.flights(Side::Client).take_back(id);
     }
 
+    /// Requests of the client wait to be judged: their ids are not free.
+    pub(crate) fn reserve(&mut self, ids: Vec<RequestId>) {
+        self.session.flights(Side::Client).reserve(ids);
+    }
+
+    pub(crate) fn is_reserved(&self, id: &RequestId) -> bool {
+        self.session.is_reserved(id)
+    }
+
+    /// They are judged now.
+    pub(crate) fn end_reservations(&mut self) {
+        self.session.flights(Side::Client).end_reservations();
+    }
+
     /// A request was answered by somebody other than the one it was forwarded to.
     pub fn settle(&mut self, requester: Side, id: &RequestId) {
         self.session.flights(requester).land(id);

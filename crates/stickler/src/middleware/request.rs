@@ -176,7 +176,11 @@ impl ValidationMiddleware {
         let is_modern = revision.is_some_and(|one| one.era() == Era::Modern);
         if !is_modern && let Some(message) = self.session.untimely_request(side, method) {
             let finding = Finding::new(MessageRule::Lifecycle, message).at("/method");
-            case.tell(finding.with("the handshake first", super::shape::quoted(method)));
+            // `initialize` itself is untimely only when it is not the first.
+            case.tell(match method {
+                "initialize" => finding.with("only one handshake", "another `initialize`"),
+                _ => finding.with("the handshake first", super::shape::quoted(method)),
+            });
         }
         self.check_capability(case, side, method, revision);
     }

@@ -37,8 +37,12 @@ impl ValidationMiddleware {
             }
             _ => {}
         }
+        let is_refused = case.is_refused();
         let mut verdict = replace_or_forward(case, flight.as_deref());
         if let Some(flight) = flight {
+            if is_refused && &*flight.method == "initialize" {
+                self.session.handshake_failed();
+            }
             verdict.subject.method = Some(flight.method.into());
             verdict.subject.tool = flight.tool.map(Into::into);
         }
@@ -49,11 +53,15 @@ impl ValidationMiddleware {
     pub(super) fn unread_response(&mut self, case: Case, id: Option<&str>) -> Verdict {
         let id = id.and_then(super::odd::parse_id);
         let requester = case.side().other();
-        let landing = id.map(|id| self.session.flights(requester).land(&id));
-        match landing {
-            Some(Landing::Answered(flight)) => replace_or_forward(case, Some(&flight)),
-            _ => case.drop_or_forward(),
+        // Our own words are its answer: what may still come is none.
+        let flight = id.and_then(|id| self.session.flights(requester).give_up(&id));
+        let Some(flight) = flight else { return case.drop_or_forward() };
+        if &*flight.method == "initialize" {
+            self.session.handshake_failed();
         }
+        let mut verdict = replace_or_forward(case, Some(&flight));
+        verdict.subject.method = Some(flight.method.into());
+        verdict
     }
 
     /// The request that a response answers.

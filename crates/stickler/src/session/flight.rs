@@ -1,6 +1,6 @@
 //! Requests that wait for their answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::Capabilities;
@@ -57,6 +57,8 @@ pub(crate) struct Flights {
     departed: u64,
     /// In order: few are in flight at once, and no ids make a tree slow.
     open: BTreeMap<RequestId, Box<Flight>>,
+    /// Ids of requests that are still to be judged.
+    reserved: BTreeSet<RequestId>,
     tokens: BTreeMap<RequestId, RequestId>,
     past: Past,
 }
@@ -67,13 +69,26 @@ impl Flights {
             limit,
             departed: 0,
             open: BTreeMap::new(),
+            reserved: BTreeSet::new(),
             tokens: BTreeMap::new(),
             past: Past::default(),
         }
     }
 
     pub(crate) fn is_open(&self, id: &RequestId) -> bool {
-        self.open.contains_key(id)
+        self.open.contains_key(id) || self.reserved.contains(id)
+    }
+
+    pub(crate) fn reserve(&mut self, ids: Vec<RequestId>) {
+        self.reserved.extend(ids);
+    }
+
+    pub(crate) fn is_reserved(&self, id: &RequestId) -> bool {
+        self.reserved.contains(id)
+    }
+
+    pub(crate) fn end_reservations(&mut self) {
+        self.reserved.clear();
     }
 
     pub(crate) fn is_full(&self) -> bool {

@@ -18,6 +18,7 @@ pub(crate) use pages::Page;
 pub use repeats::Repeats;
 
 use crate::config::Limits;
+use crate::envelope::RequestId;
 use crate::protocol::Revision;
 use crate::side::Side;
 use flight::Flights;
@@ -68,6 +69,12 @@ impl Session {
             Side::Client => client,
             Side::Server => server,
         }
+    }
+
+    /// Whether a request of the client's that is still to be judged has that id.
+    pub(crate) fn is_reserved(&self, id: &RequestId) -> bool {
+        let [client, _] = &self.flights;
+        client.is_reserved(id)
     }
 
     /// Remembers only what matters to go on.

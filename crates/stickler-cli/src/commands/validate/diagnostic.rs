@@ -107,7 +107,10 @@ fn label(layout: &Layout, error: &ValidationError) -> LabeledSpan {
         ValidationErrorKind::InvalidEnum { .. } => {
             (layout.value_at(&error.path), format!("must be {}", error.expected))
         }
-        _ => (layout.value_at(&error.path), format!("must {}", error.expected)),
+        ValidationErrorKind::InvalidValue { reason } => {
+            (layout.value_at(&error.path), reason.clone())
+        }
+        _ => (layout.value_at(&error.path), error.expected.clone()),
     };
     let span = span.unwrap_or(0..0);
     LabeledSpan::new((!text.is_empty()).then_some(text), span.start, span.len())

@@ -1,0 +1,95 @@
+//! Messages that are written or answered in odd ways pass the gatekeeper as they should.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "tests are blunt"
+)]
+
+mod support {
+    pub(crate) mod link;
+}
+
+use serde_json::{Value, json};
+use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
+
+/// As some writers escape it.
+fn escaped(message: Value) -> String {
+    message.to_string().replace('/', "\\/")
+}
+
+#[test]
+fn a_call_with_escaped_slashes_waits_like_any_other() {
+    let mut link = Link::ready();
+    let bad = escaped(call(7, "stat", json!({ "pth": "a" })));
+    let waiting = sent(link.gatekeeper.from_client(bad.as_bytes(), link.time()));
+    assert_eq!(waiting.server.len(), 1, "only our own question: {waiting:?}");
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": { "requestId": 7 } });
+    let overtakes = sent(link.gatekeeper.from_client(escaped(cancel).as_bytes(), link.time()));
+    assert!(overtakes.server.is_empty(), "{overtakes:?}");
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
+    assert!(is_help(&sent.client[0]), "{sent:?}");
+}
+
+#[test]
+fn an_answer_that_comes_again_after_a_broken_one_is_not_passed_on() {
+    let mut link = Link::informed();
+    link.client(call(7, "stat", json!({ "path": "a" })));
+    let broken = br#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"te"#;
+    let told = sent(link.gatekeeper.from_server(broken, link.time()));
+    assert_eq!((told.client.len(), &told.client[0]["id"]), (1, &json!(7)));
+    let late = link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "content": [] } }));
+    assert!(late.client.is_empty(), "{late:?}");
+}
+
+#[test]
+fn a_broken_answer_ends_the_handshake() {
+    let mut link = Link::new();
+    link.client(initialize());
+    let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
+    assert!(waiting.server.is_empty());
+    let broken = br#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"#;
+    let told = sent(link.gatekeeper.from_server(broken, link.time()));
+    assert_eq!(told.client[0]["id"], 1);
+    assert!(!told.server.is_empty(), "what has waited for it goes on, or the tools are asked for");
+}
+
+#[test]
+fn what_is_there_already_is_not_written_a_second_time() {
+    for odd in [json!(null), json!([])] {
+        let mut link = Link::new();
+        link.client(initialize());
+        let answer = initialized(json!({ "tools": {}, "experimental": odd })).to_string();
+        let outbox = link.gatekeeper.from_server(answer.as_bytes(), link.time());
+        assert_eq!(outbox.to_client, [answer.as_bytes()]);
+    }
+}
+
+#[test]
+fn a_cursor_that_is_null_is_none() {
+    let mut link = Link::ready();
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let list = json!({ "tools": [stat()], "nextCursor": null });
+    let sent = link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": list }));
+    let names = sent.client[0]["result"]["tools"].as_array().unwrap().iter();
+    let names: Vec<&Value> = names.map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["stat", "stickler_validate"]);
+}
+
+#[test]
+fn the_id_of_a_call_that_waits_is_not_free() {
+    let mut link = Link::ready();
+    let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
+    for other in
+        [json!({ "jsonrpc": "2.0", "id": 7, "method": "ping" }), call(7, "stat", json!({}))]
+    {
+        let refused = link.client(other);
+        assert!(refused.server.is_empty(), "{refused:?}");
+        assert_eq!(refused.client[0]["error"]["code"], -32600);
+        assert!(refused.client[0].get("id").is_none(), "{refused:?}");
+    }
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
+    assert_eq!(sent.server, [call(7, "stat", json!({ "path": "a" }))]);
+    assert_eq!(link.client(json!({ "jsonrpc": "2.0", "id": 8, "method": "ping" })).server.len(), 1);
+}
