@@ -325,3 +325,113 @@ fn a_legacy_request_without_a_session_is_told_how_to_get_one() {
         assert!(message.contains(wanted), "{message}");
     }
 }
+
+/// What a file is told that cannot be used.
+fn refusal(folder: &Folder, (name, text): (&str, &str), expected: &str) {
+    let file = folder.file(name, text);
+    let end = run(&["--config", &file], &[]);
+    let expected = format!("error: {file}{expected}");
+    assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_in_both_formats() {
+    let folder = Folder::new();
+    for (name, text) in [
+        ("a.json", "\u{feff}{\"mcpServers\":{\"a\":{\"command\":\"true\"}}}"),
+        ("client", "\u{feff}{\"mcpServers\":{\"a\":{\"command\":\"true\"}}}"),
+        ("stickler.toml", "\u{feff}[servers.a]\ncommand = 'true'\n"),
+    ] {
+        let end = run(&["--config", &folder.file(name, text)], &[]);
+        assert_eq!(end.status, 0, "{name}: {}", end.stderr);
+    }
+    refusal(&folder, ("b.json", "\u{feff}{,}"), ":1:2: ");
+    refusal(&folder, ("b.toml", "\u{feff}listn = 1"), ":1:1: `listn` is not a known setting");
+}
+
+#[test]
+fn json_is_read_as_json_however_it_begins() {
+    let folder = Folder::new();
+    for name in ["b.json", "client"] {
+        for comment in ["// mine\n{}", "\n/* mine */ {}"] {
+            let line = comment.find('/').unwrap() + 1;
+            let expected = format!(":{line}:1: expected a JSON value; comments are not JSON");
+            refusal(&folder, (name, comment), &expected);
+        }
+        for array in ["[]", "[ {\"mcpServers\": {}}]"] {
+            refusal(&folder, (name, array), ":1:1: the file is an array, expected an object");
+        }
+    }
+    refusal(&folder, ("b.json", "[\"a\"]"), ":1:1: the file is an array, expected an object");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let folder = Folder::new();
+    let file = folder.file("stickler.toml", "[servers.a]\ncommand = 'true'\ncwd = 'none'\n");
+    let told = run(&["--config", &file], &[]).stderr;
+    let expected = format!("its `cwd` `{}` does not exist", folder.path("none"));
+    assert!(told.contains("[STK-101]") && told.contains(&expected), "{told}");
+    let file = folder.file("stickler.toml", "[servers.a]\ncommand = '/none'\ncwd = '.'\n");
+    let told = run(&["--config", &file], &[]).stderr;
+    assert!(told.contains("cannot start `/none`: No such file"), "{told}");
+}
+
+#[test]
+fn a_file_with_nothing_but_disabled_servers_says_how_to_run_one() {
+    let folder = Folder::new();
+    let text = r#"{"mcpServers":{"a":{"command":"true","disabled":true}}}"#;
+    let end = run(&["--config", &folder.file(".mcp.json", text)], &[]);
+    assert_eq!(end.status, 2);
+    for wanted in ["are disabled: `a`", "`--server NAME` runs one all the same"] {
+        assert!(end.stderr.contains(wanted), "{}", end.stderr);
+    }
+}
+
+#[test]
+fn options_take_the_seconds_that_files_take() {
+    let options = ["--grace", "--request-timeout", "--idle-timeout", "--keep-alive"];
+    for option in options {
+        let end = run(&[option, "0.5", "--", "true"], &[]);
+        assert_eq!(end.status, 0, "{option}: {}", end.stderr);
+        let end = run(&[option, "soon", "--", "true"], &[]);
+        let expected = "expected a number of seconds";
+        assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
+    }
+    assert_eq!(run(&["--keep-alive", "0", "--", "true"], &[]).status, 2);
+}
+
+#[test]
+fn the_element_of_a_list_that_is_wrong_is_named() {
+    let folder = Folder::new();
+    refusal(
+        &folder,
+        ("stickler.toml", "allow_origins = ['a', 1]\n"),
+        ":1:23: element 2 of `allow_origins` is a number, expected text in quotes",
+    );
+    refusal(&folder, ("stickler.toml", "listen = ['a']\n"), ":1:10: `listen` is a list, expected");
+}
+
+#[test]
+fn what_is_misspelt_in_a_clients_file_is_told_what_was_meant() {
+    let folder = Folder::new();
+    for (text, expected) in [
+        (
+            r#"{"mcpServers":{"a":{"comand":"x","args":[]}}}"#,
+            ":1:21: `comand` is not a known setting; did you mean `command`?",
+        ),
+        (
+            r#"{"mcpservers":{}}"#,
+            ":1:2: `mcpservers` is not where clients keep their servers; did you mean `mcpServers`?",
+        ),
+    ] {
+        refusal(&folder, (".mcp.json", text), expected);
+    }
+}
+
+#[test]
+fn a_server_that_is_named_twice_is_an_error() {
+    let folder = Folder::new();
+    let text = "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"a\":{\"command\":\"y\"}}}";
+    refusal(&folder, (".mcp.json", text), ":2:1: there is a server `a` already");
+}

@@ -107,6 +107,35 @@ fn what_is_no_file_of_a_client_stays_as_it_is() {
 }
 
 #[test]
+fn a_byte_order_mark_stays_where_it_is() {
+    let folder = Folder::new();
+    let text = format!("{}{FILE}", '\u{feff}');
+    let file = folder.file(".mcp.json", &text);
+    let (status, told, complaint) = stickler(&["wrap", &file]);
+    assert_eq!((status, told.contains("`files` wrapped")), (0, true), "{complaint}");
+    let wrapped = folder.read(".mcp.json");
+    assert!(wrapped.starts_with("\u{feff}{\n") && wrapped != text, "{wrapped}");
+    assert_eq!(stickler(&["unwrap", &file]).0, 0);
+    assert_eq!(folder.read(".mcp.json"), text);
+}
+
+#[test]
+fn comments_and_misspelt_names_are_told_as_such() {
+    let folder = Folder::new();
+    for (text, expected) in [
+        ("{\n // mine\n}", ":2:2: "),
+        ("// mine\n{}", "; comments are not JSON"),
+        ("{\n // mine\n}", "; comments are not JSON"),
+        ("{\"mcpservers\":{}}", ":1:2: `mcpservers` is not where clients keep their servers"),
+    ] {
+        let file = folder.file("odd.json", text);
+        let (status, _, complaint) = stickler(&["wrap", &file]);
+        assert_eq!((status, complaint.contains(expected)), (2, true), "{complaint}");
+        assert_eq!(folder.read("odd.json"), text);
+    }
+}
+
+#[test]
 fn where_the_name_leads_nowhere_the_file_says_where_the_program_is() {
     let folder = Folder::new();
     let file = folder.file(".mcp.json", FILE);

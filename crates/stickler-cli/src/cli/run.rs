@@ -2,11 +2,12 @@
 //! environment may have named before, so none has a default here.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::{Answer, CheckOptions};
-use crate::config::RestartWhen;
+use crate::config::{RestartWhen, pause, seconds};
 use crate::gateway::Level;
 use crate::protocol_schema::SchemaSource;
 
@@ -45,12 +46,12 @@ pub(crate) struct RunOptions {
 
     /// Seconds that a server has to end by itself before it is told to, and then made to
     /// [default: 5]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) grace: Option<u64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) grace: Option<Duration>,
 
     /// Seconds after which a request without an answer gets an error; 0 for never [default: 0]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) request_timeout: Option<u64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) request_timeout: Option<Duration>,
 
     /// When a server whose process has ended is started again [default: never]
     #[arg(long, value_enum)]
@@ -107,12 +108,12 @@ pub(crate) struct HttpOptions {
     pub(crate) bearer_token_env: Option<String>,
 
     /// Seconds after which a session that nobody uses is closed [default: 1800]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) idle_timeout: Option<u64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) idle_timeout: Option<Duration>,
 
     /// Seconds after which a quiet stream says that it is still there [default: 15]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) keep_alive: Option<u64>,
+    #[arg(long, value_name = "SECONDS", value_parser = pause)]
+    pub(crate) keep_alive: Option<Duration>,
 
     /// How many processes of a server there may be at once [default: 64]
     #[arg(long, value_name = "N")]

@@ -6,7 +6,7 @@ use stickler::tape::{Kind, Node, TapeBuffer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, Source};
+use super::fault::{Fault, Source, no_json};
 
 /// Arrays and objects open at once; configurations need a handful.
 const DEEPEST: usize = 64;
@@ -47,10 +47,19 @@ pub(super) struct Member {
 }
 
 impl Format {
-    /// No TOML begins with a brace, and no client's file with anything else.
+    /// By the name of the file or by how it begins: no TOML does with a brace or a slash.
     pub(crate) fn of(source: &Source) -> Self {
-        if source.text.trim_start().starts_with('{') { Self::Json } else { Self::Toml }
+        let text = source.text.trim_start();
+        let begins_like_json =
+            text.starts_with(['{', '/']) || text.strip_prefix('[').is_some_and(is_array);
+        if source.is_named_json() || begins_like_json { Self::Json } else { Self::Toml }
     }
+}
+
+/// Whether a bracket with this behind it opens an array: the name of a TOML table is no object, and
+/// not empty.
+fn is_array(rest: &str) -> bool {
+    rest.trim_start().starts_with(['{', ']'])
 }
 
 impl Value {
@@ -124,12 +133,7 @@ fn toml_value(value: &Spanned<DeValue<'_>>) -> Value {
 
 fn read_json(text: &str) -> Result<Value, Fault> {
     let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(text.as_bytes(), DEEPEST).map_err(|error| {
-        let rest = text.get(error.offset()..).unwrap_or_default();
-        let is_comment = rest.starts_with("//") || rest.starts_with("/*");
-        let hint = if is_comment { "; comments are not JSON" } else { "" };
-        Fault::new(&(error.offset()..error.offset()), format!("{}{hint}", error.kind()))
-    })?;
+    let tape = buffer.read(text.as_bytes(), DEEPEST).map_err(|error| no_json(text, error))?;
     Ok(json_value(tape.root()))
 }
 

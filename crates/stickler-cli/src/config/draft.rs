@@ -87,6 +87,11 @@ impl Draft {
         Ok(())
     }
 
+    /// Whether it says where the server is, be it once or twice.
+    pub(super) fn is_reachable(&self) -> bool {
+        self.command.is_some() || self.url.is_some()
+    }
+
     /// It must be clear how the server is reached.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let name = &self.name;

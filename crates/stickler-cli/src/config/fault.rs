@@ -3,7 +3,12 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use stickler::tape::SyntaxError;
+
 use crate::exit::Failure;
+
+/// What some editors put at the beginning of every file. It says nothing.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Larger than any configuration.
 const LARGEST_FILE: u64 = 16 << 20;
@@ -12,7 +17,9 @@ const LARGEST_FILE: u64 = 16 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     path: PathBuf,
+    /// Without the byte order mark, so that columns are those that an editor shows.
     pub(crate) text: String,
+    has_mark: bool,
 }
 
 /// Something wrong in a file. The line itself is not shown: it may hold a secret.
@@ -39,13 +46,17 @@ impl Source {
         if read.map_err(|error| cannot(error.to_string()))? as u64 > LARGEST_FILE {
             return Err(cannot("it is too large to be a configuration".to_owned()));
         }
+        let has_mark = bytes.starts_with(BYTE_ORDER_MARK.as_bytes());
+        if has_mark {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { path: path.to_owned(), text }),
+            Ok(text) => Ok(Self { path: path.to_owned(), text, has_mark }),
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
                 let bytes = error.into_bytes();
                 let text = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
-                let source = Self { path: path.to_owned(), text: text.into_owned() };
+                let source = Self { path: path.to_owned(), text: text.into_owned(), has_mark };
                 Err(source.failure(&[Fault::new(&(valid..valid), "the file is not UTF-8 here")]))
             }
         }
@@ -53,7 +64,19 @@ impl Source {
 
     #[cfg(test)]
     pub(crate) fn of(text: &str) -> Self {
-        Self { path: PathBuf::from("test.toml"), text: text.to_owned() }
+        Self { path: PathBuf::from("test.toml"), text: text.to_owned(), has_mark: false }
+    }
+
+    /// A text that takes the place of this one, as it is to be written: with the mark, if the file
+    /// had it, since it is given back byte for byte.
+    pub(crate) fn marked(&self, text: &str) -> String {
+        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
+        format!("{mark}{text}")
+    }
+
+    /// Whether its name says that it is JSON.
+    pub(super) fn is_named_json(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
     }
 
     /// The file for people.
@@ -83,6 +106,14 @@ impl Source {
         let line = before.rsplit('\n').next().unwrap_or_default();
         (before.matches('\n').count() + 1, line.chars().count() + 1)
     }
+}
+
+/// What is wrong with a text that is no JSON. Some clients allow comments, so people write them.
+pub(crate) fn no_json(text: &str, error: SyntaxError) -> Fault {
+    let rest = text.get(error.offset()..).unwrap_or_default();
+    let is_comment = rest.starts_with("//") || rest.starts_with("/*");
+    let hint = if is_comment { "; comments are not JSON" } else { "" };
+    Fault::new(&(error.offset()..error.offset()), format!("{}{hint}", error.kind()))
 }
 
 /// The end of a sentence about a name that is not known.

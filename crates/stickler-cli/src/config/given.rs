@@ -19,6 +19,9 @@ pub(super) enum Given<'g> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expected(pub(super) String);
 
+/// What is expected where there can be several texts.
+pub(super) const TEXTS: &str = "a list of texts, such as [\"a\", \"b\"]";
+
 type Outcome<T> = Result<T, Expected>;
 
 impl Given<'_> {
@@ -47,7 +50,7 @@ impl Given<'_> {
             }
             Self::Value(_) => expected(""),
         };
-        texts.or_else(|_: Expected| expected("a list of texts, such as [\"a\", \"b\"]"))
+        texts.or_else(|_: Expected| expected(TEXTS))
     }
 
     pub(super) fn flag(self) -> Outcome<bool> {

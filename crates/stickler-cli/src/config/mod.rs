@@ -27,8 +27,9 @@ mod unknown;
 
 use std::path::Path;
 
-pub(crate) use client_file::HOLDERS;
-pub(crate) use fault::{Fault, Source, did_you_mean};
+pub(crate) use client_file::{HOLDERS, no_holder};
+pub(crate) use fault::{Fault, Source, did_you_mean, no_json};
+pub(crate) use options::{pause, seconds};
 pub(crate) use settings::{Restart, RestartWhen, RunSettings, ServerSettings};
 
 use crate::cli::RunOptions;
@@ -87,7 +88,7 @@ pub(crate) fn load(given: &RunOptions) -> Result<Configuration, Failure> {
     Ok(Configuration { run, servers, notes })
 }
 
-/// What kind of file it is shows in its first character: no TOML begins with a brace.
+/// What kind of file it is shows in its name or its first character.
 fn read(source: &Source) -> Result<Layer, Vec<Fault>> {
     let root = document::read(source)?;
     match Format::of(source) {
@@ -117,7 +118,7 @@ fn chosen(
     };
     let wanted: Vec<Draft> = drafts.into_iter().filter(is_wanted).collect();
     if wanted.is_empty() {
-        return Err(Failure::Usage(format!("{} names no server", source.name())));
+        return Err(none_to_run(&names, source));
     }
     if wanted.len() > 1 && run.listen.is_none() {
         let names: Vec<String> = wanted.into_iter().map(|draft| draft.name).collect();
@@ -135,6 +136,19 @@ fn chosen(
         only.name.clone_from(name);
     }
     Ok(configured)
+}
+
+/// A file of which nothing is left to run.
+fn none_to_run(names: &[String], source: &Source) -> Failure {
+    let file = source.name();
+    Failure::Usage(match names {
+        [] => format!("{file} names no server"),
+        names => format!(
+            "all servers of {file} are disabled: {}\n\n\
+             hint: `--server NAME` runs one all the same",
+            list(names)
+        ),
+    })
 }
 
 /// Names for people.

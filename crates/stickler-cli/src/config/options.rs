@@ -56,25 +56,34 @@ fn settle(options: &RunOptions, settings: &mut ServerSettings) {
         settings.gatekeeper.announces = !quiet;
     }
     if let Some(grace) = options.grace {
-        settings.grace = Duration::from_secs(grace);
+        settings.grace = grace;
     }
     if let Some(timeout) = options.request_timeout {
-        let timeout = Some(Duration::from_secs(timeout)).filter(|timeout| !timeout.is_zero());
-        settings.gatekeeper.request_timeout = timeout;
+        settings.gatekeeper.request_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
     }
     if let Some(when) = options.restart {
         settings.restart.when = when;
     }
     if let Some(idle) = http.idle_timeout {
-        settings.idle = Duration::from_secs(idle);
+        settings.idle = idle;
     }
-    if let Some(seconds) = http.keep_alive {
-        settings.keep_alive = Duration::from_secs(seconds);
+    if let Some(keep_alive) = http.keep_alive {
+        settings.keep_alive = keep_alive;
     }
     if let Some(children) = http.max_children {
         settings.children = children;
     }
     options.checks.apply(&mut settings.validation);
+}
+
+/// A time on the command line, which is what it can be in a file.
+pub(crate) fn seconds(word: &str) -> Result<Duration, String> {
+    Given::Word(word).seconds().map_err(|Expected(what)| format!("expected {what}"))
+}
+
+/// The same for one that cannot be nothing.
+pub(crate) fn pause(word: &str) -> Result<Duration, String> {
+    table::pause(Given::Word(word)).map_err(|Expected(what)| format!("expected {what}"))
 }
 
 /// The server that the command line names, if it does.

@@ -74,8 +74,7 @@ impl Target<'_> {
             _ => return faults.push(unknown::setting(within, member, self.run.is_some())),
         };
         if let Err(expected) = outcome {
-            let message = complaint(&key, &member.value, &expected);
-            faults.push(Fault::new(&member.value.span, message));
+            faults.push(complaint(&key, &member.value, &expected));
         }
     }
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use stickler::{Action, MessageRule, Side};
 
-use super::document::Value;
-use super::given::{Expected, Given, expected};
+use super::document::{Data, Value};
+use super::fault::Fault;
+use super::given::{Expected, Given, TEXTS, expected};
 use super::settings::{RunSettings, ServerSettings, WithoutTools};
 use crate::cli::{Answer, Help, Repair, UnknownFields};
 
@@ -153,15 +154,31 @@ pub(super) fn set_policy(
 }
 
 /// What is wrong with a value, in a sentence.
-pub(super) fn complaint(key: &str, value: &Value, expected: &Expected) -> String {
+pub(super) fn complaint(key: &str, value: &Value, expected: &Expected) -> Fault {
     let Expected(expected) = expected;
-    match value.data {
-        // What cannot be right whatever it is, and what is only not one of those allowed.
-        super::document::Data::Text(_) | super::document::Data::Number(_) => {
+    let message = match &value.data {
+        // The list itself is right.
+        Data::List(elements) if expected == TEXTS => {
+            if let Some(fault) = no_text(key, elements) {
+                return fault;
+            }
             format!("`{key}` must be {expected}")
         }
+        // What cannot be right whatever it is, and what is only not one of those allowed.
+        Data::Text(_) | Data::Number(_) => format!("`{key}` must be {expected}"),
         _ => format!("`{key}` is {}, expected {expected}", value.kind()),
-    }
+    };
+    Fault::new(&value.span, message)
+}
+
+/// The first element that is no text, counted as people do.
+fn no_text(key: &str, elements: &[Value]) -> Option<Fault> {
+    let is_text = |element: &Value| matches!(element.data, Data::Text(_));
+    let index = elements.iter().position(|element| !is_text(element))?;
+    let element = elements.get(index)?;
+    let (number, kind) = (index + 1, element.kind());
+    let message = format!("element {number} of `{key}` is {kind}, expected text in quotes");
+    Some(Fault::new(&element.span, message))
 }
 
 /// The path of a server.
@@ -184,7 +201,7 @@ fn some_seconds(given: Given<'_>) -> Result<Option<Duration>, Expected> {
 }
 
 /// A time without which something would never rest.
-fn pause(given: Given<'_>) -> Result<Duration, Expected> {
+pub(super) fn pause(given: Given<'_>) -> Result<Duration, Expected> {
     let time = given.seconds()?;
     if time.is_zero() { expected("a number of seconds above 0") } else { Ok(time) }
 }

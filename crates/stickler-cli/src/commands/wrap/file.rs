@@ -8,7 +8,7 @@ use stickler::tape::{Kind, Node, TapeBuffer};
 
 use super::splice::{self, Change};
 use super::{Direction, entry};
-use crate::config::{Fault, HOLDERS};
+use crate::config::{Fault, HOLDERS, no_holder, no_json};
 
 /// Arrays and objects open at once. Some clients keep much else in their files.
 const DEEPEST: usize = 512;
@@ -41,9 +41,7 @@ pub(super) fn change(
     direction: Direction<'_>,
 ) -> Result<Changed, Fault> {
     let mut buffer = TapeBuffer::new();
-    let tape = buffer
-        .read(text.as_bytes(), DEEPEST)
-        .map_err(|error| Fault::new(&(error.offset()..error.offset()), error.kind().to_string()))?;
+    let tape = buffer.read(text.as_bytes(), DEEPEST).map_err(|error| no_json(text, error))?;
     let root = tape.root();
     let is_holder = |key: &Node<'_>| HOLDERS.contains(&&*key.as_str().unwrap_or_default());
     let members = root.members().with_key_nodes().filter(|(key, value)| {
@@ -52,9 +50,9 @@ pub(super) fn change(
     let servers: Vec<(Node<'_>, Node<'_>)> =
         members.flat_map(|(_, holder)| holder.members().with_key_nodes()).collect();
     if servers.is_empty() && !root.members().with_key_nodes().any(|(key, _)| is_holder(&key)) {
-        let message = "no `mcpServers` and no `servers` here: this is no file of a client that is \
-            known";
-        return Err(Fault::new(&(0..0), message));
+        let keys = root.members().with_key_nodes();
+        let names = keys.map(|(key, _)| (key.as_str().unwrap_or_default(), key.span()));
+        return Err(no_holder(0, names));
     }
     let mut changed = Changed { text: String::new(), entries: Vec::new(), names: Vec::new() };
     let mut edits = Vec::new();

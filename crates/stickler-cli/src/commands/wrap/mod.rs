@@ -52,7 +52,7 @@ fn run(options: &WrapOptions, direction: Direction<'_>) -> Outcome {
         return Err(Failure::Usage(format!("{message}\n\nhint: it has {}", list(&names))));
     }
     if !options.dry_run && text != source.text {
-        file::replace(&options.file, &text)
+        file::replace(&options.file, &source.marked(&text))
             .map_err(|error| Failure::Usage(format!("cannot write {}: {error}", source.name())))?;
     }
     tell(&entries, options.dry_run, direction)?;
