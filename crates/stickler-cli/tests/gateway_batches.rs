@@ -17,7 +17,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use support::http::{Gateway, initialize};
+use support::http::{Gateway, call, initialize};
 use support::upstream::{Upstream, http, json_answer, usual};
 
 fn ping(id: u32) -> Value {
@@ -42,6 +42,21 @@ fn a_batch_where_there_are_none_is_answered_at_once() {
     let answer = gateway.post(&[("mcp-protocol-version", "2025-11-25")], &batch);
     assert!(is_refusal_without_id(&answer.json()), "{answer:?}");
     assert!(!upstream.seen.lock().unwrap().iter().any(|(_, body)| body.starts_with('[')));
+}
+
+#[test]
+fn a_batch_whose_calls_are_all_refused_is_answered_like_one_call() {
+    let gateway = Gateway::scripted(&[]);
+    let opening = initialize().replace("2025-11-25", "2025-03-26");
+    let opened = gateway.post(&[], &opening);
+    let session = opened.header("mcp-session-id").unwrap();
+    let headers = [("mcp-session-id", session), ("mcp-protocol-version", "2025-03-26")];
+    let call = |id: u32| serde_json::from_str(&call(id, "echo", &json!({ "txt": "" }))).unwrap();
+    let calls = |ids: [u32; 2]| Value::Array(ids.map(call).to_vec()).to_string();
+    // The first may still have to wait for the tools.
+    gateway.post(&headers, &calls([1, 2]));
+    let answer = gateway.post(&headers, &calls([3, 4]));
+    assert_eq!((answer.status, answer.json().as_array().unwrap().len()), (200, 2), "{answer:?}");
 }
 
 #[test]

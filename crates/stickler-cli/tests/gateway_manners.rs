@@ -55,6 +55,10 @@ fn content_of_the_wrong_kind_and_methods_that_mean_nothing_are_refused() {
     assert_eq!(status(("accept", "*/*")), 200);
     let page = gateway.open("GET", "/mcp", &[("accept", "text/html")], "").finish();
     assert_eq!(page.status, 406);
+    for empty in ["", " \n"] {
+        let answer = gateway.post(&[], empty);
+        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32700)));
+    }
     let put = gateway.open("PUT", "/mcp", &[], "").finish();
     assert_eq!((put.status, put.header("allow")), (405, Some("GET, POST, DELETE")));
     // In front of a URL the server has the word.

@@ -80,6 +80,8 @@ fn modern_headers_must_be_those_of_the_body() {
     assert_eq!(post(&[version, method], &body), (400, json!(-32020), json!(7)));
     assert_eq!(post(&[version, method, ("mcp-name", "slow")], &body).1, -32020);
     assert_eq!(post(&[method, name], &body).1, -32020);
+    // Whoever reads the other one reads something else.
+    assert_eq!(post(&[version, method, name, ("mcp-name", "slow")], &body).1, -32020);
     let coded = ("mcp-name", "=?base64?ZWNobw==?=");
     assert_eq!(gateway.post(&[version, method, coded], &body).status, 200);
     let other = ("mcp-protocol-version", "2099-01-01");
@@ -97,6 +99,35 @@ fn modern_headers_must_be_those_of_the_body() {
     assert_eq!(post(&[version, method, name], &region).1, -32020);
     let mirrored = ("mcp-param-text", "=?base64?esO8cmljaA==?=");
     assert_eq!(gateway.post(&[version, method, name, mirrored], &region).status, 200);
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_is_an_error() {
+    for answer in [r#""result":{"content":[{"type":"te"#, r#""result":{"x":"\ud800"}}"#] {
+        let server =
+            format!(r#"read line; printf '%s\n' '{{"jsonrpc":"2.0","id":1,{answer}'; cat"#);
+        let gateway = Gateway::start(&["--", "sh", "-c", &server]);
+        let mut body: Value =
+            serde_json::from_str(&modern_call(&json!("a"), "x", &json!({}))).unwrap();
+        body["method"] = json!("prompts/list");
+        let [version, ..] = modern_headers("x");
+        let headers = [version, ("mcp-method", "prompts/list")];
+        let answer = gateway.post(&headers, &body.to_string()).json();
+        assert_eq!(answer["id"], "a", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("cannot be read"), "{answer}");
+    }
+}
+
+#[test]
+fn a_number_is_the_same_number_as_a_fraction() {
+    let server = r#"read line; echo '{"jsonrpc":"2.0","id":1.0,"result":{"resultType":"complete","prompts":[],"ttlMs":1,"cacheScope":"public"}}'; cat"#;
+    let gateway = Gateway::start(&["--", "sh", "-c", server]);
+    let mut body: Value = serde_json::from_str(&modern_call(&json!(5), "x", &json!({}))).unwrap();
+    body["method"] = json!("prompts/list");
+    let [version, ..] = modern_headers("x");
+    let answer = gateway.post(&[version, ("mcp-method", "prompts/list")], &body.to_string());
+    assert_eq!(answer.json()["id"], 5, "{answer:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// How a server is started.
 #[derive(Debug, Clone, Default)]
@@ -77,9 +77,19 @@ impl ServerCommand {
             .stdout(Stdio::piped())
             .stderr(stderr)
             .process_group(0)
-            .spawn()?;
+            .spawn()
+            .map_err(|error| self.blame(error))?;
         let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).ok_or_else(no_pipes)?;
         Ok((Server { child }, stdin, stdout))
+    }
+
+    /// The system does not say whether it is the program or the folder that is missing.
+    fn blame(&self, error: io::Error) -> io::Error {
+        let Some(folder) = self.folder.as_deref().filter(|folder| !folder.is_dir()) else {
+            return error;
+        };
+        let reason = if folder.exists() { "is no folder" } else { "does not exist" };
+        io::Error::new(error.kind(), format!("its `cwd` `{}` {reason}", folder.display()))
     }
 }
 
@@ -115,6 +125,12 @@ impl Server {
         Ok((self.child.wait()?, Ending::Killed))
     }
 
+    /// Whether its process has ended, whoever may still hold its output.
+    pub(crate) fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        pid_of(self.pid()).is_some_and(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
+    }
+
     /// What the server started and left behind is told to end.
     pub(crate) fn clean_up(&self) {
         signal_group(self.pid(), Signal::TERM);
@@ -145,9 +161,20 @@ impl Drop for Server {
 
 /// Sends a signal to the server and all it has started. Nobody there is what is wanted.
 pub(crate) fn signal_group(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+    if let Some(pid) = pid_of(pid) {
         let _ = kill_process_group(pid, signal);
     }
+}
+
+/// Waits until a process of ours has ended, and leaves it to others to see it out.
+pub(crate) fn await_end(pid: u32) {
+    let Some(pid) = pid_of(pid) else { return };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while matches!(waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
+}
+
+fn pid_of(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 /// The exit code as shells give it: 128 and the signal for a process that one has ended.

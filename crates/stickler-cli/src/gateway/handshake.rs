@@ -29,12 +29,10 @@ impl Handshake {
             return;
         }
         let address = Address::of(message);
-        let method = address.method.and_then(|span| message.get(span));
-        match (address.bearing, method) {
-            (Bearing::Request, Some(b"initialize")) => self.initialize = Some(message.to_vec()),
-            (Bearing::Notification, Some(b"notifications/initialized")) => {
-                self.is_initialized = true;
-            }
+        let is = |method: &str| address.has_method(message, method);
+        match address.bearing {
+            Bearing::Request if is("initialize") => self.initialize = Some(message.to_vec()),
+            Bearing::Notification if is("notifications/initialized") => self.is_initialized = true,
             _ => {}
         }
     }
@@ -88,7 +86,8 @@ mod tests {
         assert_eq!(handshake.replay(), None);
         handshake.watch(br#"{"jsonrpc":"2.0", "id":"x","method":"initialize","params":{"a":1.0}}"#);
         assert_eq!(handshake.confirmation(), None);
-        handshake.watch(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        // Some writers escape slashes.
+        handshake.watch(br#"{"jsonrpc":"2.0","method":"notifications\/initialized"}"#);
         assert!(handshake.confirmation().is_some());
         let replay = String::from_utf8(handshake.replay().unwrap()).unwrap();
         let expected = r#"{"jsonrpc":"2.0", "id":"stickler:initialize:1","method":"initialize","params":{"a":1.0}}"#;

@@ -81,10 +81,25 @@ impl Log {
                 Level::Info => "INFO",
                 Level::Debug => "DEBUG",
             };
+            let line = on_one_line(&format!("stickler {label} {}: {text}", self.server));
             // Nothing can be done about a standard error that is gone.
-            let _ = writeln!(std::io::stderr(), "stickler {label} {}: {text}", self.server);
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
+}
+
+/// Names that peers choose are in it: none of them may begin a line of its own, or tell a terminal what to
+/// do.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }
 
 fn subject(verdict: &Verdict) -> String {
@@ -104,5 +119,16 @@ fn done(edit: &Edit) -> String {
     match (from.is_empty(), to.is_empty()) {
         (false, false) if from != to => format!("{kind} at {place}: {from} to {to}"),
         _ => format!("{kind} at {place}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::on_one_line;
+
+    #[test]
+    fn nobody_writes_a_line_of_his_own() {
+        let forged = on_one_line("call of `x\nstickler WARN y: \u{1b}[2J\u{9b}\r` refused: ä “q”");
+        assert_eq!(forged, r"call of `x\nstickler WARN y: \u{1b}[2J\u{9b}\r` refused: ä “q”");
     }
 }

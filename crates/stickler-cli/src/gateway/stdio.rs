@@ -4,6 +4,7 @@
 //! way again without having been handed from one thread to another. What the server's thread has to
 //! tell the server goes through a third one, because a server that is busy talking may not listen.
 
+mod ending;
 mod restarting;
 
 use std::fs::File;
@@ -58,6 +59,8 @@ struct Shared {
     is_alone: AtomicBool,
     /// Outboxes of which the server is still to be told.
     on_the_way: AtomicUsize,
+    /// Changes whenever something is read from either side.
+    progress: AtomicUsize,
     log: Log,
     started: Instant,
     message_bytes: usize,
@@ -100,6 +103,7 @@ pub(crate) fn relay(
         is_shaking: AtomicBool::new(false),
         is_alone: AtomicBool::new(false),
         on_the_way: AtomicUsize::new(0),
+        progress: AtomicUsize::new(0),
         log,
         started: Instant::now(),
         message_bytes: recipe.message_bytes(),
@@ -109,14 +113,16 @@ pub(crate) fn relay(
     let (own, unsent) = sync_channel(UNREAD);
     spawn(&shared, move |shared| shared.send_own(&unsent));
     let last = own.clone();
+    let watched = client_in.try_clone()?;
     spawn(&shared, move |shared| shared.hear_client(client_in, &last));
+    spawn(&shared, move |shared| shared.watch_client(&watched));
     let timer = own.clone();
     spawn(&shared, move |shared| shared.keep_time(&timer));
     let mut backoff = Backoff::new(keeping.restart);
     loop {
         let began = Instant::now();
-        shared.hear_server(stdout, &own);
-        let status = server.end(keeping.grace)?;
+        let Some(listening) = shared.listen(&server, stdout, &own) else { return Ok(0) };
+        let status = shared.hear_out(&mut server, &listening)?;
         shared.lose_server(&format!("the server ended with {status}"));
         let next = if status.success() { None } else { backoff.next(began.elapsed()) };
         let Some(pause) = next.filter(|_| !shared.is_over()) else { return Ok(exit_code(status)) };
@@ -157,6 +163,7 @@ impl Shared {
         let mut number = 0;
         loop {
             let read = read_some(&mut input, &mut chunk);
+            self.progress.fetch_add(1, Ordering::Relaxed);
             framer.push(chunk.get(..read).unwrap_or_default());
             loop {
                 let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
@@ -206,13 +213,26 @@ impl Shared {
         }
     }
 
-    /// Everything the server says.
-    fn hear_server(&self, mut output: ChildStdout, own: &SyncSender<Own>) {
+    /// Everything that the server of that number says.
+    fn hear_server(
+        &self,
+        mut output: ChildStdout,
+        own: &SyncSender<Own>,
+        number: u64,
+        is_waiting: &AtomicBool,
+    ) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut lines = Lines::default();
         loop {
+            is_waiting.store(true, Ordering::SeqCst);
             let read = read_some(&mut output, &mut chunk);
+            is_waiting.store(false, Ordering::SeqCst);
+            self.progress.fetch_add(1, Ordering::Relaxed);
+            if self.number.load(Ordering::SeqCst) != number {
+                // What it left behind has something to say, and nobody asked.
+                return;
+            }
             framer.push(chunk.get(..read).unwrap_or_default());
             let mut client = None;
             loop {

@@ -13,11 +13,12 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue
 use hyper::{HeaderMap, Method, Uri};
 use serde_json::Value;
 use stickler::Revision;
-use stickler::envelope::{Address, Bearing, Glimpse};
+use stickler::envelope::{Address, Bearing, Glimpse, mentions};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 
 use super::body::{self, Received};
+use super::manners::is_kind;
 use super::reply::SESSION;
 use super::upstream::Upstream;
 
@@ -120,8 +121,7 @@ impl Inner {
             return;
         }
         let status = response.status();
-        let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-        if kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
+        if is_kind(response.headers(), "text/event-stream") {
             return self.events(response.into_body()).await;
         }
         match body::receive(response.into_body(), self.limit).await {
@@ -166,7 +166,7 @@ impl Inner {
         let both = "application/json, text/event-stream";
         headers.insert(ACCEPT, HeaderValue::from_static(both));
         headers.extend(self.token.clone().map(|token| (AUTHORIZATION, token)));
-        if memchr::memmem::find(message, VERSION_KEY.as_bytes()).is_some() {
+        if mentions(message, VERSION_KEY) {
             for (name, value) in headers::for_body(message, |tool| (self.schema)(tool)) {
                 if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
                     headers.insert(name, value);

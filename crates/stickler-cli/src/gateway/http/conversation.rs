@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::HeaderMap;
-use stickler::envelope::{Bearing, Glimpse, RequestId};
+use stickler::envelope::{Bearing, Glimpse, RequestId, mentions};
 use stickler::frame::Frame;
 use stickler::tape::{Node, TapeBuffer};
 use stickler::{Code, Era, Event, Gatekeeper, Revision, Side};
@@ -267,7 +267,7 @@ impl Conversation {
     /// A POST whose request is cancelled has nothing to wait for.
     fn end_cancelled(&self, body: &[u8]) {
         let method = "notifications/cancelled";
-        if memchr::memmem::find(body, method.as_bytes()).is_none() {
+        if !mentions(body, method) {
             return;
         }
         let mut buffer = TapeBuffer::new();

@@ -21,9 +21,8 @@ pub(super) struct Deadline {
 impl Deadline {
     /// For the requests of a message that is sent now.
     pub(super) fn of(exchange: &Exchange<'_>, message: &[u8], ids: &[RequestId]) -> Self {
-        let method = || Address::of(message).method.and_then(|span| message.get(span));
         // A subscription lasts until somebody ends it.
-        let lasts = || method() == Some(b"subscriptions/listen");
+        let lasts = || Address::of(message).has_method(message, "subscriptions/listen");
         let longest = exchange.proxy.timeout.filter(|_| !ids.is_empty() && !lasts());
         let moment = longest.and_then(|one| Some((Instant::now().checked_add(one)?, one)));
         Self { ids: ids.to_vec(), moment, is_modern: exchange.is_modern }

@@ -151,17 +151,17 @@ impl Client {
         self.conversation.deliver(posted.answers).await;
         for message in posted.onward {
             let address = Address::of(&message);
-            let method = address.method.clone().and_then(|span| message.get(span));
-            match (address.bearing, method) {
+            let is = |method: &str| address.has_method(&message, method);
+            match address.bearing {
                 // Everything else needs to know what comes of it.
-                (Bearing::Request, Some(b"initialize")) => self.exchange(message).await,
-                (Bearing::Notification, Some(b"notifications/cancelled"))
-                    if self.is_modern(&message) =>
+                Bearing::Request if is("initialize") => self.exchange(message).await,
+                Bearing::Notification
+                    if is("notifications/cancelled") && self.is_modern(&message) =>
                 {
                     self.close_stream(&message);
                 }
-                (Bearing::Notification | Bearing::Response, method) => {
-                    let is_ready = method == Some(b"notifications/initialized");
+                Bearing::Notification | Bearing::Response => {
+                    let is_ready = is("notifications/initialized");
                     let _ = timeout(NOTICE, self.exchange(message)).await;
                     if is_ready && let Some(client) = self.me.upgrade() {
                         tokio::spawn(async move { client.listen().await });
@@ -245,8 +245,8 @@ struct ByPost(Weak<Client>);
 impl Link for ByPost {
     fn send(&self, _: &Arc<Conversation>, message: Bytes) {
         let Some(client) = self.0.upgrade() else { return };
-        let method = Address::of(&message).method.and_then(|span| message.get(span));
-        if method == Some(b"notifications/cancelled") && client.is_modern(&message) {
+        let is_cancellation = Address::of(&message).has_method(&message, "notifications/cancelled");
+        if is_cancellation && client.is_modern(&message) {
             client.close_stream(&message);
         } else if is_own_subscription(&message) {
             client.subscribe(message);

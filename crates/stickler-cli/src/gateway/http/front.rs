@@ -7,9 +7,10 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
-use stickler::envelope::Glimpse;
+use stickler::envelope::{Glimpse, mentions};
 use stickler::headers::VERSION_KEY;
-use stickler::{Era, Revision, Side};
+use stickler::rules::json_rpc;
+use stickler::{Era, Revision, Side, error_reply};
 
 use super::body::{self, Received};
 use super::letter::Letter;
@@ -163,6 +164,12 @@ impl Front {
     }
 
     async fn post(&self, headers: HeaderMap, body: Bytes) -> Answer {
+        if body.trim_ascii().is_empty() {
+            // On a pipe an empty line is nothing; here somebody waits for what comes of it.
+            let reason = "Parse error: the body is empty, it must be a JSON-RPC message";
+            let error = error_reply(None, json_rpc::PARSE_ERROR, reason);
+            return reply::json(StatusCode::BAD_REQUEST, error);
+        }
         match &self.backend {
             Backend::Command(sessions, switchboard) => {
                 let letter = Letter::of(body);
@@ -209,7 +216,7 @@ pub(super) fn era(headers: &HeaderMap, letter: &Letter) -> Era {
         return Era::Legacy;
     }
     let version = manners::version(headers);
-    let says_so = || memchr::memmem::find(&letter.body, VERSION_KEY.as_bytes()).is_some();
+    let says_so = || mentions(&letter.body, VERSION_KEY);
     let is_modern = match version {
         // The handshake is legacy whatever version it asks for, unless both header and body say
         // that it is none.

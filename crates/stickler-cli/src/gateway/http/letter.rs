@@ -37,14 +37,10 @@ impl Letter {
     }
 
     pub(super) fn is_initialize(&self) -> bool {
-        self.method() == Some(b"initialize")
+        self.address.has_method(&self.body, "initialize")
     }
 
     pub(super) fn is_initialized(&self) -> bool {
-        self.method() == Some(b"notifications/initialized")
-    }
-
-    fn method(&self) -> Option<&[u8]> {
-        self.address.method.clone().and_then(|span| self.body.get(span))
+        self.address.has_method(&self.body, "notifications/initialized")
     }
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method};
 use stickler::envelope::Address;
 use stickler::frame::{SseFrame, SseFramer};
@@ -19,6 +18,7 @@ use tokio::time::Instant;
 
 use super::body::{self, Received};
 use super::conversation::{Conversation, Link};
+use super::manners::is_kind;
 use super::own::{headers_for, post};
 use super::upstream::Upstream;
 use crate::config::{Restart, RestartWhen};
@@ -78,8 +78,7 @@ impl Listening {
         let sent = self.upstream.send(Method::POST, headers, message.clone()).await;
         // A server that cannot be reached has not refused.
         let Ok((response, lease)) = sent else { return };
-        let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-        if kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
+        if is_kind(response.headers(), "text/event-stream") {
             return self.events(response.into_body()).await;
         }
         let status = response.status();

@@ -19,7 +19,13 @@ pub(super) fn check(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Option<HeaderRefusal> {
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let header = |name: &str| {
+        let mut values = headers.get_all(name).iter();
+        let first = values.next()?;
+        // Whoever reads another of them reads something else: then it is not the body's.
+        let is_one = values.all(|other| other == first);
+        if is_one { first.to_str().ok() } else { Some("") }
+    };
     let schema =
         |tool: &str| recipe.validator.cache().get(server, tool).map(|tool| tool.raw.clone());
     headers::check(body, header, schema).err()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use stickler::envelope::{Address, Glimpse};
+use stickler::envelope::{Address, Glimpse, RequestId};
 use stickler::headers::SUBSCRIPTION_KEY;
 use stickler::tape::{Node, Tape};
 
@@ -79,13 +79,15 @@ pub(super) fn is_cancellation(tape: &Tape<'_>) -> bool {
 
 /// Whether a message is one that a request asks for without being named in it.
 pub(super) fn is_log(message: &[u8]) -> bool {
-    let method = Address::of(message).method.and_then(|span| message.get(span));
-    method == Some(b"notifications/message")
+    Address::of(message).has_method(message, "notifications/message")
 }
 
 fn number(node: Node<'_>) -> Option<u64> {
-    // Some servers make strings of numbers.
-    node.raw().trim_matches('"').parse().ok()
+    // Some servers make strings of numbers, others fractions.
+    match RequestId::of(node)? {
+        RequestId::Integer(number) => number.try_into().ok(),
+        RequestId::Large(text) | RequestId::String(text) => text.parse().ok(),
+    }
 }
 
 fn splice(text: &str, mut edits: Vec<(Range<usize>, &str)>) -> Vec<u8> {

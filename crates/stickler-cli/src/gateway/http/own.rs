@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::body::{self, Received};
 use super::conversation::{Conversation, Link};
 use super::mail::Parcel;
-use super::manners::version;
+use super::manners::{is_kind, version};
 use super::to_url::WeakProxy;
 use super::upstream::Upstream;
 
@@ -134,8 +134,7 @@ async fn exchange(
     let wanted = asked.and_then(|address| address.request_id(&message));
     let (response, lease) = upstream.send(Method::POST, headers, message).await?;
     let status = response.status();
-    let kind = response.headers().get(CONTENT_TYPE);
-    if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+    if is_kind(response.headers(), "text/event-stream") {
         return events(response.into_body(), wanted.as_ref(), limit).await;
     }
     match body::receive(response.into_body(), limit).await {

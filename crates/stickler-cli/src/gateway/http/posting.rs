@@ -6,7 +6,7 @@ use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use std::time::Duration;
-use stickler::envelope::{Address, Bearing, Glimpse};
+use stickler::envelope::{Address, Bearing, Glimpse, mentions};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 use stickler::rules::json_rpc;
@@ -15,6 +15,7 @@ use stickler::{Code, Era, error_reply};
 use super::body::{self, Received};
 use super::from_stdio::Client;
 use super::letter::Letter;
+use super::manners::is_kind;
 use super::old_transport;
 use super::reply::SESSION;
 use crate::gateway::log::Level;
@@ -38,8 +39,7 @@ struct Read {
 impl Client {
     /// Whether a message belongs to 2026-07-28.
     pub(super) fn is_modern(&self, message: &[u8]) -> bool {
-        memchr::memmem::find(message, VERSION_KEY.as_bytes()).is_some()
-            || self.conversation.era() == Some(Era::Modern)
+        mentions(message, VERSION_KEY) || self.conversation.era() == Some(Era::Modern)
     }
 
     /// Posts a message and passes on what comes back.
@@ -57,9 +57,7 @@ impl Client {
             *self.session() = Some(session.clone());
         }
         let status = response.status();
-        let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-        let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
-        if is(b"text/event-stream") {
+        if is_kind(response.headers(), "text/event-stream") {
             let read = self.events(response.into_body(), Some(&message)).await;
             return self.resume(&message, read).await;
         }
@@ -68,7 +66,7 @@ impl Client {
         {
             return self.fail(&message, Code::CannotStart, old_transport::REASON).await;
         }
-        let is_json = is(b"application/json");
+        let is_json = is_kind(response.headers(), "application/json");
         let received = body::receive(response.into_body(), self.recipe.message_bytes()).await;
         let reason = match received {
             Received::Whole(bytes) => {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use stickler::frame::{Frame, LineFramer};
 use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::conversation::{Conversation, Link};
 use super::pipe::Pipe;
@@ -18,6 +18,12 @@ use crate::gateway::child::{Server, ServerCommand};
 
 /// Bytes asked for at once.
 const CHUNK: usize = 64 << 10;
+
+/// How often it is looked whether a server that says nothing is still there.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// So often output is waited for that may still come when it is not.
+const QUIET_LOOKS: u32 = 2;
 
 /// A running server.
 pub(super) struct Process {
@@ -64,6 +70,21 @@ impl Process {
         self.server.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
+    /// Whether its process has ended. What it left behind in its group is told to end, too.
+    fn has_ended(&self) -> bool {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*server {
+            Some(server) => {
+                let has_ended = server.has_ended();
+                if has_ended {
+                    server.clean_up();
+                }
+                has_ended
+            }
+            None => self.ended.lock().unwrap_or_else(PoisonError::into_inner).is_some(),
+        }
+    }
+
     /// How long it ran, and when it ended, if it ended as it should not or is still about to end.
     pub(super) fn failure(&self) -> Option<(Duration, Instant)> {
         let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,21 +119,41 @@ pub(super) async fn listen(
     message_bytes: usize,
 ) {
     if let Ok(output) = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)) {
-        read(&output, &listener, message_bytes).await;
+        read(&process, &output, &listener, message_bytes).await;
     }
     let reason = process.end().await;
     listener.gone(reason.as_deref().unwrap_or("the server was ended")).await;
 }
 
-async fn read(output: &pipe::Receiver, listener: &impl Listener, message_bytes: usize) {
+/// To the end of the output, or of the process: what a server has started may hold its output open when
+/// it is gone.
+async fn read(
+    process: &Process,
+    output: &pipe::Receiver,
+    listener: &impl Listener,
+    message_bytes: usize,
+) {
     let mut framer = LineFramer::new(message_bytes);
     let mut chunk = vec![0; CHUNK];
+    let mut looks = tokio::time::interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut quiet_looks = 0;
     loop {
         let read = match output.try_read(&mut chunk) {
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if output.readable().await.is_err() {
-                    return;
+                tokio::select! {
+                    biased;
+                    ready = output.readable() => match ready {
+                        Ok(()) => quiet_looks = 0,
+                        Err(_) => return,
+                    },
+                    _ = looks.tick() => {
+                        quiet_looks = if process.has_ended() { quiet_looks + 1 } else { 0 };
+                        if quiet_looks > QUIET_LOOKS {
+                            return;
+                        }
+                    }
                 }
                 continue;
             }

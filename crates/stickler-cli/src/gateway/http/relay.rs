@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::Code;
 use stickler::envelope::{Address, Bearing, RequestId};
@@ -17,6 +16,7 @@ use super::deadline::Deadline;
 use super::hop::strip_answer;
 use super::letter::Letter;
 use super::mail::Parcel;
+use super::manners::is_kind;
 use super::old_transport;
 use super::reply::{self, Answer};
 use super::to_url::{Proxy, unreachable};
@@ -180,15 +180,13 @@ impl Exchange<'_> {
         let ids = ids.as_slice();
         let (mut parts, incoming) = response.into_parts();
         strip_answer(&mut parts.headers);
-        let kind = parts.headers.get(CONTENT_TYPE).map(hyper::header::HeaderValue::as_bytes);
-        let is = |name: &[u8]| kind.is_some_and(|kind| kind.trim_ascii_start().starts_with(name));
-        if is(b"text/event-stream") {
+        if is_kind(&parts.headers, "text/event-stream") {
             self.conversation.set_context(&request);
             reply::unbuffered(&mut parts.headers);
             let body = self.stream(incoming, lease, late, &answers);
             return Response::from_parts(parts, body);
         }
-        let is_json = is(b"application/json");
+        let is_json = is_kind(&parts.headers, "application/json");
         let received = tokio::select! {
             received = body::receive(incoming, self.proxy.recipe.message_bytes()) => received,
             () = late.passed() => {

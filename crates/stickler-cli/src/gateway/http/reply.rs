@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Response, StatusCode};
-use stickler::envelope::Address;
+use stickler::envelope::{Address, Bearing};
 use stickler::frame::sse_event;
 use stickler::{error_reply, rules::json_rpc};
 
@@ -31,10 +31,9 @@ pub(super) fn json(status: StatusCode, message: impl Into<Bytes>) -> Answer {
 
 /// The answer that a gatekeeper gave: one that names no request is no answer to a request.
 pub(super) fn verdict(message: Bytes) -> Answer {
-    let status = match Address::of(&message).id {
-        Some(_) => StatusCode::OK,
-        None => StatusCode::BAD_REQUEST,
-    };
+    let address = Address::of(&message);
+    let names_one = address.id.is_some() || address.bearing == Bearing::Batch;
+    let status = if names_one { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     json(status, message)
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use stickler::envelope::Glimpse;
 use stickler::frame::Frame;
 use stickler::tape::TapeBuffer;
 use stickler::{Era, Gatekeeper, Revision};
@@ -231,6 +232,22 @@ impl Line {
         }
     }
 
+    /// Whoever waits for an answer that cannot be read is told; false if it was no such message.
+    async fn answer_for(&self, message: &[u8]) -> bool {
+        let mut buffer = TapeBuffer::new();
+        let is_readable = buffer.read(message, 1 << 10).is_ok();
+        !is_readable && self.fail(&Glimpse::of(message), "the server's answer cannot be read").await
+    }
+
+    /// An answer of which no more than the id could be seen.
+    async fn fail(&self, glimpse: &Glimpse, reason: &str) -> bool {
+        let Some(number) = numbering::number_in(glimpse) else { return false };
+        let found = self.routes().find(number, true);
+        let Found::Open(route) = found else { return false };
+        tell_end(&route.conversation, reason).await;
+        true
+    }
+
     async fn pass(&self, conversation: &Arc<Conversation>, message: &Bytes, number: u64) {
         let heard = conversation.hear_whole(message);
         if tokio::time::timeout(PATIENCE, conversation.pass(heard)).await.is_err() {
@@ -249,12 +266,7 @@ impl Listener for Arc<Line> {
         let Frame::Line(message) = frame else {
             // Whose answer it was has been seen in passing.
             let Frame::TooLong { glimpse, .. } = frame else { return };
-            if let Some(number) = numbering::number_in(&glimpse) {
-                let found = self.routes().find(number, true);
-                if let Found::Open(route) = found {
-                    tell_end(&route.conversation, "the server's answer is too large").await;
-                }
-            }
+            self.fail(&glimpse, "the server's answer is too large").await;
             return;
         };
         match self.connect(message) {
@@ -262,6 +274,7 @@ impl Listener for Arc<Line> {
                 self.pass(&conversation, &message, number).await;
             }
             Ok(None) => {}
+            Err(()) if self.answer_for(message).await => drop(self.own.hear(frame)),
             Err(()) => match self.only_reader().filter(|_| numbering::is_log(message)) {
                 Some((conversation, number)) => {
                     self.pass(&conversation, &Bytes::copy_from_slice(message), number).await;

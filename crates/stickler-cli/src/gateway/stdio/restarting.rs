@@ -40,7 +40,7 @@ impl Shared {
             self.number.fetch_add(1, Ordering::SeqCst);
             outbox
         };
-        let _ = self.deliver_to_client(&outbox);
+        self.say_last(outbox);
     }
 
     /// Starts the server again after a pause; `None` when nobody wants it any more, or it will not.
