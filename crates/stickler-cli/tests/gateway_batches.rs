@@ -60,6 +60,30 @@ fn a_batch_whose_calls_are_all_refused_is_answered_like_one_call() {
 }
 
 #[test]
+fn every_call_of_a_batch_that_waits_for_the_tools_of_a_url_is_answered() {
+    let upstream = Upstream::start(|message| match message.as_array() {
+        Some(calls) => {
+            let answer = |one: &Value| {
+                json!({ "jsonrpc": "2.0", "id": one["id"], "result": {
+                "content": [] } })
+            };
+            json_answer(&calls.iter().map(answer).collect())
+        }
+        None => usual(message).unwrap(),
+    });
+    let gateway = Gateway::start(&["--log", "off", "--url", &upstream.url()]);
+    let headers = [("mcp-session-id", "s"), ("mcp-protocol-version", "2025-03-26")];
+    let call = |id: u32, arguments: Value| -> Value {
+        serde_json::from_str(&call(id, "echo", &arguments)).unwrap()
+    };
+    let batch = json!([call(1, json!({ "text": "" })), call(2, json!({ "txt": "" }))]);
+    let answer = gateway.post(&headers, &batch.to_string()).text();
+    for id in ["\"id\":1", "\"id\":2"] {
+        assert_eq!(answer.matches(id).count(), 1, "{answer}");
+    }
+}
+
+#[test]
 fn a_batch_does_not_answer_for_a_request_of_another_post_that_has_the_same_id() {
     let (go_on, gone_on) = channel();
     let gone_on = Mutex::new(gone_on);

@@ -120,6 +120,17 @@ fn an_answer_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
+fn an_answer_with_nothing_in_it_is_passed_on_to_whoever_waits() {
+    let server = r#"read line; echo '{"jsonrpc":"2.0","id":1}'; cat"#;
+    let gateway = Gateway::start(&["--", "sh", "-c", server]);
+    let mut body: Value = serde_json::from_str(&modern_call(&json!(5), "x", &json!({}))).unwrap();
+    body["method"] = json!("prompts/list");
+    let [version, ..] = modern_headers("x");
+    let answer = gateway.post(&[version, ("mcp-method", "prompts/list")], &body.to_string());
+    assert_eq!(answer.json()["id"], 5, "{answer:?}");
+}
+
+#[test]
 fn a_number_is_the_same_number_as_a_fraction() {
     let server = r#"read line; echo '{"jsonrpc":"2.0","id":1.0,"result":{"resultType":"complete","prompts":[],"ttlMs":1,"cacheScope":"public"}}'; cat"#;
     let gateway = Gateway::start(&["--", "sh", "-c", server]);

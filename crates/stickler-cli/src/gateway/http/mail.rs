@@ -228,7 +228,12 @@ impl Mail {
                 let ids = answered(&message);
                 if ids.is_empty() { self.aside(message) } else { self.answer(&ids, &message) }
             }
-            _ => self.aside(message),
+            // An answer without anything in it is still the one that somebody waits for.
+            Bearing::Unknown => match address.request_id(&message) {
+                Some(id) if self.posts.contains_key(&id) => self.answer(&[id], &message),
+                _ => self.aside(message),
+            },
+            Bearing::Request | Bearing::Notification => self.aside(message),
         }
     }
 

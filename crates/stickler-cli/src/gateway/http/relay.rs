@@ -15,7 +15,7 @@ use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};
 use super::deadline::Deadline;
 use super::hop::strip_answer;
 use super::letter::Letter;
-use super::mail::Parcel;
+use super::mail::{Parcel, Waiter};
 use super::manners::is_kind;
 use super::old_transport;
 use super::reply::{self, Answer};
@@ -66,15 +66,12 @@ impl Exchange<'_> {
         self.conversation.send(onward);
         let (message, ids) = match (mine, mail) {
             (Some(message), _) => (message, ids),
-            (None, Some(mut mail)) => match mail.recv().await {
-                Some(Parcel::Forward(message)) => {
+            (None, Some(mail)) => match self.held(mail, &mut answers).await {
+                Ok(message) => {
                     let ids = Letter::of(message.clone()).requests();
                     (message, ids)
                 }
-                Some(Parcel::Message(answer) | Parcel::Last(answer)) => {
-                    return self.verdict(answer);
-                }
-                Some(Parcel::End) | None => return reply::stream(&[], Source::Ended, None),
+                Err(answer) => return answer,
             },
             (None, None) => {
                 return answers.pop().map_or_else(reply::accepted, |one| self.verdict(one));
@@ -110,6 +107,27 @@ impl Exchange<'_> {
         let answer = self.answer(response, lease, late, answers, session).await;
         guard.0 = None;
         answer
+    }
+
+    /// Waits for what becomes of a message that was held: what goes on of it, or the answer. A part of a
+    /// batch may be answered before the rest goes on.
+    async fn held(&self, mut mail: Waiter, answers: &mut Vec<Bytes>) -> Result<Bytes, Answer> {
+        loop {
+            match mail.recv().await {
+                Some(Parcel::Forward(message)) => return Ok(message),
+                Some(Parcel::Message(answer)) => answers.push(answer),
+                Some(Parcel::Last(answer)) if answers.is_empty() => {
+                    return Err(self.verdict(answer));
+                }
+                Some(Parcel::Last(answer)) => {
+                    answers.push(answer);
+                    return Err(reply::stream(answers, Source::Ended, None));
+                }
+                Some(Parcel::End) | None => {
+                    return Err(reply::stream(answers, Source::Ended, None));
+                }
+            }
+        }
     }
 
     /// Streams are for sessions, which only the legacy era has.

@@ -27,6 +27,11 @@ impl Conversation {
 
     /// Sends what was heard where it belongs. Waits for readers that are slow.
     pub(in super::super) async fn pass(self: &Arc<Self>, heard: Heard) {
+        if heard.to_server.iter().any(|message| is_batch(message)) {
+            // What is left of a batch takes its POST along, where the rest is still to be answered.
+            self.deliver(heard.to_client).await;
+            return self.send(heard.to_server);
+        }
         self.send(heard.to_server);
         self.deliver(heard.to_client).await;
     }
@@ -45,8 +50,7 @@ impl Conversation {
                 let _ = out.send(message).await;
                 continue;
             }
-            let is_batch = message.trim_ascii_start().starts_with(b"[");
-            let parts = if is_batch { self.mail().parts(&message) } else { None };
+            let parts = if is_batch(&message) { self.mail().parts(&message) } else { None };
             match parts {
                 None => self.deliver_one(message).await,
                 Some(parts) => {
@@ -96,4 +100,8 @@ impl Conversation {
             }
         }
     }
+}
+
+fn is_batch(message: &[u8]) -> bool {
+    message.trim_ascii_start().starts_with(b"[")
 }
