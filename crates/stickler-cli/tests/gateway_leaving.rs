@@ -59,6 +59,18 @@ fn a_server_that_leaves_something_behind_has_ended_all_the_same() {
     }
 }
 
+/// As `setsid` does when it leads a process group.
+#[test]
+fn a_program_that_only_starts_the_server_may_go() {
+    let server = r#"while read line; do echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"; done"#;
+    let script = format!("exec 3<&0; sh -c '{server}' <&3 & exit 0");
+    let mut gateway = stdio::Gateway::start(&["--grace", "1", "--", "sh", "-c", &script]);
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    gateway.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
+    assert_eq!(gateway.receive(), json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
+    gateway.end();
+}
+
 #[test]
 fn over_http_it_has_ended_too() {
     let file = tempfile::NamedTempFile::new().unwrap();

@@ -1,11 +1,13 @@
 //! The server as a child process: started, told, and never left behind.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// How a server is started.
@@ -125,10 +127,14 @@ impl Server {
         Ok((self.child.wait()?, Ending::Killed))
     }
 
-    /// Whether its process has ended, whoever may still hold its output.
-    pub(crate) fn has_ended(&self) -> bool {
+    /// Whether its process has ended, whoever may still hold its output; then whether as it should.
+    pub(crate) fn ending(&self) -> Option<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        pid_of(self.pid()).is_some_and(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
+        match waitid(WaitId::Pid(pid_of(self.pid())?), options) {
+            Ok(None) => None,
+            Ok(Some(status)) => Some(status.exit_status() == Some(0)),
+            Err(_) => Some(false),
+        }
     }
 
     /// What the server started and left behind is told to end.
@@ -166,11 +172,27 @@ pub(crate) fn signal_group(pid: u32, signal: Signal) {
     }
 }
 
-/// Waits until a process of ours has ended, and leaves it to others to see it out.
-pub(crate) fn await_end(pid: u32) {
-    let Some(pid) = pid_of(pid) else { return };
+/// Waits until a process of ours has ended, and leaves it to others to see it out; whether it ended as it
+/// should.
+pub(crate) fn await_end(pid: u32) -> bool {
+    let Some(pid) = pid_of(pid) else { return false };
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while matches!(waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
+    loop {
+        match waitid(WaitId::Pid(pid), options) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(Some(status)) => return status.exit_status() == Some(0),
+            _ => return false,
+        }
+    }
+}
+
+/// Whether somebody reads what is written to a pipe. A program that only starts the server, and goes,
+/// leaves it the pipe.
+pub(crate) fn is_read(pipe: &impl AsFd) -> bool {
+    let mut watched = [PollFd::new(pipe, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_told = poll(&mut watched, Some(&at_once)).is_ok();
+    is_told && watched.iter().all(|one| !one.revents().contains(PollFlags::ERR))
 }
 
 fn pid_of(pid: u32) -> Option<Pid> {

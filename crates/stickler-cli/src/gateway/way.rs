@@ -9,6 +9,7 @@ use std::process::ChildStdin;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::child::is_read;
 use super::wire::Lines;
 
 /// The pipe to the server, if there is one.
@@ -118,6 +119,15 @@ impl Way {
             |place: &mut Place| place.number == number && matches!(place.state, State::Shaking(_));
         let waited = self.changed.wait_timeout_while(self.place(), after, is_shaking);
         waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    /// Whether somebody reads what is written. Whoever is writing just now is being read.
+    pub(super) fn is_read(&self) -> bool {
+        let Ok(place) = self.place.try_lock() else { return true };
+        match &place.state {
+            State::Open(stdin) | State::Shaking(stdin) => is_read(stdin),
+            State::Away | State::Closed => false,
+        }
     }
 
     /// Closing the pipe is what tells a server that nothing more will come.

@@ -15,6 +15,8 @@ use bytes::{Buf as _, Bytes};
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
+use crate::gateway::child::is_read;
+
 /// Bytes that may wait for a server that does not read; then whoever has more to say waits.
 const UNREAD: usize = 8 << 20;
 
@@ -98,6 +100,11 @@ impl Pipe {
         while self.state().bytes > UNREAD {
             tokio::time::sleep(BEAT).await;
         }
+    }
+
+    /// Whether somebody reads what is written.
+    pub(super) fn is_read(&self) -> bool {
+        self.state().sender.as_ref().is_some_and(|sender| is_read(&**sender))
     }
 
     /// Closes the pipe, which is what tells a server that nothing more will come.

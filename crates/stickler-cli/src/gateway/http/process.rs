@@ -75,7 +75,9 @@ impl Process {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         match &*server {
             Some(server) => {
-                let has_ended = server.has_ended();
+                // A program that only starts the server ends well, and leaves it the pipe.
+                let is_gone = |is_good: bool| !is_good || !self.pipe.is_read();
+                let has_ended = server.ending().is_some_and(is_gone);
                 if has_ended {
                     server.clean_up();
                 }

@@ -21,11 +21,15 @@ use crate::gateway::child::{Server, await_end, signal_group};
 /// How long output may take to come to its end when its server has, and a client to take its last words.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// How often it is looked whether a server that its starter has left behind is still there.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// What has ended of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
     Output,
-    Process,
+    /// As it should, or not.
+    Process(bool),
 }
 
 /// The output of a server, as it is being read.
@@ -53,8 +57,8 @@ impl Shared {
             let _ = ended.send(End::Output);
         });
         std::thread::spawn(move || {
-            await_end(pid);
-            let _ = watched.send(End::Process);
+            let is_good = await_end(pid);
+            let _ = watched.send(End::Process(is_good));
         });
         Some(Listening { ends, is_waiting })
     }
@@ -66,11 +70,28 @@ impl Shared {
         listening: &Listening,
     ) -> io::Result<ExitStatus> {
         let first = listening.ends.recv();
+        let is_over = match first {
+            Ok(End::Process(true)) => self.outlive_starter(listening),
+            Ok(End::Process(false)) => false,
+            Ok(End::Output) | Err(_) => true,
+        };
         let status = server.end(self.keeping.grace)?;
-        if first == Ok(End::Process) {
+        if !is_over {
             self.drain(listening);
         }
         Ok(status)
+    }
+
+    /// A program that only starts the server ends well, and leaves it both pipes: then that one is waited
+    /// for, for as long as anybody wants it. Whether its output has come to its end.
+    fn outlive_starter(&self, listening: &Listening) -> bool {
+        while self.server.is_read() && !self.is_over() {
+            match listening.ends.recv_timeout(LOOK) {
+                Ok(End::Process(_)) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(End::Output) | Err(RecvTimeoutError::Disconnected) => return true,
+            }
+        }
+        false
     }
 
     /// Lets what a server has said before its end be read. What it left behind may hold its output
@@ -80,7 +101,7 @@ impl Shared {
         let mut quiet_since = None;
         loop {
             match listening.ends.recv_timeout(BEAT) {
-                Ok(End::Process) => {}
+                Ok(End::Process(_)) => {}
                 Ok(End::Output) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {
                     let is_quiet = listening.is_waiting.load(Ordering::SeqCst);
