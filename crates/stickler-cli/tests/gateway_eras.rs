@@ -81,6 +81,28 @@ fn there_is_no_handshake_in_a_modern_request() {
 }
 
 #[test]
+fn the_version_says_the_era_and_not_the_name_of_a_session() {
+    let upstream = Upstream::start(|message| usual(message).unwrap());
+    let url = upstream.url();
+    for gateway in [Gateway::scripted(&[]), Gateway::start(&["--url", &url])] {
+        let list = json!({
+            "jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": { "_meta": meta(NOW) },
+        });
+        let session = ("mcp-session-id", "nobody's");
+        let version = ("mcp-protocol-version", NOW);
+        let headers = [session, version, ("mcp-method", "tools/list")];
+        let answer = gateway.post(&headers, &list.to_string());
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(answer.json()["result"]["tools"].is_array(), "{answer:?}");
+        let mismatched = [session, version, ("mcp-method", "tools/call")];
+        let answer = gateway.post(&mismatched, &list.to_string());
+        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32020)));
+    }
+    let session = upstream.heads("tools/list");
+    assert!(session.iter().any(|head| head.contains("mcp-session-id: nobody's")), "{session:?}");
+}
+
+#[test]
 fn versions_that_are_not_known_here_are_for_the_server_to_judge() {
     let upstream = refusing();
     let gateway = Gateway::start(&["--url", &upstream.url()]);

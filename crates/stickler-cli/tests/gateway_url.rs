@@ -70,27 +70,6 @@ fn streams_pass_byte_by_byte() {
 }
 
 #[test]
-fn a_server_that_breaks_off_or_is_not_there_is_an_answer() {
-    let upstream = Upstream::start(|message| {
-        usual(message).unwrap_or_else(|| {
-            let half = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n";
-            format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{half}", half.len())
-                .into_bytes()
-        })
-    });
-    let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-protocol-version", "2025-11-25")];
-    let events = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" }))).events();
-    assert_eq!((events.len(), &events[1]["id"]), (2, &json!(3)), "{events:?}");
-    assert!(events[1]["error"]["message"].as_str().unwrap().contains("STK-105"));
-    let nobody = format!("http://127.0.0.1:{}/mcp", support::http::free_port());
-    let gateway = Gateway::start(&["--url", &nobody]);
-    let answer = gateway.post(&[], &initialize());
-    assert_eq!((answer.status, &answer.json()["id"]), (502, &json!(0)));
-    assert!(answer.text().contains("STK-101"), "{}", answer.text());
-}
-
-#[test]
 fn sessions_modern_requests_and_streams_through_two_gateways() {
     let inner = Gateway::scripted(&[]);
     let url = format!("http://127.0.0.1:{}/mcp", inner.port);

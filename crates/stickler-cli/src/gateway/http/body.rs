@@ -33,8 +33,8 @@ pub(super) struct Stream {
     ready: VecDeque<Bytes>,
     source: Source,
     beat: Interval,
-    /// Dropped with the stream: whoever must know that its reader has gone.
-    _guard: Option<OnDrop>,
+    /// Dropped with the stream: whoever must know that its reader has gone, or that it has ended.
+    guards: Vec<OnDrop>,
 }
 
 /// Where events come from.
@@ -72,7 +72,16 @@ impl Body {
     /// Events: those that are there already, then those that come.
     pub(super) fn stream(ready: VecDeque<Bytes>, source: Source, guard: Option<OnDrop>) -> Self {
         let beat = beat_every(KEEP_ALIVE);
-        Self::Stream(Box::new(Stream { ready, source, beat, _guard: guard }))
+        Self::Stream(Box::new(Stream { ready, source, beat, guards: guard.into_iter().collect() }))
+    }
+
+    /// Keeps something until all of it has been handed on.
+    pub(super) fn hold(&mut self, guard: OnDrop) {
+        match self {
+            // hyper takes that at once.
+            Self::Whole(_) => drop(guard),
+            Self::Stream(stream) => stream.guards.push(guard),
+        }
     }
 
     /// How often a quiet stream says that it is still there.

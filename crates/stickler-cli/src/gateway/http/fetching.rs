@@ -46,7 +46,10 @@ pub(crate) fn post(
         headers.insert(SESSION, session);
     }
     within(longest, async {
-        let (response, _lease) = upstream.send(Method::POST, headers, message.into()).await?;
+        let (response, _lease) = upstream
+            .send(Method::POST, headers, message.into())
+            .await
+            .map_err(|unsent| unsent.to_string())?;
         let session = response.headers().get(SESSION).and_then(|value| value.to_str().ok());
         let session = session.map(str::to_owned);
         let body = whole(response.into_body(), limit).await?;
@@ -85,7 +88,10 @@ async fn follow(mut uri: Uri, limit: usize) -> Result<Vec<u8>, String> {
         let mut headers = HeaderMap::new();
         let name = concat!("stickler/", env!("CARGO_PKG_VERSION"));
         headers.insert(USER_AGENT, HeaderValue::from_static(name));
-        let (response, _lease) = upstream.send(Method::GET, headers, Bytes::new()).await?;
+        let (response, _lease) = upstream
+            .send(Method::GET, headers, Bytes::new())
+            .await
+            .map_err(|unsent| unsent.to_string())?;
         if response.status().is_redirection()
             && let Some(location) = response.headers().get(LOCATION)
         {

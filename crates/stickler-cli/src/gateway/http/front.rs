@@ -15,6 +15,7 @@ use stickler::{Era, Revision, Side, error_reply};
 use super::body::{self, Received};
 use super::letter::Letter;
 use super::manners::{self, Hosts, is_loopback};
+use super::parting::Parting;
 use super::reading;
 use super::reply::{self, Answer, SESSION};
 use super::sessions::Sessions;
@@ -73,13 +74,13 @@ impl Backend {
 }
 
 impl Front {
-    pub(super) async fn handle(&self, request: Request<Incoming>) -> Answer {
-        let mut answer = self.answer(request).await;
+    pub(super) async fn handle(&self, request: Request<Incoming>, parting: &Parting) -> Answer {
+        let mut answer = self.answer(request, parting).await;
         answer.body_mut().keep_alive(self.keep_alive);
         answer
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, parting: &Parting) -> Answer {
         if let Some(refused) = self.turn_away(&request).or_else(|| self.mind_kinds(&request)) {
             return refused;
         }
@@ -90,11 +91,21 @@ impl Front {
         }
         match parts.method {
             Method::POST => match self.receive(body).await {
-                Ok(body) => self.post(parts.headers, body).await,
+                Ok(body) => {
+                    let letter = Letter::of(body);
+                    parting.has_come(letter.wants_answer());
+                    self.post(parts.headers, letter).await
+                }
                 Err(refused) => refused,
             },
-            Method::GET => self.listen(parts.headers).await,
-            Method::DELETE => self.close(parts.headers).await,
+            Method::GET => {
+                parting.has_come(true);
+                self.listen(parts.headers).await
+            }
+            Method::DELETE => {
+                parting.has_come(false);
+                self.close(parts.headers).await
+            }
             _ => reply::not_allowed("GET, POST, DELETE", "this method of HTTP means nothing here"),
         }
     }
@@ -163,8 +174,8 @@ impl Front {
         }
     }
 
-    async fn post(&self, headers: HeaderMap, body: Bytes) -> Answer {
-        if body.trim_ascii().is_empty() {
+    async fn post(&self, headers: HeaderMap, letter: Letter) -> Answer {
+        if letter.body.trim_ascii().is_empty() {
             // On a pipe an empty line is nothing; here somebody waits for what comes of it.
             let reason = "Parse error: the body is empty, it must be a JSON-RPC message";
             let error = error_reply(None, json_rpc::PARSE_ERROR, reason);
@@ -172,7 +183,6 @@ impl Front {
         }
         match &self.backend {
             Backend::Command(sessions, switchboard) => {
-                let letter = Letter::of(body);
                 let answer = match era(&headers, &letter) {
                     Era::Legacy => to_command::post(sessions, &headers, &letter).await,
                     Era::Modern => {
@@ -181,7 +191,7 @@ impl Front {
                 };
                 reply::in_the_place_of(headers, answer)
             }
-            Backend::Url(proxy) => proxy.post(headers, Letter::of(body)).await,
+            Backend::Url(proxy) => proxy.post(headers, letter).await,
         }
     }
 
@@ -210,26 +220,22 @@ impl Front {
     }
 }
 
-/// The era that a request belongs to: its session says, or its header, or its body.
+/// The era that a request belongs to: its header says, or its session, or its body.
 pub(super) fn era(headers: &HeaderMap, letter: &Letter) -> Era {
-    if headers.contains_key(SESSION) {
-        return Era::Legacy;
-    }
     let version = manners::version(headers);
+    let revision = version.and_then(Revision::parse);
+    let has_session = headers.contains_key(SESSION);
     let says_so = || mentions(&letter.body, VERSION_KEY);
+    // Versions are dates: one that we do not know is newer or nonsense. Only the older have sessions.
+    let is_newer = || revision.map_or(!has_session, |one| one.era() == Era::Modern);
     let is_modern = match version {
         // The handshake is legacy whatever version it asks for, unless both header and body say
         // that it is none.
-        _ if letter.is_initialize() => version.is_some_and(is_modern) && says_so(),
-        Some(version) => is_modern(version),
-        None => says_so(),
+        Some(_) if letter.is_initialize() => is_newer() && says_so(),
+        Some(_) => is_newer(),
+        None => !has_session && !letter.is_initialize() && says_so(),
     };
     if is_modern { Era::Modern } else { Era::Legacy }
-}
-
-/// Versions are dates: one that we do not know is newer or nonsense.
-fn is_modern(version: &str) -> bool {
-    Revision::parse(version).is_none_or(|one| one.era() == Era::Modern)
 }
 
 /// Takes as long for a wrong token as for a right one.

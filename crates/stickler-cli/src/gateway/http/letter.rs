@@ -27,6 +27,11 @@ impl Letter {
         self.address.bearing
     }
 
+    /// Whether its sender waits for more than that it was taken.
+    pub(super) fn wants_answer(&self) -> bool {
+        !matches!(self.address.bearing, Bearing::Notification | Bearing::Response)
+    }
+
     /// The requests in it.
     pub(super) fn requests(&self) -> Vec<RequestId> {
         match self.address.bearing {

@@ -22,6 +22,7 @@
 //! | `switchboard`, `numbering`, `dialled` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
 //! | `own_pace`, `awake` | connections that need not be woken by others, threads that need not sleep |
+//! | `parting` | clients that close their side right behind a request |
 
 mod asking;
 mod awake;
@@ -44,6 +45,7 @@ mod old_transport;
 mod opening;
 mod own;
 mod own_pace;
+mod parting;
 mod pipe;
 mod posting;
 mod process;
@@ -83,6 +85,7 @@ pub(crate) use asking::{Asker, Heard};
 pub(crate) use fetching::{fetch, post};
 pub(crate) use from_stdio::relay_to_url;
 use own_pace::OwnPace;
+use parting::{Line, Parting};
 use routing::Router;
 
 /// Where the server is.
@@ -237,14 +240,22 @@ async fn connection(
     alive: mpsc::Sender<Infallible>,
 ) {
     let _ = stream.set_nodelay(true);
+    let parting = Arc::new(Parting::default());
+    let line = Line::new(stream, Arc::clone(&parting));
     let service = service_fn(move |request| {
-        let router = Arc::clone(&router);
-        async move { Ok::<_, Infallible>(router.handle(request).await) }
+        let (router, parting) = (Arc::clone(&router), Arc::clone(&parting));
+        // At once: hyper looks for the end before it asks for the answer.
+        parting.begin();
+        async move {
+            let mut answer = router.handle(request, &parting).await;
+            parting.end(&mut answer);
+            Ok::<_, Infallible>(answer)
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(line), service);
     let mut connection = OwnPace::new(connection);
     tokio::select! {
         // A client that breaks off has nobody to be told.

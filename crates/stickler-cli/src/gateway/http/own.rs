@@ -132,7 +132,8 @@ async fn exchange(
 ) -> Result<Vec<Bytes>, String> {
     let asked = Some(Address::of(&message)).filter(|one| one.bearing == Bearing::Request);
     let wanted = asked.and_then(|address| address.request_id(&message));
-    let (response, lease) = upstream.send(Method::POST, headers, message).await?;
+    let (response, lease) =
+        upstream.send(Method::POST, headers, message).await.map_err(|unsent| unsent.told().1)?;
     let status = response.status();
     if is_kind(response.headers(), "text/event-stream") {
         return events(response.into_body(), wanted.as_ref(), limit).await;

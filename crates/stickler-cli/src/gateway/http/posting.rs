@@ -48,9 +48,9 @@ impl Client {
         let sent = self.upstream.send(Method::POST, headers, message.clone()).await;
         let (response, lease) = match sent {
             Ok(sent) => sent,
-            Err(reason) => {
-                let reason = format!("the server cannot be reached: {reason}");
-                return self.fail(&message, Code::CannotStart, &reason).await;
+            Err(unsent) => {
+                let (code, reason) = unsent.told();
+                return self.fail(&message, code, &reason).await;
             }
         };
         if let Some(session) = response.headers().get(SESSION) {

@@ -1,5 +1,6 @@
 //! One request to an HTTP server, and its answer.
 
+mod failing;
 mod streaming;
 
 use std::sync::Arc;
@@ -19,8 +20,9 @@ use super::mail::{Parcel, Waiter};
 use super::manners::is_kind;
 use super::old_transport;
 use super::reply::{self, Answer};
-use super::to_url::{Proxy, unreachable};
-use super::upstream::Lease;
+use super::to_url::Proxy;
+use super::upstream::{Lease, Unsent};
+use failing::answered_with;
 
 /// How far the end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,23 +88,21 @@ impl Exchange<'_> {
             () = late.passed() => {
                 guard.0 = None;
                 self.conversation.set_context(&session);
-                return answered_with(late.end(self.conversation), TOO_LATE);
+                answers.extend(late.end(self.conversation));
+                return answered_with(answers, Code::Timeout, TOO_LATE);
             }
         };
         let (response, lease) = match sent {
             Ok(sent) => sent,
-            Err(reason) => {
-                self.give_up(&ids, Code::CannotStart, &reason);
-                return unreachable(body, &reason);
-            }
+            Err(unsent) => return self.unsent(answers, &ids, &unsent),
         };
-        if response.status() == StatusCode::NOT_FOUND {
+        if response.status() == StatusCode::NOT_FOUND && !self.is_modern {
             self.proxy.forget(&session);
         }
         let status = response.status();
         if self.opens && old_transport::is_spoken(&self.proxy.upstream, status, &session).await {
-            self.give_up(&ids, Code::CannotStart, old_transport::REASON);
-            return unreachable(body, old_transport::REASON);
+            let unsent = Unsent::Unreachable(old_transport::REASON.to_owned());
+            return self.unsent(answers, &ids, &unsent);
         }
         let answer = self.answer(response, lease, late, answers, session).await;
         guard.0 = None;
@@ -157,7 +157,7 @@ impl Exchange<'_> {
             Ok((response, lease)) => {
                 self.answer(response, lease, Deadline::none(), Vec::new(), headers).await
             }
-            Err(reason) => unreachable(&[], &reason),
+            Err(unsent) => self.unsent(Vec::new(), &[], &unsent),
         }
     }
 
@@ -167,7 +167,7 @@ impl Exchange<'_> {
             Ok((response, lease)) => {
                 self.answer(response, lease, Deadline::none(), Vec::new(), headers).await
             }
-            Err(reason) => unreachable(&[], &reason),
+            Err(unsent) => self.unsent(Vec::new(), &[], &unsent),
         }
     }
 
@@ -176,9 +176,13 @@ impl Exchange<'_> {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<(Response<Incoming>, Lease), String> {
+    ) -> Result<(Response<Incoming>, Lease), Unsent> {
         let sent = self.proxy.upstream.send(method, headers, body).await;
-        sent.map_err(|reason| if self.is_over() { SHUTTING_DOWN.to_owned() } else { reason })
+        sent.map_err(|unsent| match unsent {
+            Unsent::Unreachable(_) if self.is_over() => Unsent::Unreachable(SHUTTING_DOWN.into()),
+            Unsent::Lost(_) if self.is_over() => Unsent::Lost(SHUTTING_DOWN.into()),
+            other => other,
+        })
     }
 
     /// Whatever breaks off then, breaks off because of that.
@@ -191,7 +195,7 @@ impl Exchange<'_> {
         response: Response<Incoming>,
         lease: Lease,
         late: Deadline,
-        answers: Vec<Bytes>,
+        mut answers: Vec<Bytes>,
         request: HeaderMap,
     ) -> Answer {
         let ids = late.ids.clone();
@@ -209,20 +213,21 @@ impl Exchange<'_> {
             received = body::receive(incoming, self.proxy.recipe.message_bytes()) => received,
             () = late.passed() => {
                 self.conversation.set_context(&request);
-                return answered_with(late.end(self.conversation), TOO_LATE);
+                answers.extend(late.end(self.conversation));
+                return answered_with(answers, Code::Timeout, TOO_LATE);
             }
         };
         let bytes = match received {
             Received::Whole(bytes) => bytes,
-            Received::Broken if self.is_over() => return self.lost(ids, SHUTTING_DOWN),
-            Received::Broken => return self.lost(ids, "the server broke off its answer"),
-            Received::TooLarge(_) => return self.lost(ids, "the server's answer is too large"),
+            Received::Broken if self.is_over() => return self.lost(answers, ids, SHUTTING_DOWN),
+            Received::Broken => return self.lost(answers, ids, "the server broke off its answer"),
+            Received::TooLarge(_) => {
+                return self.lost(answers, ids, "the server's answer is too large");
+            }
         };
         lease.give_back();
         if !is_json || bytes.is_empty() {
-            // No message: a page of some proxy, or nothing at all. Whoever asked can tell.
-            self.give_up(ids, Code::Protocol, "the server gave no message");
-            return Response::from_parts(parts, Body::whole(bytes));
+            return self.no_message(answers, ids, parts, bytes);
         }
         let heard = self.conversation.hear_whole(&bytes);
         let message = self.pick(heard, ids).await;
@@ -240,7 +245,7 @@ impl Exchange<'_> {
                 self.give_up(ids, Code::Protocol, "the server refused the request");
                 Response::from_parts(parts, Body::whole(bytes))
             }
-            None => self.lost(ids, "the server's answer could not be read"),
+            None => self.lost(answers, ids, "the server's answer could not be read"),
         }
     }
 
@@ -253,30 +258,8 @@ impl Exchange<'_> {
         ours
     }
 
-    fn give_up(&self, ids: &[RequestId], code: Code, reason: &str) -> Vec<Bytes> {
-        ids.iter().filter_map(|id| self.conversation.give_up_on(id, code, reason)).collect()
-    }
-
-    /// The request was sent and will not be answered.
-    fn lost(&self, ids: &[RequestId], reason: &str) -> Answer {
-        let errors = self.give_up(ids, Code::ServerGone, reason);
-        answered_with(errors, reason)
-    }
-
     fn verdict(&self, answer: Bytes) -> Answer {
         if self.is_modern { super::modern::verdict(answer) } else { reply::verdict(answer) }
-    }
-}
-
-/// Errors in the place of answers.
-fn answered_with(mut errors: Vec<Bytes>, reason: &str) -> Answer {
-    match errors.pop() {
-        Some(error) if errors.is_empty() => reply::json(StatusCode::OK, error),
-        Some(error) => {
-            errors.push(error);
-            reply::stream(&errors, Source::Ended, None)
-        }
-        None => reply::refusal(StatusCode::BAD_GATEWAY, reason),
     }
 }
 

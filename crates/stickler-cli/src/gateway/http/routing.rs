@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::front::{Backend, Front, OLD_TRANSPORT};
 use super::manners::Hosts;
+use super::parting::Parting;
 use super::reply::{self, Answer};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
@@ -61,11 +62,11 @@ impl Router {
         Ok(Self { routes: routes.collect::<io::Result<_>>()?, is_open })
     }
 
-    pub(super) async fn handle(&self, request: Request<Incoming>) -> Answer {
+    pub(super) async fn handle(&self, request: Request<Incoming>, parting: &Parting) -> Answer {
         let path = request.uri().path().trim_end_matches('/');
         let is_there = |route: &&Route| route.paths.iter().any(|one| one == path);
         match self.routes.iter().find(is_there) {
-            Some(route) => route.front.handle(request).await,
+            Some(route) => route.front.handle(request, parting).await,
             None => self.elsewhere(path, &request),
         }
     }

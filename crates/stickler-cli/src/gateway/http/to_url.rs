@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use hyper::header::AUTHORIZATION;
-use hyper::{HeaderMap, Method, StatusCode, Uri};
+use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
 use stickler::{Era, Gatekeeper, Revision};
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ use super::modern;
 use super::own::ToUrl;
 use super::recent::Recent;
 use super::relay::{Exchange, Phase};
-use super::reply::{self, Answer, SESSION};
+use super::reply::{Answer, SESSION};
 use super::upstream::Upstream;
 use crate::gateway::log::Log;
 use crate::gateway::recipe::Recipe;
@@ -81,7 +81,9 @@ impl Proxy {
         }
         let context = self.context(&headers);
         let opens = !is_modern && letter.is_initialize();
-        let conversation = self.conversation(&headers, opens, context);
+        // Modern requests belong to no session, whatever they name.
+        let session = session_name(&headers).filter(|_| !is_modern);
+        let conversation = self.conversation(&headers, session, opens, context);
         strip_request(&mut headers);
         let unsubscribed = is_modern && !self.subscriptions.has(context);
         let unsubscribed = unsubscribed.then(|| headers.clone());
@@ -98,7 +100,7 @@ impl Proxy {
 
     pub(super) async fn get(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
         let context = self.context(&headers);
-        let conversation = self.conversation(&headers, false, context);
+        let conversation = self.conversation(&headers, session_name(&headers), false, context);
         strip_request(&mut headers);
         Exchange::new(self, &conversation).get(headers).await
     }
@@ -106,7 +108,7 @@ impl Proxy {
     pub(super) async fn delete(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
         let context = self.context(&headers);
         let name = session_name(&headers);
-        let conversation = self.conversation(&headers, false, context);
+        let conversation = self.conversation(&headers, name.clone(), false, context);
         strip_request(&mut headers);
         let answer = Exchange::new(self, &conversation).bare(Method::DELETE, headers).await;
         if let Some(name) = name.filter(|_| answer.status().is_success()) {
@@ -186,16 +188,21 @@ impl Proxy {
     fn conversation(
         self: &Arc<Self>,
         headers: &HeaderMap,
+        session: Option<Arc<str>>,
         opens: bool,
         context: u64,
     ) -> Arc<Conversation> {
         // Used with every request: what was learnt for it is needed as long as it is.
         let server = self.server_name(context);
-        let key = session_name(headers).map(|name| (name, context));
+        let key = session.map(|name| (name, context));
         if let Some(known) = key.as_ref().and_then(|key| self.sessions.get(key)) {
             return known;
         }
-        let gatekeeper = self.newcomer(&server, headers, opens);
+        let gatekeeper = if opens {
+            self.recipe.gatekeeper(&server, None)
+        } else {
+            self.newcomer(&server, headers, key.is_some())
+        };
         let link = Box::new(ToUrl::new(Arc::downgrade(self)));
         let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
         if let Some(key) = key {
@@ -205,14 +212,11 @@ impl Proxy {
     }
 
     /// For a request whose session is not known here, or that has none.
-    fn newcomer(&self, server: &Arc<str>, headers: &HeaderMap, opens: bool) -> Gatekeeper {
-        if opens {
-            return self.recipe.gatekeeper(server, None);
-        }
+    fn newcomer(&self, server: &Arc<str>, headers: &HeaderMap, has_session: bool) -> Gatekeeper {
         let version = version(headers);
         // Where nothing is said, it is the last revision that did not say it.
         let version = version.unwrap_or(Revision::V2025_03_26.as_str());
-        if headers.contains_key(SESSION) {
+        if has_session {
             self.recipe.gatekeeper_in_session(server, version)
         } else {
             self.recipe.gatekeeper(server, Revision::parse(version))
@@ -222,12 +226,6 @@ impl Proxy {
 
 fn session_name(headers: &HeaderMap) -> Option<Arc<str>> {
     headers.get(SESSION).and_then(|name| name.to_str().ok()).map(Into::into)
-}
-
-/// The server cannot be reached.
-pub(super) fn unreachable(request: &[u8], reason: &str) -> Answer {
-    let reason = format!("[STK-101] the server cannot be reached: {reason}");
-    reply::failure(StatusCode::BAD_GATEWAY, request, &reason)
 }
 
 /// For those that outlive the proxy.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
 use hyper::service::Service as _;
@@ -13,6 +14,7 @@ use hyper::{HeaderMap, Method, Request, Response, Uri};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::service::TowerToHyperService;
+use stickler::Code;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -35,6 +37,36 @@ pub(super) struct Upstream {
     /// All connections, in use or not.
     connections: Mutex<JoinSet<()>>,
     is_closed: watch::Sender<bool>,
+}
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(super) enum Unsent {
+    /// It was not sent.
+    Unreachable(String),
+    /// It was, and then the server went away.
+    Lost(String),
+}
+
+impl Unsent {
+    /// What is to be told of it, and under which code.
+    pub(super) fn told(&self) -> (Code, String) {
+        match self {
+            Self::Unreachable(reason) => {
+                (Code::CannotStart, format!("the server cannot be reached: {reason}"))
+            }
+            Self::Lost(reason) => {
+                (Code::ServerGone, format!("the server went away without an answer: {reason}"))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Unsent {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Unreachable(reason) | Self::Lost(reason)) = self;
+        formatter.write_str(reason)
+    }
 }
 
 /// A connection that is in use.
@@ -85,24 +117,30 @@ impl Upstream {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<(Response<Incoming>, Lease), String> {
+    ) -> Result<(Response<Incoming>, Lease), Unsent> {
         let mut request = self.request(method, headers, body);
-        while let Some(mut sender) = self.kept() {
-            if sender.ready().await.is_err() {
-                continue;
-            }
-            match sender.try_send_request(request).await {
-                Ok(response) => return Ok((response, self.lease(sender))),
-                // The server closed a connection that was kept for too long: nothing was sent.
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) => request = unsent,
-                    None => return Err(error.into_error().to_string()),
+        loop {
+            let kept = self.kept();
+            let is_kept = kept.is_some();
+            let mut sender = match kept {
+                Some(sender) => sender,
+                None => self.connect().await.map_err(Unsent::Unreachable)?,
+            };
+            let error = match sender.ready().await {
+                Err(_) if is_kept => continue,
+                Err(error) => return Err(Unsent::Unreachable(reasons(&error))),
+                Ok(()) => match sender.try_send_request(request).await {
+                    Ok(response) => return Ok((response, self.lease(sender))),
+                    Err(error) => error,
                 },
-            }
+            };
+            request = match unsent(error) {
+                // The server closed a connection that was kept for too long.
+                Ok(request) if is_kept => request,
+                Ok(_) => return Err(Unsent::Unreachable("it closed the connection".to_owned())),
+                Err(reason) => return Err(Unsent::Lost(reason)),
+            };
         }
-        let mut sender = self.connect().await?;
-        let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
-        Ok((response, self.lease(sender)))
     }
 
     fn request(&self, method: Method, mut headers: HeaderMap, body: Bytes) -> Request<Full<Bytes>> {
@@ -171,6 +209,11 @@ impl Lease {
             pool.push(self.sender);
         }
     }
+}
+
+/// The request that was not sent, or why it has no answer.
+fn unsent(mut error: TrySendError<Request<Full<Bytes>>>) -> Result<Request<Full<Bytes>>, String> {
+    error.take_message().ok_or_else(|| reasons(&error.into_error()))
 }
 
 /// An error and what is behind it: the outermost seldom tells why.
