@@ -99,4 +99,4 @@ pub use session::Repeats;
 pub use side::Side;
 pub use suggest::{edit_distance, nearest_names};
 pub use tool_validation::ToolValidationCapability;
-pub use verdict::{Decision, Finding, Subject, Verdict};
+pub use verdict::{Decision, Finding, Part, Subject, Verdict};

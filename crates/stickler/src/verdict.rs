@@ -17,6 +17,18 @@ pub struct Verdict {
     pub edits: Vec<Edit>,
     /// What it is about.
     pub subject: Subject,
+    /// The messages of a batch, in their order; the decision is what all of theirs come to.
+    pub parts: Vec<Part>,
+}
+
+/// One message of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// What is to happen to it.
+    pub decision: Decision,
+    /// What it is about.
+    pub subject: Subject,
 }
 
 /// What is to happen to a message.

@@ -11,6 +11,8 @@ mod support {
 }
 
 use serde_json::{Value, json};
+use stickler::rules::MessageRule;
+use stickler::{Action, Policy, Side, ValidationMiddleware};
 use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
 
 /// As some writers escape it.
@@ -33,6 +35,18 @@ fn a_call_with_escaped_slashes_waits_like_any_other() {
 }
 
 #[test]
+fn names_of_an_envelope_may_be_escaped() {
+    let mut link = Link::ready();
+    let bad = call(7, "stat", json!({ "pth": "a" })).to_string();
+    let bad =
+        bad.replace("\"id\"", "\"\\u0069d\"").replace("\"tools/call\"", "\"tools\\u002fcall\"");
+    let waiting = sent(link.gatekeeper.from_client(bad.as_bytes(), link.time()));
+    assert_eq!(waiting.server.len(), 1, "only our own question: {waiting:?}");
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
+    assert!(is_help(&sent.client[0]) && sent.client[0]["id"] == 7, "{sent:?}");
+}
+
+#[test]
 fn an_answer_that_comes_again_after_a_broken_one_is_not_passed_on() {
     let mut link = Link::informed();
     link.client(call(7, "stat", json!({ "path": "a" })));
@@ -41,6 +55,27 @@ fn an_answer_that_comes_again_after_a_broken_one_is_not_passed_on() {
     assert_eq!((told.client.len(), &told.client[0]["id"]), (1, &json!(7)));
     let late = link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "content": [] } }));
     assert!(late.client.is_empty(), "{late:?}");
+}
+
+#[test]
+fn where_broken_answers_only_warn_the_proper_one_is_passed_on() {
+    let warns = |middleware: ValidationMiddleware| {
+        let policy = Policy::default().with(Side::Server, MessageRule::JsonSyntax, Action::Warn);
+        middleware.with_policy(policy)
+    };
+    for broken in [
+        r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"te"#,
+        r#"[{"jsonrpc":"2.0","id":7,"result":{"content":[]}},{"#,
+    ] {
+        let mut link = Link::with(warns);
+        link.shake_hands();
+        link.learn_tools();
+        link.client(call(7, "stat", json!({ "path": "a" })));
+        let outbox = link.gatekeeper.from_server(broken.as_bytes(), link.time());
+        assert_eq!(outbox.to_client, [broken.as_bytes()], "as the policy says");
+        let proper = json!({ "jsonrpc": "2.0", "id": 7, "result": { "content": [] } });
+        assert_eq!(link.server(proper.clone()).client, [proper]);
+    }
 }
 
 #[test]

@@ -172,3 +172,49 @@ fn the_answer_to_another_call_of_the_same_id_is_no_answer_to_a_cancelled_questio
     let again = question(7, json!("a"));
     assert_eq!(link.client(again.clone()).server, [again]);
 }
+
+/// A handshake of the revision that has batches.
+fn with_batches() -> Link {
+    let mut link = Link::new();
+    let mut hello = initialize();
+    hello["params"]["protocolVersion"] = json!("2025-03-26");
+    link.client(hello);
+    let mut reply = initialized(json!({ "tools": {} }));
+    reply["result"]["protocolVersion"] = json!("2025-03-26");
+    link.server(reply);
+    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    link
+}
+
+#[test]
+fn the_tool_is_listed_and_served_in_batches_too() {
+    let mut link = with_batches();
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" });
+    let batch = json!([ping, list]);
+    assert_eq!(link.client(batch.clone()).server, [batch]);
+    let ponged = json!({ "jsonrpc": "2.0", "id": 2, "result": {} });
+    let listed = json!({ "jsonrpc": "2.0", "id": 3, "result": { "tools": [stat()] } });
+    let sent = link.server(json!([ponged, listed]));
+    assert_eq!(sent.client[0][0], ponged);
+    let tools = sent.client[0][1]["result"]["tools"].as_array().unwrap();
+    assert_eq!((tools.len(), &tools[1]["name"]), (2, &json!("stickler_validate")));
+
+    let question = json!({ "tool": "stat", "arguments": { "pth": "a" } });
+    let ours = call(4, "stickler_validate", question.clone());
+    let theirs = call(5, "stat", json!({ "path": "a" }));
+    let bad = call(6, "stat", json!({ "pth": "a" }));
+    let sent = link.client(json!([ours, theirs, bad]));
+    assert_eq!(sent.server, [json!([theirs])]);
+    let answers = sent.client[0].as_array().unwrap();
+    assert_eq!((answers.len(), &answers[0]["id"], &answers[1]["id"]), (2, &json!(4), &json!(6)));
+    assert_eq!(answers[0]["result"]["structuredContent"]["valid"], false);
+    assert!(is_help(&answers[1]));
+    // Nothing but questions for us: nothing goes on.
+    let sent = link.client(json!([call(7, "stickler_validate", question.clone())]));
+    assert_eq!((sent.server.len(), &sent.client[0][0]["id"]), (0, &json!(7)));
+    link.server(json!([{ "jsonrpc": "2.0", "id": 5, "result": { "content": [] } }]));
+    assert_eq!(link.gatekeeper.in_flight(), 0);
+    let alone = link.client(call(8, "stickler_validate", question));
+    assert_eq!((alone.server.len(), &alone.client[0]["id"]), (0, &json!(8)));
+}

@@ -49,10 +49,12 @@ impl Log {
         if verdict.findings.is_empty() && self.level < Level::Debug {
             return;
         }
-        let what = subject(verdict);
+        let what = subject(sender, verdict);
         let fate = match &verdict.decision {
             Decision::Forward => "forwarded",
             Decision::Rewrite(_) => "changed",
+            // Nothing is refused for what is only worth a note: such a call was for the gateway itself.
+            Decision::Answer(_) if is_sound(verdict) => "answered",
             Decision::Answer(_) => "refused",
             Decision::Split { .. } => "refused in part",
             Decision::Drop => "kept off the wire",
@@ -88,6 +90,10 @@ impl Log {
     }
 }
 
+fn is_sound(verdict: &Verdict) -> bool {
+    verdict.findings.iter().all(|finding| finding.severity == Severity::Note)
+}
+
 /// Names that peers choose are in it: none of them may begin a line of its own, or tell a terminal what to
 /// do.
 fn on_one_line(text: &str) -> String {
@@ -102,12 +108,13 @@ fn on_one_line(text: &str) -> String {
     line
 }
 
-fn subject(verdict: &Verdict) -> String {
+fn subject(sender: Side, verdict: &Verdict) -> String {
     let subject = &verdict.subject;
-    match (&subject.method, &subject.tool) {
-        (_, Some(tool)) => format!("call of `{tool}`"),
-        (Some(method), None) => format!("`{method}`"),
-        (None, None) => "message".to_owned(),
+    match (&subject.method, &subject.tool, sender) {
+        (_, Some(tool), Side::Client) => format!("call of `{tool}`"),
+        (_, Some(tool), Side::Server) => format!("answer to a call of `{tool}`"),
+        (Some(method), None, _) => format!("`{method}`"),
+        (None, None, _) => "message".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::RequestId;
-use super::spelling::is_spelt;
+use super::spelling::{Member, is_spelt};
 
 /// What a message is to whoever delivers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Address {
         Self { bearing, id: scan.id, method: scan.method }
     }
 
-    /// Whether that is the method that the message has, its slashes escaped or not.
+    /// Whether that is the method that the message has, however it is written.
     pub fn has_method(&self, message: &[u8], method: &str) -> bool {
         let written = self.method.clone().and_then(|span| message.get(span));
         written.is_some_and(|written| is_spelt(written, method))
@@ -125,14 +125,14 @@ impl<'m> Scan<'m> {
         let gap = colon + 1 + spaces(rest.get(colon + 1..).unwrap_or_default());
         let value = key.end + gap;
         self.at = value;
-        match self.message.get(key.clone()).unwrap_or_default() {
-            b"\"id\"" => self.id = scalar(self.message, value),
-            b"\"method\"" => {
+        match Member::of(self.message.get(key.clone()).unwrap_or_default()) {
+            Member::Id => self.id = scalar(self.message, value),
+            Member::Method => {
                 let quoted = scalar(self.message, value);
                 self.method = quoted.map(|span| span.start + 1..span.end.saturating_sub(1));
             }
-            b"\"result\"" | b"\"error\"" => self.has_outcome = true,
-            _ => return,
+            Member::Outcome => self.has_outcome = true,
+            Member::Other => return,
         }
         // A string value is not looked at again as a key.
         if self.message.get(value) == Some(&b'"') {
@@ -183,7 +183,9 @@ mod tests {
 
     #[test]
     fn where_messages_belong() {
-        let cases: [(&str, Bearing, Option<&str>, Option<&str>); 11] = [
+        let cases: [(&str, Bearing, Option<&str>, Option<&str>); 13] = [
+            (r#"{"\u0069d":7,"metho\u0064":"ping"}"#, Bearing::Request, Some("7"), Some("ping")),
+            (r#"{"\u0069d":7,"resul\u0074":{}}"#, Bearing::Response, Some("7"), None),
             (
                 r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#,
                 Bearing::Request,

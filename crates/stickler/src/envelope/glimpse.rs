@@ -1,6 +1,7 @@
 //! What can be told of a message that was not read: too long, too deep, or broken.
 
 use super::RequestId;
+use super::spelling::Member;
 use crate::tape::TapeBuffer;
 
 /// An id longer than this is not looked for.
@@ -40,16 +41,17 @@ pub(crate) struct Glimpser {
     is_escaped: bool,
     /// The outermost string or scalar that is being read.
     token: Vec<u8>,
-    member: Member,
+    next: Next,
 }
 
-/// Which member's value comes.
+/// What comes next.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Member {
-    /// None: a key comes.
+enum Next {
     #[default]
     Key,
+    /// The value of `id`.
     Id,
+    /// The value of another member.
     Other,
 }
 
@@ -75,7 +77,7 @@ impl Glimpser {
             b'\\' => self.is_escaped = true,
             b'"' => {
                 self.in_string = false;
-                if self.member == Member::Id {
+                if self.next == Next::Id {
                     self.end_of_value();
                 }
             }
@@ -92,7 +94,7 @@ impl Glimpser {
                 }
                 self.keep(byte);
             }
-            b':' if self.is_outermost() && self.member == Member::Key => self.end_of_key(),
+            b':' if self.is_outermost() && self.next == Next::Key => self.end_of_key(),
             b'{' | b'[' => self.open(byte),
             b'}' | b']' => {
                 self.end_of_value();
@@ -104,7 +106,7 @@ impl Glimpser {
             b',' => {
                 self.end_of_value();
                 if self.is_outermost() {
-                    self.member = Member::Key;
+                    self.next = Next::Key;
                 }
             }
             b' ' | b'\t' | b'\r' | b'\n' => {}
@@ -126,7 +128,7 @@ impl Glimpser {
 
     /// A message of a batch ends.
     fn end_of_element(&mut self) {
-        self.member = Member::Key;
+        self.next = Next::Key;
         let id = self.glimpse.id.take();
         let is_response = std::mem::take(&mut self.glimpse.is_response);
         let answers = &mut self.glimpse.answers;
@@ -141,8 +143,9 @@ impl Glimpser {
 
     fn end_of_key(&mut self) {
         let key = std::mem::take(&mut self.token);
-        self.glimpse.is_response |= matches!(key.as_slice(), b"\"result\"" | b"\"error\"");
-        self.member = if key == b"\"id\"" { Member::Id } else { Member::Other };
+        let member = Member::of(&key);
+        self.glimpse.is_response |= member == Member::Outcome;
+        self.next = if member == Member::Id { Next::Id } else { Next::Other };
     }
 
     fn end_of_value(&mut self) {
@@ -150,7 +153,7 @@ impl Glimpser {
             return;
         }
         let value = std::mem::take(&mut self.token);
-        if std::mem::replace(&mut self.member, Member::Other) == Member::Id {
+        if std::mem::replace(&mut self.next, Next::Other) == Next::Id {
             self.glimpse.id = whole_id(&value);
         }
     }
@@ -169,7 +172,8 @@ mod tests {
 
     #[test]
     fn the_id_of_a_message_that_breaks_off() {
-        let cases: [(&str, Option<&str>, bool); 12] = [
+        let cases: [(&str, Option<&str>, bool); 13] = [
+            (r#"{"\u0069d":7,"re\u0073ult":{"#, Some("7"), true),
             (
                 r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"xx"#,
                 Some("7"),

@@ -13,6 +13,7 @@ mod glimpse;
 mod id;
 mod identify;
 mod spelling;
+mod within;
 
 pub use address::{Address, Bearing};
 pub use glimpse::Glimpse;
@@ -20,3 +21,4 @@ pub(crate) use glimpse::Glimpser;
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};
 pub use spelling::mentions;
+pub use within::{answers_in, requests_in};

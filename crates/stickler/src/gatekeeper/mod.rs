@@ -5,6 +5,7 @@
 //! wait for the answer; it announces and serves `toolValidation` for servers that do not. Messages
 //! go in with the time, an [`Outbox`] comes out; whoever pumps bytes does the rest.
 
+mod amends;
 mod announce;
 mod answers;
 mod held;
@@ -32,7 +33,7 @@ use crate::protocol::Revision;
 use crate::rules::Code;
 use crate::side::Side;
 use crate::tool_validation::ToolValidationCapability;
-use crate::verdict::Decision;
+use crate::verdict::{Decision, Part};
 use answers::Answers;
 use held::Held;
 use own::OwnRequests;
@@ -234,50 +235,19 @@ impl Gatekeeper {
             self.hold(message.into_owned(), now, out);
             return;
         }
-        // What was asked under this id before is over, and the next answer is not to it.
-        if let Some(id) = &verdict.subject.id {
-            self.answers.take_question(id);
-        }
-        let answer = if self.is_for_us(&verdict) {
-            self.serve(&message, now)
-        } else if self.is_for_deep_checks(&verdict) {
-            self.spare_the_server(&verdict, &message, now)
-        } else {
-            None
+        let answers = |gatekeeper: &mut Self, part: &Part, message: &[u8]| {
+            gatekeeper.own_answer(part, message, now).map(Decision::Answer)
         };
-        if let Some(answer) = answer {
-            if let Some(id) = &verdict.subject.id {
-                self.middleware.settle(Side::Client, id);
-            }
-            out.to_client.push(Cow::Owned(answer));
-            out.events.push(Event::Judged { sender: Side::Client, verdict });
-            return;
-        }
+        let verdict = self.amended(verdict, &message, answers);
         out.settle(Side::Client, verdict, message);
     }
 
     fn pass_to_client<'m>(&mut self, message: Cow<'m, [u8]>, now: Duration, out: &mut Outbox<'m>) {
-        let mut verdict = self.middleware.handle(Side::Server, &message, now);
-        if verdict.decision == Decision::Forward
-            && let Some(method) = verdict.subject.method.as_deref()
-        {
-            match method {
-                "tools/list" => {
-                    self.register_service();
-                    self.answers.forget();
-                    let request = self.request_for_changes();
-                    out.to_server.extend(request.map(Cow::Owned));
-                }
-                "tools/call" => self.keep_answer(&verdict, &message, now),
-                "notifications/tools/list_changed"
-                | "notifications/resources/list_changed"
-                | "notifications/resources/updated" => self.answers.forget(),
-                _ => {}
-            }
-            if let Some(announced) = self.announce(method, &message) {
-                verdict.decision = Decision::Rewrite(announced);
-            }
-        }
+        let verdict = self.middleware.handle(Side::Server, &message, now);
+        let additions = |gatekeeper: &mut Self, part: &Part, message: &[u8]| {
+            gatekeeper.addition(part, message, now, out).map(Decision::Rewrite)
+        };
+        let verdict = self.amended(verdict, &message, additions);
         let ended_handshake = verdict.subject.method.as_deref() == Some("initialize");
         out.settle(Side::Server, verdict, message);
         if ended_handshake && !self.held.is_empty() {

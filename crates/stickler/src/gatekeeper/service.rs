@@ -8,7 +8,7 @@ use super::Gatekeeper;
 use crate::protocol::{Era, Revision};
 use crate::tape::{Node, TapeBuffer};
 use crate::tool_validation::{ValidationRequest, is_validation_tool, validation_tool};
-use crate::verdict::{Decision, Verdict};
+use crate::verdict::{Decision, Part};
 
 /// The name under which the tool is announced: it must not be one that the server may have.
 pub(super) const TOOL: &str = "stickler_validate";
@@ -24,11 +24,11 @@ const DEEPEST: usize = 1 << 16;
 
 impl Gatekeeper {
     /// Whether a call that may go on is one that the gateway itself answers.
-    pub(super) fn is_for_us(&self, verdict: &Verdict) -> bool {
-        let Some(tool) = verdict.subject.tool.as_deref() else { return false };
+    pub(super) fn is_for_us(&self, call: &Part) -> bool {
+        let Some(tool) = call.subject.tool.as_deref() else { return false };
         self.settings.announces
             && !self.server_validates
-            && verdict.decision == Decision::Forward
+            && call.decision == Decision::Forward
             && (tool == TOOL || tool == ALIAS)
             && !self.server_has(tool)
     }
@@ -74,10 +74,10 @@ impl Gatekeeper {
     }
 
     /// Whether a call goes to the server's own validation.
-    pub(super) fn is_for_deep_checks(&self, verdict: &Verdict) -> bool {
-        let tool = verdict.subject.tool.as_deref();
+    pub(super) fn is_for_deep_checks(&self, call: &Part) -> bool {
+        let tool = call.subject.tool.as_deref();
         let deep = self.deep.as_ref().map(|deep| deep.method.as_str());
-        deep.is_some() && deep == tool && verdict.decision == Decision::Forward
+        deep.is_some() && deep == tool && call.decision == Decision::Forward
     }
 
     /// An answer in place of the server's own validation, where there is nothing for it to find
@@ -85,7 +85,7 @@ impl Gatekeeper {
     /// its schema.
     pub(super) fn spare_the_server(
         &mut self,
-        verdict: &Verdict,
+        call: &Part,
         message: &[u8],
         now: Duration,
     ) -> Option<Vec<u8>> {
@@ -101,15 +101,15 @@ impl Gatekeeper {
                 return Some(asked.reply(&self.complete(request.answer(&reports))));
             }
         }
-        if let Some(id) = &verdict.subject.id {
+        if let Some(id) = &call.subject.id {
             self.answers.expect(id, asked.arguments);
         }
         None
     }
 
     /// Keeps what the server's own validation has answered, as long as the server allows.
-    pub(super) fn keep_answer(&mut self, verdict: &Verdict, message: &[u8], now: Duration) {
-        let Some(id) = verdict.subject.id.as_ref() else { return };
+    pub(super) fn keep_answer(&mut self, answer: &Part, message: &[u8], now: Duration) {
+        let Some(id) = answer.subject.id.as_ref() else { return };
         let Some(question) = self.answers.take_question(id) else { return };
         let seconds = self.deep.as_ref().and_then(|deep| deep.cache_seconds);
         let mut buffer = TapeBuffer::new();

@@ -5,23 +5,24 @@ use std::time::Duration;
 
 use super::own::{Progress, Reply};
 use super::{Event, Gatekeeper, Outbox, Try};
-use crate::envelope::{RequestId, mentions};
+use crate::envelope::{Address, mentions, requests_in};
 use crate::headers::VERSION_KEY;
 use crate::protocol::Revision;
 use crate::rules::MessageRule;
-use crate::tape::{Kind, Node, TapeBuffer};
+use crate::tape::TapeBuffer;
 use crate::verdict::{Decision, Verdict};
 
 impl Gatekeeper {
     /// Whether a message is a call that should wait until the tools are known.
     pub(super) fn must_wait(&self, message: &[u8], now: Duration) -> bool {
-        let mentions = |name: &str| mentions(message, name);
+        let is_called = |name: &str| Address::of(message).has_method(message, name);
+        let mentions = |name: &str| mentions(message, name) || is_called(name);
         if !self.held.is_empty() {
             // What refers to a call that waits must not overtake it.
             let refers = mentions("tools/call") || mentions("notifications/cancelled");
             // What has the id of one of them is no second one.
             return refers
-                && !request_ids(message).iter().any(|id| self.middleware.is_reserved(id));
+                && !requests_in(message).iter().any(|id| self.middleware.is_reserved(id));
         }
         let freshness = self.validator.cache().freshness(&self.server);
         let known = freshness.is_some_and(|freshness| !freshness.is_stale(now));
@@ -39,7 +40,7 @@ impl Gatekeeper {
     }
 
     pub(super) fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Outbox<'_>) {
-        self.middleware.reserve(request_ids(&message));
+        self.middleware.reserve(requests_in(&message));
         self.held.push(message, now.saturating_add(self.settings.longest_wait));
         self.ask(out);
     }
@@ -142,17 +143,6 @@ pub(super) fn is_by_list(verdict: &Verdict, has_departed: bool) -> bool {
             has_departed && verdict.subject.id.is_some() && has(MessageRule::UnknownTool)
         }
         _ => false,
-    }
-}
-
-/// The ids of the requests in a message.
-fn request_ids(message: &[u8]) -> Vec<RequestId> {
-    let mut buffer = TapeBuffer::new();
-    let Ok(tape) = buffer.read(message, 1 << 10) else { return Vec::new() };
-    let id = |one: Node<'_>| RequestId::of(one.get("method").and_then(|_| one.get("id"))?);
-    match tape.root().kind() {
-        Kind::Array => tape.root().elements().filter_map(id).collect(),
-        _ => id(tape.root()).into_iter().collect(),
     }
 }
 

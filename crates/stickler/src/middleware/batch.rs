@@ -8,7 +8,7 @@ use crate::render::Reply;
 use crate::rules::MessageRule;
 use crate::side::Side;
 use crate::tape::Node;
-use crate::verdict::{Decision, Finding, Verdict};
+use crate::verdict::{Decision, Finding, Part, Verdict};
 
 impl ValidationMiddleware {
     /// Every message of a batch has its own verdict: what may go on does, the rest is answered.
@@ -31,7 +31,7 @@ impl ValidationMiddleware {
             let Glimpse { answers, .. } = Glimpse::of(incoming.node.raw().as_bytes());
             return self.unread_batch(case, &answers);
         }
-        let mut parts = Parts::default();
+        let mut parts = Vec::with_capacity(incoming.node.len());
         for (index, node) in incoming.node.elements().enumerate() {
             let envelope = Envelope::identify(node);
             if envelope.method.as_deref() == Some("initialize") {
@@ -45,9 +45,10 @@ impl ValidationMiddleware {
                 case.remark(finding);
             }
             case.edits.extend(verdict.edits);
-            parts.add(node, verdict.decision);
+            parts.push(Part { decision: verdict.decision, subject: verdict.subject });
         }
-        case.decide(parts.decision())
+        let decision = sum_up(incoming.node, &parts);
+        Verdict { parts, ..case.decide(decision) }
     }
 
     /// A batch that nests too deep: whoever waits for one of its messages is told.
@@ -55,11 +56,12 @@ impl ValidationMiddleware {
         if node.len() > self.limits().requests_in_flight {
             return self.too_deep(side, node.raw().as_bytes());
         }
-        let mut parts = Parts::default();
-        for element in node.elements() {
-            parts.add(element, self.too_deep(side, element.raw().as_bytes()).decision);
-        }
-        self.case_of_depth(side).decide(parts.decision())
+        let mut judge = |element: Node<'_>| {
+            let Verdict { decision, subject, .. } = self.too_deep(side, element.raw().as_bytes());
+            Part { decision, subject }
+        };
+        let parts: Vec<Part> = node.elements().map(&mut judge).collect();
+        self.case_of_depth(side).decide(sum_up(node, &parts))
     }
 
     /// A batch that was refused as a whole: each response in it is replaced by an error, so that
@@ -81,6 +83,7 @@ impl ValidationMiddleware {
             Side::Server => case.drop_or_forward(),
         };
         if !replaced.is_empty() {
+            let replaced: Vec<&[u8]> = replaced.iter().map(Vec::as_slice).collect();
             let forward = array(&replaced);
             verdict.decision = match verdict.decision {
                 Decision::Answer(answer) => Decision::Split { forward, answer },
@@ -96,44 +99,32 @@ impl ValidationMiddleware {
     }
 }
 
-/// What is to become of the messages of a batch.
-#[derive(Debug, Default)]
-struct Parts {
-    forward: Vec<Vec<u8>>,
-    answer: Vec<Vec<u8>>,
-    touched: usize,
-}
-
-impl Parts {
-    fn add(&mut self, node: Node<'_>, decision: Decision) {
-        self.touched += usize::from(decision != Decision::Forward);
-        match decision {
-            Decision::Forward => self.forward.push(node.raw().as_bytes().to_vec()),
-            Decision::Rewrite(bytes) => self.forward.push(bytes),
-            Decision::Answer(bytes) => self.answer.push(bytes),
-            Decision::Split { forward, answer } => {
-                self.forward.push(forward);
-                self.answer.push(answer);
+/// What the decisions about its messages come to for a batch.
+pub(crate) fn sum_up(batch: Node<'_>, parts: &[Part]) -> Decision {
+    if parts.iter().all(|part| part.decision == Decision::Forward) {
+        return Decision::Forward;
+    }
+    let (mut forward, mut answer) = (Vec::new(), Vec::new());
+    for (node, part) in batch.elements().zip(parts) {
+        match &part.decision {
+            Decision::Forward => forward.push(node.raw().as_bytes()),
+            Decision::Rewrite(bytes) => forward.push(bytes),
+            Decision::Answer(bytes) => answer.push(bytes.as_slice()),
+            Decision::Split { forward: onward, answer: back } => {
+                forward.push(onward);
+                answer.push(back);
             }
             Decision::Drop => {}
         }
     }
-
-    fn decision(self) -> Decision {
-        if self.touched == 0 {
-            return Decision::Forward;
-        }
-        match (self.forward.is_empty(), self.answer.is_empty()) {
-            (true, true) => Decision::Drop,
-            (true, false) => Decision::Answer(array(&self.answer)),
-            (false, true) => Decision::Rewrite(array(&self.forward)),
-            (false, false) => {
-                Decision::Split { forward: array(&self.forward), answer: array(&self.answer) }
-            }
-        }
+    match (forward.is_empty(), answer.is_empty()) {
+        (true, true) => Decision::Drop,
+        (true, false) => Decision::Answer(array(&answer)),
+        (false, true) => Decision::Rewrite(array(&forward)),
+        (false, false) => Decision::Split { forward: array(&forward), answer: array(&answer) },
     }
 }
 
-fn array(messages: &[Vec<u8>]) -> Vec<u8> {
+fn array(messages: &[&[u8]]) -> Vec<u8> {
     [b"[", messages.join(&b","[..]).as_slice(), b"]"].concat()
 }

@@ -112,7 +112,8 @@ impl Case {
     }
 
     pub(super) fn decide(self, decision: Decision) -> Verdict {
-        Verdict { decision, findings: self.findings, edits: self.edits, subject: self.subject }
+        let Self { findings, edits, subject, .. } = self;
+        Verdict { decision, findings, edits, subject, parts: Vec::new() }
     }
 
     pub(super) fn forward(self) -> Verdict {

@@ -41,6 +41,7 @@ use crate::session::Session;
 use crate::side::Side;
 use crate::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 use crate::verdict::Verdict;
+pub(crate) use batch::sum_up;
 use case::Case;
 
 /// Checks everything that one client and one server say to each other.

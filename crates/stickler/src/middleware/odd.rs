@@ -41,6 +41,8 @@ impl ValidationMiddleware {
             Side::Client => {
                 case.answer_or_forward(Reply { id: None, revision: self.session.revision() })
             }
+            // It goes on as it is, and the answer may still come.
+            Side::Server if !case.is_refused() => case.forward(),
             // Whoever waits for a broken answer is told.
             Side::Server => {
                 let Glimpse { id, is_response, answers } = Glimpse::of(bytes);

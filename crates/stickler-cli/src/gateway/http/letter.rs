@@ -1,9 +1,7 @@
 //! A message from a client, and where it belongs: read once, asked by all who handle it.
 
 use bytes::Bytes;
-use stickler::envelope::{Address, Bearing, RequestId};
-
-use super::mail;
+use stickler::envelope::{Address, Bearing, RequestId, requests_in};
 
 /// The body of a POST.
 #[derive(Debug, Clone)]
@@ -36,7 +34,7 @@ impl Letter {
     pub(super) fn requests(&self) -> Vec<RequestId> {
         match self.address.bearing {
             Bearing::Request => self.address.request_id(&self.body).into_iter().collect(),
-            Bearing::Batch => mail::ids_in(&self.body, |one| one.get("method").is_some()),
+            Bearing::Batch => requests_in(&self.body),
             _ => Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use memchr::memmem::Finder;
-use stickler::envelope::{Address, Bearing, RequestId};
+use stickler::envelope::{Address, Bearing, RequestId, answers_in, requests_in};
 use stickler::tape::{Node, TapeBuffer};
 use tokio::sync::mpsc;
 
@@ -178,7 +178,7 @@ impl Mail {
         let address = Address::of(message);
         let id = match address.bearing {
             Bearing::Request => address.request_id(message)?,
-            Bearing::Batch => ids_in(message, |one| one.get("method").is_some()).pop()?,
+            Bearing::Batch => requests_in(message).pop()?,
             _ => return None,
         };
         // It gets its answer where it goes now.
@@ -204,7 +204,7 @@ impl Mail {
 
     /// The messages of a batch that answers several POSTs: each of them is to get its own.
     pub(super) fn parts(&self, batch: &[u8]) -> Option<Vec<Bytes>> {
-        let ids = answered(batch);
+        let ids = answers_in(batch);
         let mut posts = ids.iter().filter_map(|id| self.posts.get(id)).map(|post| post.number);
         let first = posts.next()?;
         if posts.all(|other| other == first) {
@@ -225,7 +225,7 @@ impl Mail {
                 None => Route::Nobody,
             },
             Bearing::Batch => {
-                let ids = answered(&message);
+                let ids = answers_in(&message);
                 if ids.is_empty() { self.aside(message) } else { self.answer(&ids, &message) }
             }
             // An answer without anything in it is still the one that somebody waits for.
@@ -285,19 +285,6 @@ impl Post {
     fn land(&self) -> bool {
         self.open.fetch_sub(1, Ordering::AcqRel) == 1
     }
-}
-
-/// The ids of the requests or answers in a batch.
-pub(super) fn ids_in(batch: &[u8], wanted: impl Fn(Node<'_>) -> bool) -> Vec<RequestId> {
-    let mut buffer = TapeBuffer::new();
-    let Ok(tape) = buffer.read(batch, 1 << 10) else { return Vec::new() };
-    let elements = tape.root().elements().filter(|one| wanted(*one));
-    elements.filter_map(|one| one.get("id").and_then(RequestId::of)).collect()
-}
-
-/// The requests that a batch answers.
-pub(super) fn answered(batch: &[u8]) -> Vec<RequestId> {
-    ids_in(batch, |one| one.get("method").is_none())
 }
 
 /// The token of a progress notification, or that a request gives.
