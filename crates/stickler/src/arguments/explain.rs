@@ -4,6 +4,7 @@
 //! branch satisfies is explained by its closest branch; unknown fields come from the walk in
 //! [`closed`](super::closed).
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use jsonschema::JsonType;
@@ -22,6 +23,9 @@ use crate::suggest;
 use crate::tape::{Kind, Node, StepBudget, unescape_segment};
 
 type EngineError<'i> = jsonschema::ValidationError<'i>;
+
+/// Errors of the engine that are told for each that is shown: several may be about one mistake.
+const TOLD_PER_SHOWN: usize = 8;
 
 /// What is wrong with a call.
 #[derive(Debug)]
@@ -44,26 +48,27 @@ pub(crate) fn explain(
     root: Node<'_>,
     config: &ValidationConfig,
 ) -> Explanation {
-    let budget = StepBudget::new(config.limits.explain_steps);
+    let budget = StepBudget::to_explain(root, config.limits.explain_steps);
     let mut explainer = Explainer::new(schema, root, config, About::Arguments);
     if root.kind() != Kind::Object {
         let error = explainer.wording.wrong_type("", "/type".to_owned(), "object", Some(root));
         return Explanation { errors: vec![error], complete: true, objects: Vec::new() };
     }
-    let mut errors = explainer.translate_all(&schema.errors(root, &budget));
+    let (mut errors, mut complete) = explainer.told(&budget, config);
     let strict = config.unknown_fields == UnknownFields::Reject;
     let mut objects = Vec::new();
     if strict || !errors.is_empty() {
-        let walk_budget = StepBudget::new(config.limits.explain_steps);
+        let walk_budget = StepBudget::to_explain(root, config.limits.explain_steps);
         let walk = Walk { schema, choices: &explainer.choices, budget: &walk_budget };
         let mut survey = Survey { explainer: &explainer, unknown: Vec::new(), objects: Vec::new() };
         walk.run(root, &mut survey);
+        complete &= !walk_budget.is_spent();
         objects = survey.objects;
         if strict {
             errors.extend(survey.unknown);
         }
     }
-    let complete = !budget.is_spent() && errors.len() <= config.limits.errors;
+    complete &= errors.len() <= config.limits.errors;
     tidy(&mut errors, config.limits.errors);
     Explanation { errors, complete, objects }
 }
@@ -76,9 +81,9 @@ pub(crate) fn explain_part(
     place: &'static str,
     config: &ValidationConfig,
 ) -> Vec<ValidationError> {
-    let budget = StepBudget::new(config.limits.explain_steps);
+    let budget = StepBudget::to_explain(root, config.limits.explain_steps);
     let mut explainer = Explainer::new(schema, root, config, About::Part(place));
-    let mut errors = explainer.translate_all(&schema.errors(root, &budget));
+    let (mut errors, _) = explainer.told(&budget, config);
     tidy(&mut errors, config.limits.errors);
     errors
 }
@@ -105,6 +110,18 @@ impl<'e> Explainer<'e> {
             wording: Wording::new(config.mask_values, about),
             choices: Choices::default(),
         }
+    }
+
+    /// What the engine has against the root, in our words, and whether that is all.
+    fn told(
+        &mut self,
+        budget: &StepBudget,
+        config: &ValidationConfig,
+    ) -> (Vec<ValidationError>, bool) {
+        let errors = self.schema.errors(self.root, budget);
+        let most = config.limits.errors.saturating_mul(TOLD_PER_SHOWN);
+        let few = errors.get(..most).unwrap_or(&errors);
+        (self.translate_all(few), !budget.is_spent() && few.len() == errors.len())
     }
 
     pub(super) fn translate_all(&mut self, errors: &[EngineError<'_>]) -> Vec<ValidationError> {
@@ -286,7 +303,7 @@ impl Visitor for Survey<'_, '_> {
 /// One error a mistake: a wrong type is not also a wrong value. In the order of the paths, so that
 /// a misspelt field stands beside the one that is missing for it.
 pub(super) fn tidy(errors: &mut Vec<ValidationError>, most: usize) {
-    let wrong_type: Vec<String> = errors
+    let wrong_type: HashSet<String> = errors
         .iter()
         .filter(|error| matches!(error.kind, ValidationErrorKind::TypeMismatch { .. }))
         .map(|error| error.path.clone())
