@@ -13,7 +13,8 @@
 //! nobody has, `changing` has a tool `change` after which `echo` wants `words`, and tells those of it
 //! who have subscribed; `unwilling` says that it would, and takes no subscriptions; `stepwise` has
 //! three more tools: `burst` sends so many log messages afterwards, `hold` sends progress and answers
-//! only when somebody has called `release`.
+//! only when somebody has called `release`; `choosy` lists one more tool, `elicit`, to clients that can
+//! elicit.
 #![allow(clippy::unwrap_used, reason = "a test program may be blunt")]
 
 use std::fs::{File, OpenOptions};
@@ -31,6 +32,8 @@ static MODE: OnceLock<String> = OnceLock::new();
 static SUBSCRIBERS: Mutex<Vec<Value>> = Mutex::new(Vec::new());
 
 static HAS_CHANGED: AtomicBool = AtomicBool::new(false);
+/// Whether the client that spoke last can elicit.
+static CAN_ELICIT: AtomicBool = AtomicBool::new(false);
 /// How many of those who hold may go on.
 static RELEASES: (Mutex<u32>, Condvar) = (Mutex::new(0), Condvar::new());
 
@@ -101,6 +104,13 @@ fn answer(message: &Value) {
     if let Some(error) = refusal(method, params, is_modern) {
         return say(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
+    let can_do = match params.get("_meta") {
+        Some(meta) => meta.get("io.modelcontextprotocol/clientCapabilities"),
+        None => params.get("capabilities"),
+    };
+    if let Some(can_do) = can_do {
+        CAN_ELICIT.store(can_do.get("elicitation").is_some(), Ordering::SeqCst);
+    }
     let mut result = match method {
         "initialize" => json!({
             "protocolVersion": params["protocolVersion"],
@@ -128,7 +138,7 @@ fn answer(message: &Value) {
     if is_modern {
         result["resultType"] = "complete".into();
         if method == "tools/list" {
-            result["ttlMs"] = 3_600_000.into();
+            result["ttlMs"] = if is("choosy") { 0 } else { 3_600_000 }.into();
             result["cacheScope"] = "public".into();
         }
     }
@@ -284,7 +294,9 @@ fn all_tools() -> Value {
     let usual = ["slow", "notify", "later", "ask", "die"].into_iter();
     let stepwise = ["burst", "hold", "release"].into_iter().filter(|_| is("stepwise"));
     let changing = ["change"].into_iter().filter(|_| tells_of_changes());
-    let others = usual.chain(stepwise).chain(changing).map(tool);
+    let choosy = is("choosy") && CAN_ELICIT.load(Ordering::SeqCst);
+    let choosy = ["elicit"].into_iter().filter(|_| choosy);
+    let others = usual.chain(stepwise).chain(changing).chain(choosy).map(tool);
     [echo].into_iter().chain(others).chain([region]).collect()
 }
 

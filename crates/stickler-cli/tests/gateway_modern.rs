@@ -93,12 +93,21 @@ fn modern_headers_must_be_those_of_the_body() {
     assert_eq!(post(&headers, &unknown), (404, json!(-32601), json!(7)));
     assert_eq!(gateway.open("GET", "/mcp", &[version], "").finish().status, 405);
     assert_eq!(gateway.open("DELETE", "/mcp", &[version], "").finish().status, 405);
-    // What a tool's schema mirrors is checked once the tools are known.
+}
+
+#[test]
+fn headers_must_repeat_what_the_schema_of_a_tool_says() {
     let region = modern_call(&json!(7), "region", &json!({ "text": "zürich" }));
-    let [_, _, name] = modern_headers("region");
-    assert_eq!(post(&[version, method, name], &region).1, -32020);
+    let [version, method, name] = modern_headers("region");
     let mirrored = ("mcp-param-text", "=?base64?esO8cmljaA==?=");
-    assert_eq!(gateway.post(&[version, method, name, mirrored], &region).status, 200);
+    // The first call is judged like any other: it waits until the schema is known.
+    for other in [None, Some(("mcp-param-text", "wien")), Some(("mcp-param-text", "zürich"))] {
+        let gateway = Gateway::scripted(&[]);
+        let headers: Vec<_> = [version, method, name].into_iter().chain(other).collect();
+        let answer = gateway.post(&headers, &region);
+        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32020)));
+        assert_eq!(gateway.post(&[version, method, name, mirrored], &region).status, 200);
+    }
 }
 
 #[test]

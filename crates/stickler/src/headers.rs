@@ -5,16 +5,21 @@
 //! are compared, and a difference is refused.
 
 mod base64;
+mod mirrors;
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
 use crate::envelope::Envelope;
 use crate::protocol::{Era, Revision};
 use crate::render::Reply;
-use crate::rules::json_rpc;
+use crate::rules::{MessageRule, json_rpc};
 use crate::tape::{Kind, Node, TapeBuffer};
+use crate::verdict::{Decision, Finding, Subject, Verdict};
+pub(crate) use mirrors::Mirror;
+pub use mirrors::Mirrors;
 
 /// The header that says the revision.
 pub const VERSION: &str = "mcp-protocol-version";
@@ -34,9 +39,6 @@ pub const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 /// The member of `_meta` by which a request says what its sender can do.
 pub(crate) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// Deeper schemas have no parameters that are mirrored.
-const DEEPEST: usize = 64;
-
 /// Why a request does not go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderRefusal {
@@ -48,35 +50,56 @@ pub struct HeaderRefusal {
     pub answer: Vec<u8>,
 }
 
-/// Compares the headers of a request with its body. `schema` gives the `inputSchema` of a tool,
-/// where it is known. A body that cannot be read is nothing to compare with.
+impl From<HeaderRefusal> for Verdict {
+    fn from(refusal: HeaderRefusal) -> Self {
+        let finding = Finding::new(MessageRule::HeaderMismatch, refusal.message);
+        Self {
+            decision: Decision::Answer(refusal.answer),
+            findings: vec![finding],
+            edits: Vec::new(),
+            subject: Subject::default(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// Compares the headers of a request with its body; those that repeat arguments are for [`Mirrors`]. Gives a
+/// number for what its sender can do: the same for the same. A body that cannot be read is nothing to
+/// compare with.
 pub fn check<'h>(
     body: &[u8],
     header: impl Fn(&str) -> Option<&'h str>,
-    schema: impl Fn(&str) -> Option<Value>,
-) -> Result<(), HeaderRefusal> {
+) -> Result<u64, HeaderRefusal> {
     let mut buffer = TapeBuffer::new();
-    let Ok(tape) = buffer.read(body, 1 << 10) else { return Ok(()) };
+    let Ok(tape) = buffer.read(body, 1 << 10) else { return Ok(0) };
     let envelope = Envelope::identify(tape.root());
-    let Some(method) = envelope.method.as_deref() else { return Ok(()) };
+    let Some(method) = envelope.method.as_deref() else { return Ok(0) };
     let outcome = check_version(&envelope, header(VERSION))
         .and_then(|()| compare("Mcp-Method", header(METHOD), method))
         .and_then(|()| match named(method, envelope.params) {
             Some(name) => compare("Mcp-Name", header(NAME), &name),
             None => Ok(()),
-        })
-        .and_then(|()| {
-            for (name, value) in mirrored(method, envelope.params, &schema) {
-                let key = format!("{PARAM}{}", name.to_ascii_lowercase());
-                compare(&format!("Mcp-Param-{name}"), header(&key), &value)?;
-            }
-            Ok(())
         });
-    outcome.map_err(|fault| fault.refusal(envelope.answerable_id()))
+    match outcome {
+        Ok(()) => Ok(number_of(capabilities(envelope.params))),
+        Err(fault) => Err(fault.refusal(envelope.answerable_id())),
+    }
+}
+
+fn capabilities(params: Option<Node<'_>>) -> Option<Node<'_>> {
+    params?.get("_meta")?.get(CAPABILITIES_KEY)
+}
+
+/// Nothing, and nothing in particular, is 0.
+fn number_of(capabilities: Option<Node<'_>>) -> u64 {
+    let Some(capabilities) = capabilities.filter(|one| !one.is_empty()) else { return 0 };
+    let mut hasher = DefaultHasher::new();
+    capabilities.raw().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The headers that a body wants.
-pub fn for_body(body: &[u8], schema: impl Fn(&str) -> Option<Value>) -> Vec<(String, String)> {
+pub fn for_body(body: &[u8], schema_of: impl Fn(&str) -> Option<Value>) -> Vec<(String, String)> {
     let mut buffer = TapeBuffer::new();
     let Ok(tape) = buffer.read(body, 1 << 10) else { return Vec::new() };
     let envelope = Envelope::identify(tape.root());
@@ -87,7 +110,9 @@ pub fn for_body(body: &[u8], schema: impl Fn(&str) -> Option<Value>) -> Vec<(Str
     if let Some(name) = named(method, envelope.params) {
         headers.push((NAME.to_owned(), base64::encode_if_needed(&name)));
     }
-    for (name, value) in mirrored(method, envelope.params, &schema) {
+    let schema = named("tools/call", envelope.params).filter(|_| method == "tools/call");
+    let mirrors = schema.and_then(|tool| schema_of(&tool)).map(|schema| Mirror::of(&schema));
+    for (name, value) in mirrors::mirrored(&mirrors.unwrap_or_default(), envelope.params) {
         headers.push((format!("{PARAM}{name}"), base64::encode_if_needed(&value)));
     }
     headers
@@ -146,8 +171,7 @@ fn check_version(envelope: &Envelope<'_>, header: Option<&str>) -> Result<(), Fa
 }
 
 fn check_capabilities(params: Option<Node<'_>>) -> Result<(), Fault> {
-    let declared = params.and_then(|params| params.get("_meta")?.get(CAPABILITIES_KEY));
-    match declared.map(Node::kind) {
+    match capabilities(params).map(Node::kind) {
         Some(Kind::Object) => Ok(()),
         _ => Err(Fault::no_member(CAPABILITIES_KEY)),
     }
@@ -183,38 +207,6 @@ fn named<'t>(method: &str, params: Option<Node<'t>>) -> Option<Cow<'t, str>> {
     params?.get(member)?.as_str()
 }
 
-/// The arguments that headers repeat, by the header's own part of its name.
-fn mirrored(
-    method: &str,
-    params: Option<Node<'_>>,
-    schema: &impl Fn(&str) -> Option<Value>,
-) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    if method != "tools/call" {
-        return found;
-    }
-    let tool = named(method, params);
-    let arguments = params.and_then(|params| params.get("arguments"));
-    if let Some((schema, arguments)) = tool.and_then(|tool| schema(&tool)).zip(arguments) {
-        collect(&schema, arguments, DEEPEST, &mut found);
-    }
-    found
-}
-
-fn collect(schema: &Value, value: Node<'_>, depth: usize, found: &mut Vec<(String, String)>) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-    if depth == 0 || value.kind() != Kind::Object {
-        return;
-    }
-    for (name, property) in properties {
-        let Some(value) = value.get(name) else { continue };
-        match property.get("x-mcp-header").and_then(Value::as_str) {
-            Some(header) => found.extend(text(value).map(|text| (header.to_owned(), text))),
-            None => collect(property, value, depth - 1, found),
-        }
-    }
-}
-
 fn text(value: Node<'_>) -> Option<String> {
     match value.kind() {
         Kind::String => value.as_str().map(Cow::into_owned),
@@ -225,7 +217,8 @@ fn text(value: Node<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, for_body};
+    use super::{Mirrors, check, for_body};
+    use crate::discovery::{ToolDefinition, ToolSchemaCache};
     use serde_json::{Value, json};
 
     const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{
@@ -248,7 +241,17 @@ mod tests {
             let found = headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.as_str())
         };
-        check(body.as_bytes(), header, schema).err().map(|refusal| refusal.code)
+        let params: Vec<_> =
+            headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
+        let tool = |name: &str| {
+            let tool = ToolDefinition::new(name).with_input_schema(schema(name)?);
+            let cache = ToolSchemaCache::new();
+            cache.populate("s", &[tool]);
+            cache.get("s", name)
+        };
+        let checked = check(body.as_bytes(), header).map(|_| ());
+        let checked = checked.and_then(|()| Mirrors::new(params).check(body.as_bytes(), tool));
+        checked.err().map(|refusal| refusal.code)
     }
 
     #[test]

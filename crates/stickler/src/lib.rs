@@ -76,7 +76,7 @@ pub use arguments::{
 pub use config::{HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
 pub use discovery::{
     CacheStats, CachedSchema, Discovery, Freshness, ToolDefinition, ToolList, ToolListError,
-    ToolSchemaCache,
+    ToolSchemaCache, view_of,
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};

@@ -80,9 +80,12 @@ fn the_first_page_of_a_list_is_no_list() {
 #[test]
 fn an_old_list_is_fetched_again_before_it_refuses() {
     let mut link = Link::informed();
-    let at_once = link.client(call(7, "stats", json!({})));
-    assert_eq!(at_once.client[0]["error"]["code"], -32602, "a list of this second is fresh enough");
-    link.now = 60;
+    let at_once = link.client(call(6, "stat", json!({ "pth": "a" })));
+    assert!(is_help(&at_once.client[0]), "a list of this second is fresh enough for a schema");
+    let waiting = link.client(call(7, "stats", json!({})));
+    assert!(waiting.client.is_empty(), "but a tool may be newer than that");
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
+    assert_eq!(sent.client[0]["error"]["code"], -32602);
     let waiting = link.client(call(8, "stats", json!({})));
     assert!(waiting.client.is_empty());
     let tools = json!([stat(), { "name": "stats", "inputSchema": { "type": "object" } }]);
@@ -145,7 +148,8 @@ fn whoever_is_strict_leaves_no_unknown_tool_to_the_server() {
         let mut link = Link::with(begin);
         link.shake_hands();
         link.learn_tools();
-        let sent = link.client(call(7, "hidden", json!({})));
+        let waiting = link.client(call(7, "hidden", json!({})));
+        let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
         assert!(sent.server.is_empty());
         assert_eq!(sent.client[0]["error"]["code"], -32602);
         assert_eq!(sent.client[0]["error"]["data"]["available"][0], "stat");
@@ -216,14 +220,16 @@ fn a_tool_is_not_taken_for_the_name_that_only_the_gateway_answers_to() {
     let mut link = Link::informed();
     let sent = link.client(call(7, "evaluate", json!({})));
     assert_eq!(sent.server, [call(7, "evaluate", json!({}))], "`validate` is on no list");
-    let sent = link.client(call(8, "stickler_validat", json!({})));
+    let waiting = link.client(call(8, "stickler_validat", json!({})));
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
     assert_eq!(sent.client[0]["error"]["data"]["suggestions"][0], "stickler_validate");
 }
 
 #[test]
 fn what_is_wrong_with_a_call_of_an_unlisted_tool_beside_its_name_is_refused() {
     let mut link = Link::informed();
-    let sent = link.client(call(7, "hidden", json!(7)));
+    let waiting = link.client(call(7, "hidden", json!(7)));
+    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
     assert!(sent.server.is_empty());
     let message = sent.client[0]["error"]["message"].as_str().unwrap();
     assert!(message.contains("`/params/arguments` must be an object"), "{message}");

@@ -128,3 +128,56 @@ fn the_id_of_a_call_that_waits_is_not_free() {
     assert_eq!(sent.server, [call(7, "stat", json!({ "path": "a" }))]);
     assert_eq!(link.client(json!({ "jsonrpc": "2.0", "id": 8, "method": "ping" })).server.len(), 1);
 }
+
+#[test]
+fn nothing_about_our_own_questions_reaches_the_client() {
+    let mut link = Link::ready();
+    let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
+    let list = list_of(&waiting.server[0], json!([stat()]));
+    let ours = &waiting.server[0]["id"];
+    let about = |method: &str, member: &str| {
+        let method = format!("notifications/{method}");
+        json!({ "jsonrpc": "2.0", "method": method, "params": { member: ours, "progress": 1 } })
+    };
+    link.server(list.clone());
+    for message in [list, about("cancelled", "requestId"), about("progress", "progressToken")] {
+        let sent = link.server(message);
+        assert!(sent.client.is_empty(), "{sent:?}");
+    }
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": { "requestId": "somebody's" } });
+    assert_eq!(link.server(cancelled.clone()).client, [cancelled]);
+}
+
+#[test]
+fn our_own_list_may_come_in_a_batch() {
+    let mut link = Link::new();
+    let mut hello = initialize();
+    hello["params"]["protocolVersion"] = json!("2025-03-26");
+    link.client(hello);
+    let mut reply = initialized(json!({ "tools": {} }));
+    reply["result"]["protocolVersion"] = json!("2025-03-26");
+    link.server(reply);
+    link.client(json!({ "jsonrpc": "2.0", "id": 6, "method": "ping" }));
+    let waiting = link.client(call(7, "stat", json!({ "pth": "a" })));
+    let answer = json!({ "jsonrpc": "2.0", "id": 6, "result": {} });
+    let sent = link.server(json!([answer, list_of(&waiting.server[0], json!([stat()]))]));
+    assert_eq!((sent.client.len(), sent.server.len()), (2, 0), "{sent:?}");
+    assert!(sent.client.iter().any(|one| is_help(one) && one["id"] == 7), "{sent:?}");
+    assert!(sent.client.contains(&json!([answer])), "{sent:?}");
+}
+
+#[test]
+fn a_list_whose_end_cannot_be_told_refuses_nothing() {
+    let list = json!({ "tools": [stat()], "nextCursor": 50 });
+    let mut link = Link::ready();
+    let waiting = link.client(call(7, "stats", json!({})));
+    let own = json!({ "jsonrpc": "2.0", "id": waiting.server[0]["id"], "result": list });
+    let sent = link.server(own);
+    assert_eq!(sent.server, [call(7, "stats", json!({}))], "{sent:?}");
+    let mut link = Link::ready();
+    link.client(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    link.server(json!({ "jsonrpc": "2.0", "id": 2, "result": list }));
+    let sent = link.client(call(7, "stats", json!({})));
+    assert!(sent.client.is_empty(), "{sent:?}");
+}

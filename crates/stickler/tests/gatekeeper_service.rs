@@ -218,3 +218,16 @@ fn the_tool_is_listed_and_served_in_batches_too() {
     let alone = link.client(call(8, "stickler_validate", question));
     assert_eq!((alone.server.len(), &alone.client[0]["id"]), (0, &json!(8)));
 }
+
+#[test]
+fn a_server_that_says_that_it_does_not_validate_does_not() {
+    for said in [json!({ "supported": false, "x": 1 }), json!(null)] {
+        let mut link = Link::new();
+        link.client(initialize());
+        let own = json!({ "tools": {}, "experimental": { "toolValidation": said, "y": 2 } });
+        let told = &link.server(initialized(own)).client[0];
+        let experimental = &told["result"]["capabilities"]["experimental"];
+        assert_eq!(experimental["toolValidation"]["method"], "stickler_validate", "{told}");
+        assert_eq!((experimental.as_object().unwrap().len(), &experimental["y"]), (2, &json!(2)));
+    }
+}

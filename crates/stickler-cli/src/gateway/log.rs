@@ -31,7 +31,20 @@ impl Log {
         match event {
             Event::Judged { sender, verdict } => self.judged(*sender, verdict),
             Event::Learnt { discovery } => {
-                self.say(Level::Info, &format!("learnt {} tools", discovery.usable));
+                let tools = if discovery.usable == 1 { "tool" } else { "tools" };
+                self.say(Level::Info, &format!("learnt {} {tools}", discovery.usable));
+                if discovery.nameless > 0 {
+                    let odd = discovery.nameless;
+                    let text = format!("the server's tool list has {odd} entries without a name");
+                    self.say(Level::Warn, &text);
+                }
+                if discovery.over_limit > 0 {
+                    let others = discovery.over_limit;
+                    let text = format!(
+                        "the server lists more tools than are allowed; calls of the other {others} are not checked"
+                    );
+                    self.say(Level::Warn, &text);
+                }
                 for refused in &discovery.quarantined {
                     self.say(Level::Warn, &refused.to_string());
                 }

@@ -2,10 +2,11 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use stickler::headers::Mirrors;
 use stickler::{
-    Gatekeeper, GatekeeperSettings, McpValidator, Policy, ProtocolSchemas, Revision,
+    Gatekeeper, GatekeeperSettings, McpValidator, Policy, ProtocolSchemas, Repeats, Revision,
     ValidationMiddleware,
 };
 
@@ -19,6 +20,8 @@ pub(crate) struct Recipe {
     pub(crate) policy: Arc<Policy>,
     pub(crate) protocol: Arc<ProtocolSchemas>,
     pub(crate) settings: Arc<GatekeeperSettings>,
+    /// Bad calls of all requests that have no session in which they could be counted.
+    repeats: Arc<Mutex<Repeats>>,
 }
 
 impl Recipe {
@@ -31,7 +34,23 @@ impl Recipe {
         let validator = Arc::new(McpValidator::new(settings.validation));
         let mut settings = settings.gatekeeper;
         settings.first_number = first_number();
-        Self { name, validator, policy, protocol, settings: Arc::new(settings) }
+        let repeats = Arc::default();
+        Self { name, validator, policy, protocol, settings: Arc::new(settings), repeats }
+    }
+
+    /// For one modern request: its revision and its headers are known before it is read, and what is learnt
+    /// for it belongs to a view of the server.
+    pub(crate) fn for_request(
+        &self,
+        view: &Arc<str>,
+        revision: Option<Revision>,
+        mirrors: Mirrors,
+    ) -> Gatekeeper {
+        let mut middleware = self.middleware(view).with_repeats(Arc::clone(&self.repeats));
+        if let Some(revision) = revision {
+            middleware = middleware.with_revision(revision);
+        }
+        self.around(view, middleware, Arc::clone(&self.settings)).with_mirrors(mirrors)
     }
 
     /// For one connection to the server that the tool cache knows by that name. The revision is

@@ -1,13 +1,14 @@
 //! The tools of all servers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::{CachedSchema, Freshness, OutputSchema, ToolDefinition};
+use super::shared::Shared;
+use super::{CachedSchema, Freshness, OutputSchema, ToolDefinition, view};
 use crate::config::Limits;
 use crate::error::McpSchemaError;
-use crate::schema::{CompiledSchema, SchemaRefusal};
 
 /// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
 /// or to replace, never while a schema is compiled or a call checked.
@@ -18,8 +19,8 @@ pub struct ToolSchemaCache {
     servers: RwLock<BTreeMap<String, Arc<ServerTools>>>,
     /// How often each server's tools have changed, whether they were known or not.
     changes: RwLock<HashMap<String, u64>>,
-    /// One compiled form per distinct schema, whoever uses it.
-    compiled: RwLock<HashMap<Box<str>, Weak<CompiledSchema>>>,
+    /// One form of each tool, whoever lists it.
+    shared: Shared,
 }
 
 /// How many tools are known.
@@ -48,6 +49,8 @@ pub struct Discovery {
     pub quarantined: Vec<McpSchemaError>,
     /// Tools past the limit, of which nothing was learnt.
     pub over_limit: usize,
+    /// Entries of the list that name no tool.
+    pub nameless: usize,
 }
 
 /// The tools of one server. Never changed once it can be seen; a new list replaces it whole.
@@ -60,6 +63,7 @@ pub(crate) struct ServerTools {
     former: HashSet<String>,
     freshness: Freshness,
     incomplete: bool,
+    has_mirrors: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -118,7 +122,7 @@ impl ToolSchemaCache {
                 Entry::WithoutSchema => discovery.without_schema += 1,
                 Entry::Quarantined(error) => discovery.quarantined.push(error.clone()),
             }
-            learnt.insert(tool, entry);
+            learnt.insert(tool, entry, &self.shared);
         }
         let mut servers = write(&self.servers);
         if let Some(known) = servers.get(server) {
@@ -126,7 +130,7 @@ impl ToolSchemaCache {
         }
         servers.insert(server.to_owned(), Arc::new(learnt));
         drop(servers);
-        write(&self.compiled).retain(|_, compiled| compiled.strong_count() > 0);
+        self.shared.tidy();
         discovery
     }
 
@@ -139,7 +143,7 @@ impl ToolSchemaCache {
         };
         let mut servers = write(&self.servers);
         let mut learnt = servers.get(server).map(|tools| (**tools).clone()).unwrap_or_default();
-        learnt.insert(tool, entry);
+        learnt.insert(tool, entry, &self.shared);
         servers.insert(server.to_owned(), Arc::new(learnt));
         outcome
     }
@@ -154,25 +158,39 @@ impl ToolSchemaCache {
         self.freshness(server).is_some_and(|freshness| freshness.is_stale(now))
     }
 
-    /// Notes that a server's tools have changed: what is known stays, but is stale.
+    /// Notes that a server's tools have changed, in all views of it: what is known stays, but is stale.
     pub fn mark_changed(&self, server: &str) {
         *write(&self.changes).entry(server.to_owned()).or_default() += 1;
-        self.mark_stale(server);
+        let servers = read(&self.servers);
+        let names: Vec<String> = with_views(&servers, server).map(str::to_owned).collect();
+        drop(servers);
+        for name in &names {
+            self.mark_stale(name);
+        }
     }
 
     /// How often that was.
     pub(crate) fn changes(&self, server: &str) -> u64 {
-        read(&self.changes).get(server).copied().unwrap_or_default()
+        let changes = read(&self.changes);
+        view::with_wider(server).filter_map(|name| changes.get(name)).sum()
     }
 
     /// Notes that what is known of a server's tools cannot be relied on.
     pub(crate) fn mark_stale(&self, server: &str) {
         let mut servers = write(&self.servers);
         if let Some(tools) = servers.get_mut(server) {
-            let mut changed = (**tools).clone();
-            changed.freshness.changed = true;
-            *tools = Arc::new(changed);
+            *tools = Arc::new(tools.stale());
         }
+    }
+
+    /// Whether a server has tools some of whose arguments headers repeat over HTTP.
+    pub(crate) fn has_mirrors(&self, server: &str) -> bool {
+        read(&self.servers).get(server).is_some_and(|tools| tools.has_mirrors)
+    }
+
+    /// Whether the tools of a server are known, in some view of it.
+    pub fn knows(&self, server: &str) -> bool {
+        with_views(&read(&self.servers), server).next().is_some()
     }
 
     /// The schema of a tool, when there is one that can be used.
@@ -205,17 +223,19 @@ impl ToolSchemaCache {
         refused.collect()
     }
 
-    /// Forgets a server; false when it was not known.
+    /// Forgets a server and all views of it; false when it was not known.
     pub fn remove_server(&self, server: &str) -> bool {
-        write(&self.changes).remove(server);
-        write(&self.servers).remove(server).is_some()
+        write(&self.changes).retain(|name, _| !view::is_of(name, server));
+        let mut servers = write(&self.servers);
+        let names: Vec<String> = with_views(&servers, server).map(str::to_owned).collect();
+        names.into_iter().filter_map(|name| servers.remove(&name)).count() > 0
     }
 
     /// Forgets everything.
     pub fn clear(&self) {
         write(&self.servers).clear();
         write(&self.changes).clear();
-        write(&self.compiled).clear();
+        self.shared.clear();
     }
 
     /// How many tools are known.
@@ -229,8 +249,7 @@ impl ToolSchemaCache {
                 Entry::WithoutSchema => {}
             }
         }
-        let compiled = read(&self.compiled);
-        stats.distinct_schemas = compiled.values().filter(|one| one.strong_count() > 0).count();
+        stats.distinct_schemas = self.shared.distinct();
         stats
     }
 
@@ -252,29 +271,18 @@ impl ToolSchemaCache {
     }
 
     fn entry(&self, tool: &ToolDefinition) -> Entry {
-        let compiled = match (tool.unreadable(), &tool.input_schema) {
+        let cached = match (tool.unreadable(), &tool.input_schema) {
             (Some(refusal), _) => Err(refusal.clone()),
             (None, None) => return Entry::WithoutSchema,
-            (None, Some(schema)) => self.compile(schema),
+            (None, Some(schema)) => self.shared.tool(tool, schema, &self.limits),
         };
-        match compiled {
-            Ok(compiled) => Entry::Usable(Arc::new(CachedSchema::new(tool, compiled))),
+        match cached {
+            Ok(cached) => Entry::Usable(cached),
             Err(refusal) => Entry::Quarantined(McpSchemaError {
                 tool: tool.name.clone(),
                 reason: refusal.to_string(),
             }),
         }
-    }
-
-    fn compile(&self, schema: &serde_json::Value) -> Result<Arc<CompiledSchema>, SchemaRefusal> {
-        CompiledSchema::measure(schema, &self.limits)?;
-        let text = schema.to_string().into_boxed_str();
-        if let Some(known) = read(&self.compiled).get(&text).and_then(Weak::upgrade) {
-            return Ok(known);
-        }
-        let compiled = Arc::new(CompiledSchema::compile(schema, &self.limits)?);
-        write(&self.compiled).insert(text, Arc::downgrade(&compiled));
-        Ok(compiled)
     }
 }
 
@@ -301,9 +309,19 @@ impl ServerTools {
         self.former = gone.cloned().collect();
     }
 
-    fn insert(&mut self, tool: &ToolDefinition, entry: Entry) {
+    /// The same list, which may have changed since.
+    fn stale(&self) -> Self {
+        let mut stale = self.clone();
+        stale.freshness.changed = true;
+        stale
+    }
+
+    fn insert(&mut self, tool: &ToolDefinition, entry: Entry, shared: &Shared) {
         if let Some(schema) = &tool.output_schema {
-            self.outputs.insert(tool.name.clone(), Arc::new(OutputSchema::new(schema.clone())));
+            self.outputs.insert(tool.name.clone(), shared.output(schema));
+        }
+        if let Entry::Usable(cached) = &entry {
+            self.has_mirrors |= !cached.mirrors.is_empty();
         }
         if self.tools.insert(tool.name.clone(), entry).is_none() {
             self.names.push(tool.name.clone());
@@ -311,11 +329,23 @@ impl ServerTools {
     }
 }
 
+/// The names of a server and of its views, as far as they are known.
+fn with_views<'s, T>(
+    servers: &'s BTreeMap<String, T>,
+    server: &'s str,
+) -> impl Iterator<Item = &'s str> {
+    let names = servers.range::<str, _>((Bound::Included(server), Bound::Unbounded));
+    let names = names.map(|(name, _)| name.as_str());
+    names
+        .take_while(move |name| name.starts_with(server))
+        .filter(move |name| view::is_of(name, server))
+}
+
 /// A thread that panicked with the lock left whole values behind: each change is one insertion.
-fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+pub(super) fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+pub(super) fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::ToolDefinition;
 use crate::example;
+use crate::headers::Mirror;
 use crate::schema::{CompiledSchema, Members, SchemaGraph};
 
 /// A tool with its schema, compiled and ready to be asked.
@@ -23,6 +24,8 @@ pub struct CachedSchema {
     pub required: Vec<String>,
     /// The fields that a call can have, in the order of the schema.
     pub properties: Vec<String>,
+    /// The arguments that headers repeat over HTTP.
+    pub(crate) mirrors: Vec<Mirror>,
     registered_example: Option<Value>,
     example: OnceLock<Option<Value>>,
     pub(crate) compiled: Arc<CompiledSchema>,
@@ -53,6 +56,7 @@ impl CachedSchema {
             tool: tool.name.clone(),
             description: tool.description.clone(),
             documentation: tool.documentation.clone(),
+            mirrors: Mirror::of(&compiled.raw),
             raw: compiled.raw.clone(),
             required,
             properties,
@@ -60,6 +64,15 @@ impl CachedSchema {
             example: OnceLock::new(),
             compiled,
         }
+    }
+
+    /// Whether that is what it was made from.
+    pub(super) fn is_of(&self, tool: &ToolDefinition, schema: &Value) -> bool {
+        self.tool == tool.name
+            && self.description == tool.description
+            && self.documentation == tool.documentation
+            && self.registered_example == tool.example
+            && self.raw == *schema
     }
 
     /// Arguments that the schema accepts: the registered example, else one made from the schema.

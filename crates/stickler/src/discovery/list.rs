@@ -1,5 +1,6 @@
 //! Tool lists as they come: a `tools/list` result, a whole response, or the bare array.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::ToolDefinition;
@@ -63,6 +64,16 @@ impl ToolList {
             }
         }
         list
+    }
+
+    /// What the next page of a list is to be asked for with; `Err` where that cannot be told, so that there
+    /// may be more tools than were seen.
+    pub(crate) fn next_cursor(result: Node<'_>) -> Result<Option<Cow<'_, str>>, ()> {
+        match result.get("nextCursor") {
+            None => Ok(None),
+            Some(cursor) if cursor.kind() == Kind::Null => Ok(None),
+            Some(cursor) => cursor.as_str().map(Some).ok_or(()),
+        }
     }
 
     /// The array of tools in a text.

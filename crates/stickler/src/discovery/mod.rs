@@ -8,7 +8,9 @@ mod cached;
 mod freshness;
 mod list;
 mod output;
+mod shared;
 mod tool;
+mod view;
 
 pub use cache::{CacheStats, Discovery, ToolSchemaCache};
 pub(crate) use cache::{Lookup, ServerTools};
@@ -19,3 +21,5 @@ pub use list::{ToolList, ToolListError};
 pub(crate) use output::OutputSchema;
 pub(crate) use tool::EXAMPLE_KEY;
 pub use tool::ToolDefinition;
+pub(crate) use view::server_of;
+pub use view::view_of;

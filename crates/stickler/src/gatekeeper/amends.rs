@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::own::is_own_id;
 use super::{Gatekeeper, Outbox};
+use crate::envelope::RequestId;
 use crate::middleware::sum_up;
 use crate::side::Side;
-use crate::tape::TapeBuffer;
+use crate::tape::{Node, TapeBuffer};
 use crate::verdict::{Decision, Part, Verdict};
 
 /// How deep a batch may nest that was judged already.
@@ -75,9 +77,14 @@ impl Gatekeeper {
         message: &[u8],
         now: Duration,
         out: &mut Outbox<'_>,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<Decision> {
         if part.decision != Decision::Forward {
             return None;
+        }
+        if is_ours(part, message) {
+            // In a batch it was not seen before. What came twice, or was not asked for, is nobody's.
+            self.hear_own(message, now, out);
+            return Some(Decision::Drop);
         }
         let method = part.subject.method.as_deref()?;
         match method {
@@ -93,6 +100,23 @@ impl Gatekeeper {
             | "notifications/resources/updated" => self.answers.forget(),
             _ => {}
         }
-        self.announce(method, message)
+        self.announce(method, message).map(Decision::Rewrite)
+    }
+}
+
+/// Whether a message of the server's is about a question of our own, which no client knows of.
+fn is_ours(part: &Part, message: &[u8]) -> bool {
+    match (part.subject.method.as_deref(), &part.subject.id) {
+        // The answer to a request that no client has in flight.
+        (None, Some(RequestId::String(id))) => is_own_id(id),
+        (Some("notifications/cancelled" | "notifications/progress"), _) => {
+            let mut buffer = TapeBuffer::new();
+            let Ok(tape) = buffer.read(message, DEEPEST) else { return false };
+            let params = tape.root().get("params");
+            let named = params
+                .and_then(|params| params.get("requestId").or_else(|| params.get("progressToken")));
+            named.and_then(Node::as_str).is_some_and(|id| is_own_id(&id))
+        }
+        _ => false,
     }
 }

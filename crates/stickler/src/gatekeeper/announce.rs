@@ -1,5 +1,7 @@
 //! The two places where the gateway adds something to a server's answer, by splicing.
 
+use std::ops::Range;
+
 use super::Gatekeeper;
 use super::service::TOOL;
 use crate::protocol::{Era, Revision};
@@ -25,8 +27,8 @@ impl Gatekeeper {
         } else {
             let capabilities = result.get("capabilities")?;
             let announced = capabilities.get("experimental").and_then(|one| one.get(EXPERIMENTAL));
-            self.server_validates = announced.is_some();
             self.deep = announced.and_then(read_capability);
+            self.server_validates = self.deep.is_some();
             if self.server_validates || capabilities.get("tools").is_none() {
                 return None;
             }
@@ -41,20 +43,20 @@ fn read_capability(announced: Node<'_>) -> Option<ToolValidationCapability> {
     ToolValidationCapability::read(&serde_json::from_str(announced.raw()).ok()?)
 }
 
-/// Text to be put in at a place.
+/// Text to be put in at a place, or in the place of what is there.
 struct Insertion {
-    at: usize,
+    at: Range<usize>,
     text: String,
 }
 
 fn splice(text: &str, mut insertions: Vec<Insertion>) -> String {
-    insertions.sort_by_key(|insertion| insertion.at);
+    insertions.sort_by_key(|insertion| insertion.at.start);
     let mut spliced = String::with_capacity(text.len() + 1024);
     let mut done = 0;
-    for insertion in insertions {
-        spliced.push_str(text.get(done..insertion.at).unwrap_or_default());
-        spliced.push_str(&insertion.text);
-        done = insertion.at;
+    for Insertion { at, text: new } in insertions {
+        spliced.push_str(text.get(done..at.start).unwrap_or_default());
+        spliced.push_str(&new);
+        done = at.end;
     }
     spliced.push_str(text.get(done..).unwrap_or_default());
     spliced
@@ -63,31 +65,40 @@ fn splice(text: &str, mut insertions: Vec<Insertion>) -> String {
 /// A last element or member.
 fn append(container: Node<'_>, text: &str) -> Insertion {
     let comma = if container.is_empty() { "" } else { "," };
-    Insertion { at: container.span().end.saturating_sub(1), text: format!("{comma}{text}") }
+    let end = container.span().end.saturating_sub(1);
+    Insertion { at: end..end, text: format!("{comma}{text}") }
 }
 
-/// A member of an object within an object, whether that is there already or not.
-/// Where something else is there, nothing can be put in, and a second one would hide the first.
-fn nested(outer: Node<'_>, name: &str, member: &str) -> Option<Insertion> {
+/// A member of an object within an object, whether either is there already or not. Where the outer one is
+/// something else, nothing can be put in, and a second one would hide the first.
+fn nested(outer: Node<'_>, name: &str, member: &str, value: &str) -> Option<Insertion> {
+    let new = format!("\"{member}\":{value}");
     match outer.get(name) {
-        Some(inner) => (inner.kind() == Kind::Object).then(|| append(inner, member)),
-        None => Some(append(outer, &format!("\"{name}\":{{{member}}}"))),
+        Some(inner) if inner.kind() == Kind::Object => Some(match inner.get(member) {
+            // The server says that it does not.
+            Some(old) => Insertion { at: old.span(), text: value.to_owned() },
+            None => append(inner, &new),
+        }),
+        Some(_) => None,
+        None => Some(append(outer, &format!("\"{name}\":{{{new}}}"))),
     }
 }
 
 fn capability(capabilities: Node<'_>, revision: Option<Revision>) -> Vec<Insertion> {
-    let capability = ToolValidationCapability::new(TOOL).to_value();
+    let capability = ToolValidationCapability::new(TOOL).to_value().to_string();
     let is_modern = revision.is_none_or(|revision| revision.era() == Era::Modern);
-    let experimental = format!("\"toolValidation\":{capability}");
-    let extension = format!("\"{EXTENSION}\":{capability}");
     let missing = |name: &str| capabilities.get(name).is_none();
     if is_modern && missing("experimental") && missing("extensions") {
         // Two new members of one object are one insertion.
-        let both = format!("\"experimental\":{{{experimental}}},\"extensions\":{{{extension}}}");
+        let both = format!(
+            "\"experimental\":{{\"{EXPERIMENTAL}\":{capability}}},\
+             \"extensions\":{{\"{EXTENSION}\":{capability}}}"
+        );
         return vec![append(capabilities, &both)];
     }
-    let extensions = is_modern.then(|| nested(capabilities, "extensions", &extension)).flatten();
-    nested(capabilities, "experimental", &experimental).into_iter().chain(extensions).collect()
+    let member = |name: &str, member: &str| nested(capabilities, name, member, &capability);
+    let extensions = is_modern.then(|| member("extensions", EXTENSION)).flatten();
+    member("experimental", EXPERIMENTAL).into_iter().chain(extensions).collect()
 }
 
 /// The added tool, at the end of the last page.

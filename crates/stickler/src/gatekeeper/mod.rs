@@ -21,6 +21,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 pub use outbox::{Event, Outbox};
 pub use overdue::cancellation;
 pub use settings::GatekeeperSettings;
@@ -28,6 +30,7 @@ pub use subscription::is_own_subscription;
 
 use crate::arguments::McpValidator;
 use crate::envelope::{Glimpse, RequestId};
+use crate::headers::Mirrors;
 use crate::middleware::ValidationMiddleware;
 use crate::protocol::Revision;
 use crate::rules::Code;
@@ -38,7 +41,7 @@ use answers::Answers;
 use held::Held;
 use own::OwnRequests;
 use subscription::Subscription;
-use waiting::is_by_list;
+use waiting::{is_by_list, is_of_unknown_tool};
 
 /// Stands between one client and one server.
 #[derive(Debug)]
@@ -50,6 +53,10 @@ pub struct Gatekeeper {
     own: OwnRequests,
     subscription: Subscription,
     held: Held,
+    /// What the client can do, as the last of its calls that had to wait has said.
+    capabilities: Option<Value>,
+    /// Headers that came with the message and repeat arguments of it.
+    mirrors: Option<Mirrors>,
     /// The server has a validation of its own; ours stays silent.
     server_validates: bool,
     /// What that validation can do.
@@ -84,11 +91,21 @@ impl Gatekeeper {
             subscription: Subscription::new(settings.first_number),
             settings,
             held: Held::default(),
+            capabilities: None,
+            mirrors: None,
             server_validates: false,
             deep: None,
             answers: Answers::default(),
             overdue_at: None,
         }
+    }
+
+    /// For one request over HTTP, whose headers repeat some of its arguments: they are compared as soon as
+    /// the tool's schema says which.
+    #[must_use]
+    pub fn with_mirrors(mut self, mirrors: Mirrors) -> Self {
+        self.mirrors = Some(mirrors);
+        self
     }
 
     /// A message from the client.
@@ -227,10 +244,21 @@ impl Gatekeeper {
         which: Try,
         out: &mut Outbox<'m>,
     ) {
+        if let Some(refusal) = self.unlike_its_headers(&message, now) {
+            if which == Try::First && self.list_is_old(now) {
+                return self.hold(message.into_owned(), now, out);
+            }
+            out.to_client.push(Cow::Owned(refusal.answer.clone()));
+            out.events.push(Event::Judged { sender: Side::Client, verdict: refusal.into() });
+            return;
+        }
         let before = self.middleware.departed();
         let verdict = self.middleware.handle(Side::Client, &message, now);
         let has_departed = self.middleware.departed() != before;
-        if which == Try::First && is_by_list(&verdict, has_departed) && self.list_is_old(now) {
+        if which == Try::First
+            && is_by_list(&verdict, has_departed)
+            && (self.list_is_old(now) || is_of_unknown_tool(&verdict) && self.can_ask(now))
+        {
             self.take_back(&verdict);
             self.hold(message.into_owned(), now, out);
             return;
@@ -245,7 +273,7 @@ impl Gatekeeper {
     fn pass_to_client<'m>(&mut self, message: Cow<'m, [u8]>, now: Duration, out: &mut Outbox<'m>) {
         let verdict = self.middleware.handle(Side::Server, &message, now);
         let additions = |gatekeeper: &mut Self, part: &Part, message: &[u8]| {
-            gatekeeper.addition(part, message, now, out).map(Decision::Rewrite)
+            gatekeeper.addition(part, message, now, out)
         };
         let verdict = self.amended(verdict, &message, additions);
         let ended_handshake = verdict.subject.method.as_deref() == Some("initialize");

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::subscription;
 use crate::config::Limits;
 use crate::discovery::{Discovery, Freshness, ToolDefinition, ToolList, ToolSchemaCache};
+use crate::headers::{CAPABILITIES_KEY, VERSION_KEY};
 use crate::protocol::{Era, Revision};
 use crate::tape::{Kind, Node, TapeBuffer};
 
@@ -29,6 +31,8 @@ pub(super) struct OwnRequests {
     cursor: Option<String>,
     pages: usize,
     tools: Vec<ToolDefinition>,
+    /// Entries of the list that name no tool.
+    nameless: usize,
     failed_at: Option<Duration>,
     /// The list is asked for once more, because it changed under way.
     is_again: bool,
@@ -69,10 +73,11 @@ impl OwnRequests {
         self.failed_at.is_none_or(|failed| now >= failed.saturating_add(pause))
     }
 
-    /// The request for a page; `None` when one is under way.
+    /// The request for a page; `None` when one is under way. What a modern server lists may depend on what
+    /// its client can do.
     pub(super) fn ask(
         &mut self,
-        revision: Option<Revision>,
+        (revision, capabilities): (Option<Revision>, Option<&Value>),
         cursor: Option<&str>,
         changes: u64,
     ) -> Option<Vec<u8>> {
@@ -81,6 +86,7 @@ impl OwnRequests {
         }
         if cursor.is_none() {
             self.tools.clear();
+            self.nameless = 0;
             self.pages = 0;
             self.changes = changes;
         }
@@ -92,7 +98,8 @@ impl OwnRequests {
             params.insert("cursor".into(), cursor.into());
         }
         if revision.is_none_or(|revision| revision.era() == Era::Modern) {
-            params.insert("_meta".into(), modern_meta(revision.unwrap_or(Revision::LATEST)));
+            let revision = revision.unwrap_or(Revision::LATEST);
+            params.insert("_meta".into(), modern_meta(revision, capabilities));
         }
         let request =
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params });
@@ -147,19 +154,23 @@ impl OwnRequests {
         let Some(entries) = result.get("tools").filter(|node| node.kind() == Kind::Array) else {
             return Progress::Failed("the server's tool list has no `tools`".to_owned());
         };
-        let next = result.get("nextCursor").and_then(Node::as_str);
+        let Ok(next) = ToolList::next_cursor(result) else {
+            return Progress::Failed("the `nextCursor` of its tool list is no string".to_owned());
+        };
+        let list = ToolList::of(entries, limits);
         if reply.is_late {
             // Worth something only as a whole list, and while no newer one is being asked for.
-            let tools = ToolList::of(entries, limits).tools;
             return match (next, &self.open) {
                 (None, None) => {
                     let freshness = Freshness::of_result(result, now);
-                    Progress::Learnt(cache.populate_with(server, &tools, freshness))
+                    let learnt = cache.populate_with(server, &list.tools, freshness);
+                    Progress::Learnt(Discovery { nameless: list.nameless, ..learnt })
                 }
                 _ => Progress::Nothing,
             };
         }
-        self.tools.extend(ToolList::of(entries, limits).tools);
+        self.tools.extend(list.tools);
+        self.nameless += list.nameless;
         self.pages += 1;
         if let Some(cursor) = next {
             return self.turn_page(&cursor);
@@ -167,7 +178,8 @@ impl OwnRequests {
         self.failed_at = None;
         let freshness = Freshness::of_result(result, now);
         let tools = std::mem::take(&mut self.tools);
-        Progress::Learnt(cache.populate_with(server, &tools, freshness))
+        let learnt = cache.populate_with(server, &tools, freshness);
+        Progress::Learnt(Discovery { nameless: self.nameless, ..learnt })
     }
 
     /// Goes on to the next page. What has been seen of a list that does not end is not the list:
@@ -210,10 +222,16 @@ impl OwnRequests {
     }
 }
 
-pub(super) fn modern_meta(revision: Revision) -> Value {
+/// Whether an id is one that a gateway makes for a question of its own.
+pub(super) fn is_own_id(id: &str) -> bool {
+    let number = id.strip_prefix(PREFIX).or_else(|| id.strip_prefix(subscription::PREFIX));
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+pub(super) fn modern_meta(revision: Revision, capabilities: Option<&Value>) -> Value {
     json!({
-        "io.modelcontextprotocol/protocolVersion": revision.as_str(),
-        "io.modelcontextprotocol/clientCapabilities": {},
+        VERSION_KEY: revision.as_str(),
+        CAPABILITIES_KEY: capabilities.unwrap_or(&json!({})),
         "io.modelcontextprotocol/clientInfo": {
             "name": "stickler",
             "version": env!("CARGO_PKG_VERSION"),

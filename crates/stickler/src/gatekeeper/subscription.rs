@@ -17,7 +17,7 @@ use crate::session::Capabilities;
 use crate::tape::{Node, TapeBuffer};
 
 /// What our ids begin with.
-const PREFIX: &str = "stickler:changes:";
+pub(super) const PREFIX: &str = "stickler:changes:";
 
 const LISTEN: &str = "subscriptions/listen";
 
@@ -67,7 +67,9 @@ impl Gatekeeper {
             return None;
         }
         let revision = self.own_revision().filter(|one| one.era() == Era::Modern)?;
-        self.validator.cache().freshness(&self.server)?;
+        if !self.validator.cache().knows(&self.server) {
+            return None;
+        }
         self.subscription.revision = Some(revision);
         match self.middleware.server_tells_of_changes() {
             Some(true) => Some(self.subscription.listen()),
@@ -133,7 +135,7 @@ impl Subscription {
     fn request(&mut self, method: &str, mut params: Value) -> (String, Vec<u8>) {
         let id = format!("{PREFIX}{}", self.number);
         self.number = self.number.wrapping_add(1);
-        params["_meta"] = modern_meta(self.revision.unwrap_or(Revision::LATEST));
+        params["_meta"] = modern_meta(self.revision.unwrap_or(Revision::LATEST), None);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         (id, request.to_string().into_bytes())
     }

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::own::{Progress, Reply};
 use super::{Event, Gatekeeper, Outbox, Try};
 use crate::envelope::{Address, mentions, requests_in};
-use crate::headers::VERSION_KEY;
+use crate::headers::{CAPABILITIES_KEY, HeaderRefusal, VERSION_KEY};
 use crate::protocol::Revision;
 use crate::rules::MessageRule;
 use crate::tape::TapeBuffer;
@@ -41,16 +43,17 @@ impl Gatekeeper {
 
     pub(super) fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Outbox<'_>) {
         self.middleware.reserve(requests_in(&message));
+        self.capabilities = declared(&message, CAPABILITIES_KEY);
         self.held.push(message, now.saturating_add(self.settings.longest_wait));
         self.ask(out);
     }
 
     /// Asks for the tools, unless the server is still about to say whether it has any.
     pub(super) fn ask(&mut self, out: &mut Outbox<'_>) {
-        let revision = self.own_revision();
+        let speaker = (self.own_revision(), self.capabilities.as_ref());
         let changes = self.validator.cache().changes(&self.server);
         if self.middleware.server_has_tools() == Some(true)
-            && let Some(request) = self.own.ask(revision, None, changes)
+            && let Some(request) = self.own.ask(speaker, None, changes)
         {
             out.to_server.push(Cow::Owned(request));
         }
@@ -60,7 +63,9 @@ impl Gatekeeper {
     /// may be the one that waits for their answers.
     pub(super) fn own_revision(&self) -> Option<Revision> {
         let waiting = self.held.first().filter(|_| !self.middleware.is_revision_settled());
-        waiting.and_then(declared_revision).or_else(|| self.middleware.revision())
+        let declared = waiting.and_then(|message| declared(message, VERSION_KEY));
+        let declared = declared.and_then(|version| Revision::parse(version.as_str()?));
+        declared.or_else(|| self.middleware.revision())
     }
 
     /// A call is to be judged again: what came of it has not happened.
@@ -78,12 +83,27 @@ impl Gatekeeper {
         age.is_some_and(|age| age > self.settings.fresh_enough) && self.can_ask(now)
     }
 
+    /// What is wrong with the headers that repeat a call's arguments, by a list that can be relied on.
+    pub(super) fn unlike_its_headers(
+        &self,
+        message: &[u8],
+        now: Duration,
+    ) -> Option<HeaderRefusal> {
+        let mirrors = self.mirrors.as_ref()?;
+        let cache = self.validator.cache();
+        if !cache.has_mirrors(&self.server) || cache.is_stale(&self.server, now) {
+            return None;
+        }
+        mirrors.check(message, |tool| cache.get(&self.server, tool)).err()
+    }
+
     /// An answer to a question of our own.
     pub(super) fn learn(&mut self, reply: &Reply, now: Duration, out: &mut Outbox<'_>) {
         let known = (self.validator.cache(), &self.validator.config().limits);
         match self.own.learn(reply, known, &self.server, now) {
             Progress::NextPage(cursor) => {
-                let request = self.own.ask(self.own_revision(), Some(&cursor), reply.changes);
+                let speaker = (self.own_revision(), self.capabilities.as_ref());
+                let request = self.own.ask(speaker, Some(&cursor), reply.changes);
                 out.to_server.extend(request.map(Cow::Owned));
                 return;
             }
@@ -146,10 +166,15 @@ pub(super) fn is_by_list(verdict: &Verdict, has_departed: bool) -> bool {
     }
 }
 
-/// The revision that a request says it is written in.
-fn declared_revision(message: &[u8]) -> Option<Revision> {
+/// Whether a call is refused because its tool is on no list, however new that is.
+pub(super) fn is_of_unknown_tool(verdict: &Verdict) -> bool {
+    let is_refused = matches!(verdict.decision, Decision::Answer(_));
+    is_refused && verdict.findings.iter().any(|finding| finding.rule == MessageRule::UnknownTool)
+}
+
+/// What a request says of itself.
+fn declared(message: &[u8], key: &str) -> Option<Value> {
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(message, 1 << 10).ok()?;
-    let version = tape.root().get("params")?.get("_meta")?.get(VERSION_KEY)?;
-    Revision::parse(&version.as_str()?)
+    Some(tape.root().get("params")?.get("_meta")?.get(key)?.to_value())
 }

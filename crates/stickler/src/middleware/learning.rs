@@ -49,7 +49,7 @@ impl ValidationMiddleware {
             return;
         };
         let list = ToolList::of(entries, self.limits());
-        let next = result.get("nextCursor").and_then(Node::as_str);
+        let Ok(next) = ToolList::next_cursor(result) else { return };
         let page = Page {
             cursor: flight.cursor.clone(),
             next: next.map(|cursor| cursor.into_owned().into_boxed_str()),
@@ -76,6 +76,16 @@ impl ValidationMiddleware {
         freshness: Freshness,
     ) {
         let discovery = self.validator.cache().populate_with(&self.server, tools, freshness);
+        if discovery.over_limit > 0 {
+            let limit = self.limits().tools_per_server;
+            let message = format!(
+                "the server lists more than the {limit} tools that are allowed; calls of the other {} \
+                 are not checked",
+                discovery.over_limit
+            );
+            let finding = Finding::new(MessageRule::TooLarge, message).at("/result/tools");
+            case.remark(finding.with(format!("at most {limit} tools"), "more"));
+        }
         if discovery.quarantined.is_empty() {
             return;
         }

@@ -27,7 +27,7 @@ mod request;
 mod response;
 mod shape;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use crate::arguments::McpValidator;
@@ -37,7 +37,7 @@ use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 use crate::render::Reply;
 use crate::rules::Code;
-use crate::session::Session;
+use crate::session::{Repeats, Session, SharedRepeats};
 use crate::side::Side;
 use crate::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 use crate::verdict::Verdict;
@@ -97,6 +97,14 @@ impl ValidationMiddleware {
     #[must_use]
     pub fn with_protocol(mut self, protocol: impl Into<Arc<ProtocolSchemas>>) -> Self {
         self.protocol = protocol.into();
+        self
+    }
+
+    /// Counts the same bad calls together with those of other connections: where each request has one of its
+    /// own, none of them alone sees that it comes again.
+    #[must_use]
+    pub fn with_repeats(mut self, repeats: Arc<Mutex<Repeats>>) -> Self {
+        self.session.repeats = SharedRepeats::new(repeats);
         self
     }
 

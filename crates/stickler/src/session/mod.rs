@@ -16,6 +16,7 @@ pub(crate) use capabilities::{Capabilities, needed_by};
 pub(crate) use flight::{Flight, Landing};
 pub(crate) use pages::Page;
 pub use repeats::Repeats;
+pub(crate) use repeats::SharedRepeats;
 
 use crate::config::Limits;
 use crate::envelope::RequestId;
@@ -40,7 +41,7 @@ pub(crate) struct Session {
     announced: [Option<Capabilities>; 2],
     flights: [Flights; 2],
     pub(crate) pages: Pages,
-    pub(crate) repeats: Repeats,
+    pub(crate) repeats: SharedRepeats,
     refused_calls: u64,
     told_unknown: bool,
 }
@@ -56,7 +57,7 @@ impl Session {
             announced: [None, None],
             flights: [flights(), flights()],
             pages: Pages::new(limits.tools_per_server),
-            repeats: Repeats::default(),
+            repeats: SharedRepeats::default(),
             refused_calls: 0,
             told_unknown: false,
         }

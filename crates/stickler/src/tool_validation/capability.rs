@@ -124,7 +124,11 @@ impl ToolValidationCapability {
         let levels = announced.get("levels");
         let level = |name: &str| levels.and_then(|levels| levels.get(name)?.as_bool());
         let method = announced.get("method").and_then(Value::as_str);
+        // What depends on more than the call is not to be kept, whatever else is said.
+        let may_keep =
+            announced.get("cacheable") != Some(&Value::Bool(false)) && !flag("contextAware");
         let caching = announced.get("caching").filter(|caching| caching["enabled"] == true);
+        let caching = caching.filter(|_| may_keep);
         let most = announced.get("maxBatchSize").and_then(Value::as_u64);
         Some(Self {
             method: method.unwrap_or(DEFAULT_METHOD).to_owned(),

@@ -107,6 +107,7 @@ impl ValidationQuestion {
 
     /// The tool's name without the server's, where it is named as `server:tool`.
     pub fn tool_of(&self, server: &str) -> &str {
+        let server = crate::discovery::server_of(server);
         let named = self.tool.strip_prefix(server).and_then(|rest| rest.strip_prefix(':'));
         named.unwrap_or(&self.tool)
     }

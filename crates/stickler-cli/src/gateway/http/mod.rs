@@ -11,14 +11,14 @@
 //! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
 //! | `hop` | headers that belong to one connection and are not passed on |
 //! | `listening` | our own subscription to changes of such a server's tools |
-//! | `known`, `recent` | the sessions of such a server that are known here |
+//! | `known`, `recent`, `credentials` | the sessions of such a server that are known here, and whose they are |
 //! | `url` | URLs as they are written |
 //! | `fetching` | one request and its whole answer |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
 //! | `asking` | a client of our own, for `stickler check` |
 //! | `old_transport` | servers that cannot be spoken to, told from others |
 //! | `manners`, `trust` | what HTTP itself asks of clients, whom TLS trusts |
-//! | `modern` | what 2026-07-28 asks of HTTP |
+//! | `modern`, `views` | what 2026-07-28 asks of HTTP, servers that list other tools to other clients |
 //! | `switchboard`, `numbering`, `dialled` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
 //! | `own_pace`, `awake` | connections that need not be woken by others, threads that need not sleep |
@@ -28,6 +28,7 @@ mod asking;
 mod awake;
 mod body;
 mod conversation;
+mod credentials;
 mod deadline;
 mod dialled;
 mod fetching;
@@ -63,6 +64,7 @@ mod to_url;
 mod trust;
 mod upstream;
 mod url;
+mod views;
 
 use std::convert::Infallible;
 use std::io;

@@ -1,34 +1,38 @@
 //! What 2026-07-28 asks of HTTP: headers that repeat the body, statuses that follow the error.
 
 use bytes::Bytes;
+use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
-use stickler::headers::{self, HeaderRefusal};
+use stickler::headers::{self, HeaderRefusal, Mirrors, PARAM};
 use stickler::rules::json_rpc;
 use stickler::tape::{Node, TapeBuffer};
 
 use super::body::Body;
 use super::reply::{self, Answer};
 use crate::gateway::log::{Level, Log};
-use crate::gateway::recipe::Recipe;
 
-/// What is wrong with a request whose headers are not those of its body.
-pub(super) fn check(
-    recipe: &Recipe,
-    server: &str,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Option<HeaderRefusal> {
+/// Compares the headers of a request with its body; gives a number for what its client can do.
+pub(super) fn check(headers: &HeaderMap, body: &[u8]) -> Result<u64, HeaderRefusal> {
     let header = |name: &str| {
         let mut values = headers.get_all(name).iter();
         let first = values.next()?;
         // Whoever reads another of them reads something else: then it is not the body's.
         let is_one = values.all(|other| other == first);
-        if is_one { first.to_str().ok() } else { Some("") }
+        Some(if is_one { text(first) } else { "" })
     };
-    let schema =
-        |tool: &str| recipe.validator.cache().get(server, tool).map(|tool| tool.raw.clone());
-    headers::check(body, header, schema).err()
+    headers::check(body, header)
+}
+
+/// What is no text is there, and is not what any body says.
+fn text(value: &HeaderValue) -> &str {
+    value.to_str().unwrap_or_default()
+}
+
+/// The headers of a request that repeat arguments.
+pub(super) fn mirrors(headers: &HeaderMap) -> Mirrors {
+    let repeats = headers.iter().filter(|(name, _)| name.as_str().starts_with(PARAM));
+    Mirrors::new(repeats.map(|(name, value)| (name.as_str().to_owned(), text(value).to_owned())))
 }
 
 /// The answer to such a request.

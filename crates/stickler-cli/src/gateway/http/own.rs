@@ -28,11 +28,21 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct ToUrl {
     proxy: WeakProxy,
     context: Mutex<Option<HeaderMap>>,
+    /// What the tool cache knows for this conversation alone.
+    view: Option<Arc<str>>,
 }
 
 impl ToUrl {
-    pub(super) fn new(proxy: WeakProxy) -> Self {
-        Self { proxy, context: Mutex::default() }
+    pub(super) fn new(proxy: WeakProxy, view: Option<Arc<str>>) -> Self {
+        Self { proxy, context: Mutex::default(), view }
+    }
+}
+
+impl Drop for ToUrl {
+    fn drop(&mut self) {
+        if let (Some(view), Some(proxy)) = (&self.view, self.proxy.upgrade()) {
+            proxy.recipe.validator.cache().remove_server(view);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use stickler::view_of;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -39,6 +40,8 @@ pub(super) struct Sessions {
     pub(super) restart: Restart,
     pub(super) keep_alive: Duration,
     table: Mutex<HashMap<String, Arc<Session>>>,
+    /// The number of the next session's view of the server.
+    views: AtomicU64,
 }
 
 /// Why there is no new session.
@@ -70,6 +73,7 @@ impl Sessions {
             restart: keeping.restart,
             keep_alive: keeping.keep_alive,
             table: Mutex::default(),
+            views: AtomicU64::new(0),
         });
         tokio::spawn(reap(Arc::downgrade(&sessions), idle));
         sessions
@@ -92,7 +96,9 @@ impl Sessions {
         let name = unguessable().map_err(NoSession::Failed)?;
         let (process, stdout) =
             Process::start(&self.command, self.grace, permit).map_err(NoSession::Failed)?;
-        let gatekeeper = self.recipe.gatekeeper(&self.recipe.name, None);
+        // Another process, and what it lists may depend on what its client can do.
+        let view = self.next_view();
+        let gatekeeper = self.recipe.gatekeeper(&view, None);
         let link = Box::new(ToPipe(Arc::clone(&process.pipe)));
         let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
         conversation.mail().keep_streams(tag(&name));
@@ -108,9 +114,15 @@ impl Sessions {
             process::listen(process, stdout, conversation, message_bytes).await;
             if let Some(sessions) = sessions.upgrade() {
                 sessions.table().remove(&listed);
+                sessions.recipe.validator.cache().remove_server(&view);
             }
         });
         Ok((name, session))
+    }
+
+    /// The name of a process's own view of the server.
+    pub(super) fn next_view(&self) -> Arc<str> {
+        view_of(&self.recipe.name, self.views.fetch_add(1, Ordering::Relaxed)).into()
     }
 
     /// Ends a session; false when there is none of that name.

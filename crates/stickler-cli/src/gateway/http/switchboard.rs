@@ -12,8 +12,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use stickler::envelope::Glimpse;
 use stickler::frame::Frame;
+use stickler::headers::Mirrors;
 use stickler::tape::TapeBuffer;
-use stickler::{Era, Gatekeeper, Revision};
+use stickler::{Gatekeeper, Revision};
 use tokio::time::Instant;
 
 use super::body::OnDrop;
@@ -22,6 +23,7 @@ use super::dialled::{Dialled, Found};
 use super::numbering::{self, Numbered, Numbers};
 use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
+use super::views::Views;
 use crate::gateway::backoff::Backoff;
 use crate::gateway::log::{Level, Log};
 
@@ -71,6 +73,15 @@ pub(super) struct Line {
     /// Judges what belongs to nobody, and subscribes to changes of the tools on behalf of all.
     own: Arc<Conversation>,
     is_subscribed: AtomicBool,
+    /// What the tool cache knows this server by, and what it is to clients that can do different things.
+    name: Arc<str>,
+    views: Views,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.sessions.recipe.validator.cache().remove_server(&self.name);
+    }
 }
 
 /// Whose a number is.
@@ -115,8 +126,11 @@ impl Switchboard {
             Process::start(&sessions.command, sessions.grace, permit).map_err(NoSession::Failed)?;
         let opened = Arc::new_cyclic(|line| {
             let recipe = &sessions.recipe;
-            let subscriber = recipe.subscriber(&recipe.name, Some(Revision::LATEST));
+            let name: Arc<str> = sessions.next_view();
+            let subscriber = recipe.subscriber(&name, Some(Revision::LATEST));
             Line {
+                name,
+                views: Views::default(),
                 process: Arc::clone(&process),
                 sessions: Arc::clone(sessions),
                 routes: Mutex::default(),
@@ -143,12 +157,16 @@ impl Switchboard {
 
 impl Line {
     /// A conversation for one POST, and what is to happen when its client goes away.
-    pub(super) fn converse(self: &Arc<Self>, revision: Revision) -> (Arc<Conversation>, OnDrop) {
+    pub(super) fn converse(
+        self: &Arc<Self>,
+        can_do: u64,
+        mirrors: Mirrors,
+    ) -> (Arc<Conversation>, OnDrop) {
         let dialled: Numbers = Arc::new(Mutex::new(Some(Vec::new())));
         let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
-        debug_assert_eq!(revision.era(), Era::Modern);
         let recipe = &self.sessions.recipe;
-        let gatekeeper = recipe.gatekeeper(&recipe.name, Some(revision));
+        let view = self.views.get(&recipe.validator, &self.name, can_do);
+        let gatekeeper = recipe.for_request(&view, Some(Revision::LATEST), mirrors);
         let conversation = conversation(&self.sessions, gatekeeper, link);
         let (shared, kept) = (Arc::clone(self), Arc::clone(&conversation));
         let hang_up = move || {

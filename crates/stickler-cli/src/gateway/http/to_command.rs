@@ -78,10 +78,10 @@ pub(super) async fn post_modern(
     letter: &Letter,
 ) -> Answer {
     let body = &letter.body;
-    let recipe = &sessions.recipe;
-    if let Some(refusal) = modern::check(recipe, &recipe.name, headers, body) {
-        return modern::refuse(refusal, &sessions.log);
-    }
+    let can_do = match modern::check(headers, body) {
+        Ok(can_do) => can_do,
+        Err(refusal) => return modern::refuse(refusal, &sessions.log),
+    };
     if letter.is_initialize() {
         // A server that many share is not to be shaken hands with.
         return modern::no_method(body, "initialize");
@@ -91,7 +91,7 @@ pub(super) async fn post_modern(
         Err(reason) => return no_session(&reason, body),
     };
     line.room().await;
-    let (conversation, guard) = line.converse(Revision::LATEST);
+    let (conversation, guard) = line.converse(can_do, modern::mirrors(headers));
     let streams = accepts_streams(headers);
     let Posted { answers, onward, mail, .. } = conversation.post(letter, streams, Waits::Always);
     conversation.send(onward);

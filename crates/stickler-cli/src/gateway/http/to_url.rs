@@ -1,20 +1,20 @@
 //! HTTP in front of HTTP: requests go on as they came, answers come back as they came.
 
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
-use stickler::{Era, Gatekeeper, Revision};
+use stickler::{Era, Gatekeeper, Revision, view_of};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Keeping;
 use super::conversation::Conversation;
+use super::credentials;
 use super::front::era;
 use super::hop::strip_request;
 use super::known::KnownSessions;
@@ -27,6 +27,7 @@ use super::recent::Recent;
 use super::relay::{Exchange, Phase};
 use super::reply::{Answer, SESSION};
 use super::upstream::Upstream;
+use super::views::Views;
 use crate::gateway::log::Log;
 use crate::gateway::recipe::Recipe;
 
@@ -46,6 +47,10 @@ pub(super) struct Proxy {
     contexts: Mutex<Recent<u64, ()>>,
     /// How many of either there may be.
     most: usize,
+    /// What the server is to clients that can do different things.
+    views: Views,
+    /// The number of the next session's own view of the server.
+    handshakes: AtomicU64,
     /// Our own, to changes of the tools.
     subscriptions: Subscriptions,
 }
@@ -70,20 +75,25 @@ impl Proxy {
             sessions: KnownSessions::new(keeping.sessions, keeping.idle),
             contexts: Mutex::default(),
             most: keeping.sessions.max(1),
+            views: Views::default(),
+            handshakes: AtomicU64::new(1),
             subscriptions: Subscriptions::default(),
         }))
     }
 
     pub(super) async fn post(self: &Arc<Self>, mut headers: HeaderMap, letter: Letter) -> Answer {
         let is_modern = era(&headers, &letter) == Era::Modern;
-        if is_modern && let Some(refused) = self.check_headers(&headers, &letter.body) {
-            return refused;
-        }
         let context = self.context(&headers);
         let opens = !is_modern && letter.is_initialize();
-        // Modern requests belong to no session, whatever they name.
-        let session = session_name(&headers).filter(|_| !is_modern);
-        let conversation = self.conversation(&headers, session, opens, context);
+        let conversation = if is_modern {
+            // It belongs to no session, whatever it names.
+            match self.check_headers(&headers, &letter.body) {
+                Ok(can_do) => self.for_request(&headers, context, can_do),
+                Err(refused) => return *refused,
+            }
+        } else {
+            self.conversation(&headers, opens, context)
+        };
         strip_request(&mut headers);
         let unsubscribed = is_modern && !self.subscriptions.has(context);
         let unsubscribed = unsubscribed.then(|| headers.clone());
@@ -100,7 +110,7 @@ impl Proxy {
 
     pub(super) async fn get(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
         let context = self.context(&headers);
-        let conversation = self.conversation(&headers, session_name(&headers), false, context);
+        let conversation = self.conversation(&headers, false, context);
         strip_request(&mut headers);
         Exchange::new(self, &conversation).get(headers).await
     }
@@ -108,7 +118,7 @@ impl Proxy {
     pub(super) async fn delete(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
         let context = self.context(&headers);
         let name = session_name(&headers);
-        let conversation = self.conversation(&headers, name.clone(), false, context);
+        let conversation = self.conversation(&headers, false, context);
         strip_request(&mut headers);
         let answer = Exchange::new(self, &conversation).bare(Method::DELETE, headers).await;
         if let Some(name) = name.filter(|_| answer.status().is_success()) {
@@ -131,7 +141,7 @@ impl Proxy {
         let server = self.server_name(context);
         let version = version(&headers);
         let Some(revision) = version.and_then(Revision::parse) else { return };
-        if self.recipe.validator.cache().freshness(&server).is_none() {
+        if !self.recipe.validator.cache().knows(&server) {
             return;
         }
         let gatekeeper = self.recipe.subscriber(&server, Some(revision));
@@ -156,7 +166,7 @@ impl Proxy {
 
     /// What is learnt belongs to whoever was allowed to see it.
     fn context(&self, headers: &HeaderMap) -> u64 {
-        headers.get(AUTHORIZATION).map_or(0, |value| self.hasher.hash_one(value.as_bytes()))
+        credentials::context(headers, &self.hasher)
     }
 
     /// The name of the server in the cache, for one authorization.
@@ -164,7 +174,7 @@ impl Proxy {
         if context == 0 {
             return Arc::clone(&self.recipe.name);
         }
-        let name = |context: u64| format!("{}#{context:016x}", self.recipe.name);
+        let name = |context: u64| view_of(&self.recipe.name, context);
         let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
         contexts.insert(context, ());
         if contexts.len() > self.most
@@ -176,35 +186,63 @@ impl Proxy {
         name(context).into()
     }
 
-    fn check_headers(&self, headers: &HeaderMap, body: &[u8]) -> Option<Answer> {
-        let server = self.server_name(self.context(headers));
-        let refusal = modern::check(&self.recipe, &server, headers, body)?;
-        // Which versions there are, the server knows.
-        let is_ours = refusal.code != json_rpc::UNSUPPORTED_VERSION;
-        is_ours.then(|| modern::refuse(refusal, &self.log))
+    /// Gives a number for what the client can do.
+    fn check_headers(&self, headers: &HeaderMap, body: &[u8]) -> Result<u64, Box<Answer>> {
+        modern::check(headers, body).or_else(|refusal| match refusal.code {
+            // Which versions there are, the server knows.
+            json_rpc::UNSUPPORTED_VERSION => Ok(0),
+            _ => Err(Box::new(modern::refuse(refusal, &self.log))),
+        })
     }
 
-    /// The conversation that a request belongs to: that of its session, or one of its own.
+    /// A conversation of its own for a request that speaks for itself.
+    fn for_request(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        context: u64,
+        can_do: u64,
+    ) -> Arc<Conversation> {
+        let server = self.server_name(context);
+        let view = self.views.get(&self.recipe.validator, &server, can_do);
+        let revision = version(headers).and_then(Revision::parse);
+        let gatekeeper = self.recipe.for_request(&view, revision, modern::mirrors(headers));
+        self.around(gatekeeper, None)
+    }
+
+    fn around(
+        self: &Arc<Self>,
+        gatekeeper: Gatekeeper,
+        view: Option<Arc<str>>,
+    ) -> Arc<Conversation> {
+        let link = Box::new(ToUrl::new(Arc::downgrade(self), view));
+        Conversation::new(gatekeeper, link, self.log.clone(), self.started)
+    }
+
+    /// The conversation that a legacy request belongs to: that of its session, or one of its own.
     fn conversation(
         self: &Arc<Self>,
         headers: &HeaderMap,
-        session: Option<Arc<str>>,
         opens: bool,
         context: u64,
     ) -> Arc<Conversation> {
         // Used with every request: what was learnt for it is needed as long as it is.
         let server = self.server_name(context);
-        let key = session.map(|name| (name, context));
+        let key = session_name(headers).map(|name| (name, context));
         if let Some(known) = key.as_ref().and_then(|key| self.sessions.get(key)) {
             return known;
         }
+        // What a server lists may depend on what was said in the handshake.
+        let view = (opens || key.is_some()).then(|| {
+            let number = self.handshakes.fetch_add(1, Ordering::Relaxed);
+            Arc::<str>::from(view_of(&server, number))
+        });
+        let name = view.as_ref().unwrap_or(&server);
         let gatekeeper = if opens {
-            self.recipe.gatekeeper(&server, None)
+            self.recipe.gatekeeper(name, None)
         } else {
-            self.newcomer(&server, headers, key.is_some())
+            self.newcomer(name, headers, key.is_some())
         };
-        let link = Box::new(ToUrl::new(Arc::downgrade(self)));
-        let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
+        let conversation = self.around(gatekeeper, view);
         if let Some(key) = key {
             self.sessions.remember(key, Arc::clone(&conversation));
         }
