@@ -68,6 +68,31 @@ fn a_thousand_requests_at_once_get_a_thousand_answers_each_its_own() {
 }
 
 #[test]
+fn however_many_calls_wait_for_the_tools_all_of_them_are_made() {
+    const CALLS: u32 = 3000;
+    let mut gateway = gateway(&[], "");
+    let mut messages =
+        vec![json!({ "jsonrpc": "2.0", "id": "init", "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "c", "version": "1" },
+    } })];
+    messages.push(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    messages.extend((0..CALLS).map(|id| {
+        let params = json!({ "name": "echo", "arguments": { "text": id.to_string() } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    }));
+    let all: Vec<String> = messages.iter().map(Value::to_string).collect();
+    let writer = gateway.write_in_background(all.into_iter());
+    assert_eq!(gateway.receive()["id"], "init");
+    let answered: Vec<u64> =
+        (0..CALLS).map(|_| gateway.receive()["id"].as_u64().unwrap()).collect();
+    let different: std::collections::HashSet<u64> = answered.iter().copied().collect();
+    assert_eq!(different.len(), answered.len());
+    writer.finish(&mut gateway);
+    assert_eq!(gateway.end().status, 0);
+}
+
+#[test]
 fn a_reader_that_takes_its_time_loses_nothing_and_costs_no_memory() {
     let mut gateway = gateway(&[], "");
     gateway.shake_hands();

@@ -103,3 +103,19 @@ fn a_client_that_does_not_read_does_not_keep_us_from_ending() {
     kill_process(Pid::from_child(&gateway), Signal::TERM).unwrap();
     await_end(&mut gateway);
 }
+
+#[test]
+fn answers_are_waited_for_only_while_somebody_listens() {
+    let ask = || {
+        let mut gateway = start("0.3", "sleep 60");
+        until("the server runs", || children_of(gateway.id()) > 0);
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        writeln!(gateway.stdin.take().unwrap(), "{ping}").unwrap();
+        gateway
+    };
+    let (mut listens, mut listens_no_more) = (ask(), ask());
+    drop(listens_no_more.stdout.take());
+    await_end(&mut listens_no_more);
+    assert!(listens.try_wait().unwrap().is_none(), "the other is still waited for");
+    await_end(&mut listens);
+}

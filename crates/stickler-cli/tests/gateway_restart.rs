@@ -105,6 +105,24 @@ fn a_client_that_leaves_during_the_pause_is_not_waited_for() {
 }
 
 #[test]
+fn whoever_asks_during_the_pause_is_answered_when_nothing_comes_after_it() {
+    let variables = [("STICKLER_RESTART_PAUSE", "3600")];
+    let script = "read line; exit 4";
+    let arguments = ["--restart", "on-failure", "--", "sh", "-c", script];
+    let mut gateway = Gateway::with_env(&arguments, &variables);
+    gateway.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
+    assert_eq!(gateway.receive()["id"], 1);
+    gateway.wait_for_log("start 1 of a new one");
+    gateway.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }));
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    gateway.signal(rustix::process::Signal::TERM);
+    let answer = gateway.receive();
+    assert_eq!(answer["id"], 2);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("[STK-105]"), "{answer}");
+    assert_eq!(gateway.wait().status, 4);
+}
+
+#[test]
 fn a_server_that_refuses_the_handshake_the_second_time_is_a_failure() {
     // Each server shakes hands only if it is the first one there.
     let folder = Folder::new();

@@ -85,7 +85,9 @@ fn growth(most: &str, before: usize, sessions: usize, call: &Value) -> Option<us
 #[test]
 fn sessions_that_are_left_cost_no_memory_beyond_the_cap() {
     let short = json!({ "txt": "" });
-    let Some(grown) = growth("100", 3000, 3000, &short) else { return println!("skipped: no /proc") };
+    let Some(grown) = growth("100", 3000, 3000, &short) else {
+        return println!("skipped: no /proc");
+    };
     // Without the cap it would be nearly 6 MB, and more with every session.
     assert!(grown < 2 << 20, "{grown} bytes more after 3,000 more sessions");
 }
@@ -94,7 +96,9 @@ fn sessions_that_are_left_cost_no_memory_beyond_the_cap() {
 fn sessions_that_are_kept_cost_little() {
     // Much to read, and little to compare with: what reading takes is not to be kept.
     let long = json!({ "text": "", "list": vec![0; 4000] });
-    let Some(grown) = growth("10000", 400, 400, &long) else { return println!("skipped: no /proc") };
+    let Some(grown) = growth("10000", 400, 400, &long) else {
+        return println!("skipped: no /proc");
+    };
     // Reading their one call took more than 64 KiB each.
     assert!(grown < 6 << 20, "{grown} bytes for 400 sessions that nobody uses");
 }

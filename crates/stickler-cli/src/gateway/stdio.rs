@@ -12,11 +12,12 @@ use std::io::{self, Read};
 use std::os::fd::AsFd as _;
 use std::process::ChildStdout;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use stickler::envelope::{Address, Bearing};
 use stickler::frame::{Frame, LineFramer};
 use stickler::{Gatekeeper, Outbox, Side};
 
@@ -35,7 +36,8 @@ use crate::exit::Failure;
 /// Bytes asked for at once.
 const CHUNK: usize = 256 << 10;
 
-/// Messages of our own that may wait for a server that does not read.
+/// Answers to a server that may wait until it reads. Requests wait whatever their number: they are bounded
+/// where they come from.
 const UNREAD: usize = 1024;
 
 /// How many times the usual grace a client that has gone still waits for its answers.
@@ -59,6 +61,8 @@ struct Shared {
     is_alone: AtomicBool,
     /// Outboxes of which the server is still to be told.
     on_the_way: AtomicUsize,
+    /// Messages that wait until the server reads.
+    unread: AtomicUsize,
     /// Changes whenever something is read from either side.
     progress: AtomicUsize,
     log: Log,
@@ -103,6 +107,7 @@ pub(crate) fn relay(
         is_shaking: AtomicBool::new(false),
         is_alone: AtomicBool::new(false),
         on_the_way: AtomicUsize::new(0),
+        unread: AtomicUsize::new(0),
         progress: AtomicUsize::new(0),
         log,
         started: Instant::now(),
@@ -110,7 +115,7 @@ pub(crate) fn relay(
         keeping,
         me: me.clone(),
     });
-    let (own, unsent) = sync_channel(UNREAD);
+    let (own, unsent) = channel();
     spawn(&shared, move |shared| shared.send_own(&unsent));
     let last = own.clone();
     let watched = client_in.try_clone()?;
@@ -131,7 +136,11 @@ pub(crate) fn relay(
         shared.server.lose();
         match shared.start_again(command, pause, &mut backoff) {
             Some(next) => (server, stdout) = next,
-            None => return Ok(exit_code(status)),
+            None => {
+                // Somebody may have asked for something during the pause.
+                shared.lose_server("no other server was started in its place");
+                return Ok(exit_code(status));
+            }
         }
     }
 }
@@ -156,7 +165,7 @@ impl Shared {
     }
 
     /// Everything the client says, until it says no more: then the server hears the end too.
-    fn hear_client(&self, mut input: File, own: &SyncSender<Own>) {
+    fn hear_client(&self, mut input: File, own: &Sender<Own>) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut lines = Lines::default();
@@ -186,7 +195,7 @@ impl Shared {
         self.is_alone.store(true, Ordering::SeqCst);
         self.await_held();
         // After what was let go of just now.
-        if own.try_send(Own::End).is_err() {
+        if own.send(Own::End).is_err() {
             self.server.close();
         }
         self.see_out();
@@ -204,7 +213,8 @@ impl Shared {
     /// The client has gone. What it has asked for is waited for; then the server is to end.
     fn see_out(&self) {
         let last_answer = Instant::now() + self.keeping.grace * PATIENT_GRACES;
-        while Instant::now() < last_answer && self.gatekeeper().in_flight() > 0 {
+        let waits = || self.gatekeeper().in_flight() > 0 && !self.is_client_deaf();
+        while Instant::now() < last_answer && waits() {
             std::thread::sleep(BEAT);
         }
         for signal in [Signal::TERM, Signal::KILL] {
@@ -217,7 +227,7 @@ impl Shared {
     fn hear_server(
         &self,
         mut output: ChildStdout,
-        own: &SyncSender<Own>,
+        own: &Sender<Own>,
         number: u64,
         is_waiting: &AtomicBool,
     ) {
@@ -313,11 +323,15 @@ impl Shared {
         lines.flush(&mut *client)
     }
 
-    fn send_later(&self, number: u64, outbox: &Outbox<'_>, own: &SyncSender<Own>) {
+    fn send_later(&self, number: u64, outbox: &Outbox<'_>, own: &Sender<Own>) {
         for message in &outbox.to_server {
-            if own.try_send(Own::Message(number, message.to_vec())).is_err() {
-                self.log.say(Level::Warn, "the server does not read; a message to it was dropped");
+            let is_request = || Address::of(message).bearing == Bearing::Request;
+            if self.unread.load(Ordering::SeqCst) >= UNREAD && !is_request() {
+                self.log.say(Level::Warn, "the server does not read; an answer to it was dropped");
+                continue;
             }
+            self.unread.fetch_add(1, Ordering::SeqCst);
+            let _ = own.send(Own::Message(number, message.to_vec()));
         }
         self.on_the_way.fetch_sub(1, Ordering::SeqCst);
     }
@@ -332,11 +346,12 @@ impl Shared {
             self.server.write(number, &mut lines, |lines, server| {
                 lines.push(&message, server).and_then(|()| lines.flush(server))
             });
+            self.unread.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
     /// Lets calls go on that have waited long enough.
-    fn keep_time(&self, own: &SyncSender<Own>) {
+    fn keep_time(&self, own: &Sender<Own>) {
         let mut gatekeeper = self.gatekeeper();
         loop {
             let now = self.started.elapsed();

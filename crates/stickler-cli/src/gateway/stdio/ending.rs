@@ -8,10 +8,10 @@ use std::io;
 use std::process::{ChildStdout, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, sync_channel};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use stickler::Outbox;
 
@@ -45,7 +45,7 @@ impl Shared {
         &self,
         server: &Server,
         output: ChildStdout,
-        own: &SyncSender<Own>,
+        own: &Sender<Own>,
     ) -> Option<Listening> {
         let (ended, ends) = sync_channel(2);
         let is_waiting = Arc::new(AtomicBool::new(false));
@@ -130,6 +130,15 @@ impl Shared {
             });
             let _ = is_told.recv_timeout(LAST_WORDS);
         }
+    }
+
+    /// Whether nobody will read another answer.
+    pub(super) fn is_client_deaf(&self) -> bool {
+        let output = io::stdout();
+        let mut watched = [PollFd::new(&output, PollFlags::empty())];
+        let is_gone = PollFlags::ERR | PollFlags::HUP;
+        poll(&mut watched, Some(&Timespec::default())).is_ok()
+            && watched.iter().any(|one| one.revents().intersects(is_gone))
     }
 
     /// A client that has gone is noticed where its input ends, which is not read while the server does
