@@ -9,12 +9,13 @@
 
 mod support {
     pub(crate) mod http;
+    pub(crate) mod stdio;
     pub(crate) mod upstream;
 }
 
 use serde_json::{Value, json};
 use support::http::{Gateway, call, initialize};
-use support::upstream::{Upstream, usual};
+use support::upstream::{Upstream, http, json_answer, usual};
 
 #[test]
 fn a_server_that_breaks_off_or_is_not_there_is_an_answer() {
@@ -97,5 +98,71 @@ fn every_request_of_a_batch_is_answered_whatever_becomes_of_it() {
         let ids: Vec<&Value> = answers.iter().map(|one| &one["id"]).collect();
         assert_eq!(ids, [1, 2, 3], "{answer:?}");
         assert!(answers.iter().all(|one| one["error"]["code"].is_number()), "{answers:?}");
+    }
+}
+
+/// A server of 2025-03-26 that answers batches so, with a client on stdio in front of it. Gives the answers to
+/// two requests in one batch.
+fn batch_on_stdio(answer: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static) -> Vec<Value> {
+    let upstream = Upstream::start(move |message| {
+        if message.is_array() {
+            return answer(message);
+        }
+        let old = |text: &[u8]| String::from_utf8_lossy(text).replace("2025-11-25", "2025-03-26");
+        usual(message).map(|text| old(&text).into_bytes()).unwrap()
+    });
+    let mut gateway = support::stdio::Gateway::start(&["--grace", "1", "--url", &upstream.url()]);
+    gateway.shake_hands();
+    let ping = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+    gateway.send(&json!([ping(1), ping(2)]));
+    let mut answers = Vec::new();
+    while answers.len() < 2 {
+        match gateway.receive() {
+            Value::Array(several) => answers.extend(several),
+            one => answers.push(one),
+        }
+    }
+    answers.sort_by_key(|one| one["id"].as_u64());
+    assert_eq!((&answers[0]["id"], &answers[1]["id"]), (&json!(1), &json!(2)));
+    answers
+}
+
+#[test]
+fn batches_of_a_client_on_stdio_are_answered() {
+    let results = |message: &Value| {
+        let result = |one: &Value| json!({ "jsonrpc": "2.0", "id": one["id"], "result": {} });
+        Value::from(message.as_array().unwrap().iter().map(result).collect::<Vec<_>>())
+    };
+    let good = batch_on_stdio(move |message| json_answer(&results(message)));
+    assert!(good.iter().all(|one| one["result"].is_object()), "{good:?}");
+    let streamed = batch_on_stdio(move |message| {
+        let events = format!("data: {}\n\n", results(message));
+        http("text/event-stream", &events)
+    });
+    assert!(streamed.iter().all(|one| one["result"].is_object()), "{streamed:?}");
+    let half = batch_on_stdio(move |message| {
+        let events = format!("data: {}\n\n", results(message)[0]);
+        http("text/event-stream", &events)
+    });
+    assert!(half[0]["result"].is_object() && half[1]["error"].is_object(), "{half:?}");
+}
+
+#[test]
+fn and_so_they_are_when_the_server_fails() {
+    let failures: [(&[u8], &str); 3] = [
+        (b"", "[STK-105]"),
+        (b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", "[STK-103]"),
+        (
+            b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 31\r\n\r\n{\"error\":{\"message\":\"not yet\"}}"
+                .trim_ascii(),
+            "[STK-103]",
+        ),
+    ];
+    for (failure, code) in failures {
+        for answer in batch_on_stdio(move |_| failure.to_vec()) {
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(message.contains(code), "{message}");
+            assert_eq!(failure.ends_with(b"}}"), message.contains(": not yet"), "{message}");
+        }
     }
 }

@@ -96,6 +96,9 @@ impl Asker {
             let mut headers = HeaderMap::new();
             headers.insert(SESSION, session);
             headers.extend(self.inner.token.clone().map(|token| (AUTHORIZATION, token)));
+            if let Some(revision) = *lock(&self.inner.revision) {
+                headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
+            }
             let sent = self.inner.upstream.send(Method::DELETE, headers, Bytes::new());
             let _ = self.runtime.block_on(async { tokio::time::timeout(grace, sent).await });
         }

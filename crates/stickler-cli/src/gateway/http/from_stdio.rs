@@ -12,6 +12,7 @@ use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Method, Uri};
 use stickler::envelope::{Address, Bearing, Glimpse, RequestId};
 use stickler::frame::{Frame, LineFramer};
+use stickler::headers::VERSION;
 use stickler::tape::{Node, TapeBuffer};
 use stickler::{Side, is_own_subscription};
 use tokio::signal::unix::{SignalKind, signal};
@@ -234,6 +235,9 @@ impl Client {
         if let Some(session) = session {
             let mut headers = HeaderMap::new();
             headers.insert(SESSION, session);
+            if let Some(revision) = self.conversation.agreed_revision() {
+                headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
+            }
             let _ = timeout(grace, self.upstream.send(Method::DELETE, headers, Bytes::new())).await;
         }
     }

@@ -5,8 +5,9 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
+use serde_json::Value;
 use std::time::Duration;
-use stickler::envelope::{Address, Bearing, Glimpse, mentions};
+use stickler::envelope::{Address, Bearing, Glimpse, answers_in, mentions, requests_in};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 use stickler::rules::json_rpc;
@@ -50,6 +51,7 @@ impl Client {
             Ok(sent) => sent,
             Err(unsent) => {
                 let (code, reason) = unsent.told();
+                self.conversation.say(Level::Warn, &format!("[{code}] {reason}"));
                 return self.fail(&message, code, &reason).await;
             }
         };
@@ -68,25 +70,23 @@ impl Client {
         }
         let is_json = is_kind(response.headers(), "application/json");
         let received = body::receive(response.into_body(), self.recipe.message_bytes()).await;
-        let reason = match received {
+        let (code, reason) = match received {
             Received::Whole(bytes) => {
                 lease.give_back();
-                let address = Address::of(&bytes);
-                let is_ours =
-                    address.request_id(&bytes) == Address::of(&message).request_id(&message);
-                // Some servers refuse without looking at the id.
-                if is_json && address.id.is_some() && (is_ours || status.is_success()) {
+                if is_json && is_answer(&bytes, &message, status) {
                     let heard = self.conversation.hear_whole(&bytes);
                     self.conversation.pass(heard).await;
                 }
-                told(status)
+                (Code::Protocol, told(status, &bytes))
             }
-            Received::TooLarge(_) => "the server's answer is too large".to_owned(),
-            Received::Broken => "the server broke off its answer".to_owned(),
+            Received::TooLarge(_) => {
+                (Code::ServerGone, "the server's answer is too large".to_owned())
+            }
+            Received::Broken => (Code::ServerGone, "the server broke off its answer".to_owned()),
         };
         // Says nothing if the request has its answer.
-        self.fail(&message, Code::ServerGone, &reason).await;
-        if !status.is_success() && Address::of(&message).bearing != Bearing::Request {
+        self.fail(&message, code, &reason).await;
+        if !status.is_success() {
             self.conversation.say(Level::Warn, &reason);
         }
     }
@@ -130,7 +130,7 @@ impl Client {
 
     /// Passes the messages of a stream on, to its end or to the answer to a request.
     async fn events(&self, mut incoming: Incoming, request: Option<&Bytes>) -> Read {
-        let wanted = request.and_then(|request| Address::of(request).request_id(request));
+        let mut wanted = request.map(|request| requests_in(request)).unwrap_or_default();
         let mut framer = SseFramer::new(self.recipe.message_bytes());
         let mut read = Read::default();
         while let Some(Ok(frame)) = incoming.frame().await {
@@ -146,10 +146,11 @@ impl Client {
                         read.events += 1;
                         let Some(data) = event.data.filter(|_| event.is_message) else { continue };
                         let data = Bytes::from(data);
-                        let address = Address::of(&data);
-                        read.is_answered |= address.bearing == Bearing::Response
-                            && wanted.is_some()
-                            && address.request_id(&data) == wanted;
+                        if !wanted.is_empty() {
+                            let answered = answers_in(&data);
+                            wanted.retain(|id| !answered.contains(id));
+                            read.is_answered = wanted.is_empty();
+                        }
                         self.conversation.hear_whole(&data)
                     }
                 };
@@ -159,20 +160,18 @@ impl Client {
         read
     }
 
-    /// A request that nobody will answer is answered here.
+    /// Requests that nobody will answer are answered here.
     async fn fail(&self, message: &[u8], code: Code, reason: &str) {
-        let address = Address::of(message);
-        let Some(id) = address.request_id(message).filter(|_| address.bearing == Bearing::Request)
-        else {
-            return;
-        };
-        if let Some(error) = self.conversation.give_up_on(&id, code, reason) {
-            return self.conversation.deliver(vec![error]).await;
+        for id in requests_in(message) {
+            if let Some(error) = self.conversation.give_up_on(&id, code, reason) {
+                self.conversation.deliver(vec![error]).await;
+                continue;
+            }
+            // It may be a question of our own.
+            let error = error_reply(Some(&id.to_json()), json_rpc::INTERNAL_ERROR, reason);
+            let heard = self.conversation.hear_own(&error.into());
+            self.conversation.pass(heard).await;
         }
-        // It may be a question of our own.
-        let error = error_reply(Some(&id.to_json()), json_rpc::INTERNAL_ERROR, reason);
-        let heard = self.conversation.hear_own(&error.into());
-        self.conversation.pass(heard).await;
     }
 
     pub(super) fn headers(&self, message: &[u8]) -> HeaderMap {
@@ -198,13 +197,43 @@ impl Client {
     }
 }
 
-fn told(status: StatusCode) -> String {
-    match status {
+/// Whether a body is the answer to what was posted. Some servers refuse without looking at the id.
+fn is_answer(body: &[u8], message: &[u8], status: StatusCode) -> bool {
+    let address = Address::of(body);
+    match address.bearing {
+        Bearing::Batch => true,
+        _ if address.id.is_none() => false,
+        _ => {
+            status.is_success()
+                || address.request_id(body) == Address::of(message).request_id(message)
+        }
+    }
+}
+
+/// What an answer by HTTP that is none by JSON-RPC comes to, with what the server says of it.
+fn told(status: StatusCode, body: &[u8]) -> String {
+    let reason = match status {
         StatusCode::NOT_FOUND => {
             "the server knows no such session, or nothing at this URL (HTTP status 404)".to_owned()
         }
         StatusCode::UNAUTHORIZED => "the server wants authorization (HTTP status 401)".to_owned(),
-        status if status.is_success() => "the server gave no answer".to_owned(),
+        status if status.is_success() => {
+            format!("the server gave no message (HTTP status {status})")
+        }
         status => format!("the server answered with HTTP status {status}"),
+    };
+    match words_of(body) {
+        Some(words) => format!("{reason}: {words}"),
+        None => reason,
     }
+}
+
+/// What a server says went wrong, where it says so in a way that is known.
+fn words_of(body: &[u8]) -> Option<String> {
+    /// More is an essay.
+    const LONGEST: usize = 300;
+    let said: Value = serde_json::from_slice(body).ok()?;
+    let words = said.pointer("/error/message").or_else(|| said.get("message"));
+    let words = words.or_else(|| said.get("error"))?.as_str()?;
+    Some(words.chars().take(LONGEST).collect())
 }
