@@ -112,7 +112,7 @@ fn headers_must_repeat_what_the_schema_of_a_tool_says() {
 
 #[test]
 fn an_answer_that_cannot_be_read_is_an_error() {
-    for answer in [r#""result":{"content":[{"type":"te"#, r#""result":{"x":"\ud800"}}"#] {
+    for answer in [r#""result":{"content":[{"type":"te"#, r#""result":{"x":"\ud8"}}"#] {
         let server =
             format!(r#"read line; printf '%s\n' '{{"jsonrpc":"2.0","id":1,{answer}'; cat"#);
         let gateway = Gateway::start(&["--", "sh", "-c", &server]);

@@ -213,3 +213,18 @@ fn a_command_is_one_without_the_dashes_too() {
     assert_eq!((run(&dashed), run(&bare)), (Some(43), Some(43)), "its options are its own");
     assert_eq!(run(&["--no-such-option", "--", "sh"]), Some(2), "ours are not the command's");
 }
+
+/// As JavaScript writes a text that was cut in the middle of an emoji.
+#[test]
+fn half_of_a_surrogate_pair_is_passed_on_as_it_is() {
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"x":"\ud83d"}}"#;
+    let asked = r#"{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"a":"cut \ud83d"}}"#;
+    let script = format!(
+        "read -r line; [ \"$line\" = '{asked}' ] && printf '%s\\n' '{answer}'; read -r line"
+    );
+    let mut gateway = Gateway::start(&[], &script);
+    gateway.send(asked);
+    let mut line = String::new();
+    gateway.stdout.read_line(&mut line).unwrap();
+    assert_eq!(line.trim_end(), answer);
+}

@@ -46,8 +46,8 @@ const CHOICES: &[Choice] = &[
         ],
     ),
     (
-        false,
-        "half of a surrogate pair, or two halves in the wrong order, name no character",
+        true,
+        "half of a surrogate pair, or two halves in the wrong order, are only text until someone looks",
         &[
             "i_object_key_lone_2nd_surrogate.json",
             "i_string_1st_surrogate_but_2nd_missing.json",

@@ -35,8 +35,6 @@ pub enum SyntaxErrorKind {
     ControlCharacter,
     /// A backslash sequence that JSON does not know.
     BadEscape,
-    /// Half of a surrogate pair: it names no character.
-    LoneSurrogate,
     /// More arrays and objects open at once than the limit allows.
     TooDeep,
     /// Longer than a tape can address.
@@ -84,7 +82,6 @@ impl fmt::Display for SyntaxErrorKind {
             Self::BadNumber => "this is not a JSON number",
             Self::ControlCharacter => "a control character must be escaped in a string",
             Self::BadEscape => "this is not a JSON escape sequence",
-            Self::LoneSurrogate => "half of a surrogate pair names no character",
             Self::TooDeep => "nested too deeply",
             Self::TooLarge => "too large",
         })

@@ -6,9 +6,9 @@
 //! from, which is what lets a diagnostic underline the place and a repair change only the bytes
 //! concerned.
 //!
-//! The reader accepts exactly the grammar of RFC 8259, with two decisions where the RFC leaves
-//! room: a lone surrogate escape is refused (it names no Unicode character), a number of any size
-//! is accepted (it is only text until someone compares it). Repeated keys are accepted and noted in
+//! The reader accepts exactly the grammar of RFC 8259. Where that leaves room, what is only text until
+//! someone looks is accepted: numbers of any size, and escapes of half a surrogate pair, which name no
+//! character and are read as U+FFFD. Repeated keys are accepted and noted in
 //! [`Tape::duplicate_keys`]; nesting is bounded by the caller.
 
 mod block;

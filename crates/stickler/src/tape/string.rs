@@ -105,20 +105,7 @@ fn escape_end(bytes: &[u8], position: usize) -> Result<usize, (SyntaxErrorKind, 
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(position + 2),
         Some(b'u') => {
             let bad = (SyntaxErrorKind::BadEscape, position);
-            let lone = (SyntaxErrorKind::LoneSurrogate, position);
-            let unit = code_unit(bytes, position + 2).ok_or(bad)?;
-            match unit {
-                0xD800..=0xDBFF => {
-                    if bytes.get(position + 6..position + 8) != Some(b"\\u") {
-                        return Err(lone);
-                    }
-                    let low = code_unit(bytes, position + 8)
-                        .ok_or((SyntaxErrorKind::BadEscape, position + 6))?;
-                    if (0xDC00..=0xDFFF).contains(&low) { Ok(position + 12) } else { Err(lone) }
-                }
-                0xDC00..=0xDFFF => Err(lone),
-                _ => Ok(position + 6),
-            }
+            code_unit(bytes, position + 2).map(|_| position + 6).ok_or(bad)
         }
         Some(_) => Err((SyntaxErrorKind::BadEscape, position)),
         None => Err((SyntaxErrorKind::UnexpectedEnd, position + 1)),
@@ -175,12 +162,13 @@ fn push_escape(decoded: &mut String, escape: &str) -> usize {
         Some(b't') => '\t',
         Some(b'u') => {
             let unit = code_unit(bytes, 2).unwrap_or(0xFFFD);
-            if (0xD800..=0xDBFF).contains(&unit) {
-                let low = code_unit(bytes, 8).unwrap_or(0xDC00);
+            if let Some(low) = low_half_of_pair(bytes).filter(|_| (0xD800..=0xDBFF).contains(&unit))
+            {
                 let scalar = 0x1_0000 + ((unit - 0xD800) << 10) + (low & 0x3FF);
                 decoded.push(char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER));
                 return 12;
             }
+            // Half of a pair names no character.
             decoded.push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
             return 6;
         }
@@ -189,6 +177,12 @@ fn push_escape(decoded: &mut String, escape: &str) -> usize {
     };
     decoded.push(simple);
     2
+}
+
+/// The second half of a surrogate pair, where one follows.
+fn low_half_of_pair(escape: &[u8]) -> Option<u32> {
+    let is_escape = escape.get(6..8) == Some(b"\\u");
+    code_unit(escape, 8).filter(|low| is_escape && (0xDC00..=0xDFFF).contains(low))
 }
 
 /// `text` as a JSON string.

@@ -161,7 +161,7 @@ mod tests {
             r#"{"dir":"s2c","msg":"{\"jsonrpc\":"#,
             r#"{"dir":"s2c","msg":"x""#,
             r#"{"dir":"s2c","m"#,
-            r#"{"dir":"s2c","msg":"\ud800"}"#,
+            r#"{"dir":"s2c","msg":"\ud8"}"#,
             r#"{"dir":"s2c","msg":"x"} {"dir":"s2c","msg":"x"}"#,
         ] {
             check(text, &Line::BrokenRecord { side: Side::Server });
