@@ -21,6 +21,7 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {
+            look_for_programs(&endpoints)?;
             let listen = settings.listen.clone();
             gateway::serve(endpoints, settings).map_err(|error| {
                 Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}"))
@@ -30,6 +31,22 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
         // There is exactly one: the configuration has seen to it.
         None => endpoints.pop().map_or(Ok(Exit::Fine), relay),
     }
+}
+
+/// Servers are started when somebody wants them; that one never will be is told before.
+fn look_for_programs(endpoints: &[Endpoint]) -> Result<(), Failure> {
+    for Endpoint { server, log, .. } in endpoints {
+        let Server::Command(command) = server else { continue };
+        if command.is_missing() {
+            let program = &command.program;
+            let text = format!("[STK-101] cannot start `{program}`: there is no such program");
+            if endpoints.len() == 1 {
+                return Err(Failure::Unreachable(text));
+            }
+            log.say(Level::Warn, &text);
+        }
+    }
+    Ok(())
 }
 
 fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> Endpoint {

@@ -49,8 +49,27 @@ impl ServerCommand {
             base_name(first),
             "npx" | "uvx" | "node" | "python" | "python3" | "docker" | "deno" | "bunx"
         );
-        let chosen = if runner { names.next().map_or(first, String::as_str) } else { first };
-        base_name(chosen).to_owned()
+        // What is given as code has no name.
+        let is_code =
+            || self.arguments.iter().any(|one| matches!(one.as_str(), "-c" | "-e" | "--eval"));
+        let named = names.next().filter(|_| runner && !is_code());
+        let chosen = named.map_or(first, String::as_str);
+        let name = base_name(chosen);
+        // `pkg@1.2.3` is `pkg`.
+        name.rsplit_once('@').map_or(name, |(name, _)| name).to_owned()
+    }
+
+    /// Whether there is no program of that name, as far as it can be told without starting it.
+    pub(crate) fn is_missing(&self) -> bool {
+        let folder = self.folder.clone().unwrap_or_default();
+        if self.program.contains('/') {
+            return !folder.join(&self.program).exists();
+        }
+        let own = self.environment.iter().rev().find(|(name, _)| name == "PATH");
+        let paths = own.map(|(_, paths)| paths.into()).or_else(|| std::env::var_os("PATH"));
+        let Some(paths) = paths else { return false };
+        let is_there = |path: PathBuf| folder.join(path).join(&self.program).exists();
+        !std::env::split_paths(&paths).any(is_there)
     }
 
     /// Starts the server in a process group of its own, so that whatever it starts ends with it.

@@ -128,20 +128,20 @@ pub(crate) fn relay(
         let began = Instant::now();
         let Some(listening) = shared.listen(&server, stdout, &own) else { return Ok(0) };
         let status = shared.hear_out(&mut server, &listening)?;
-        shared.lose_server(&format!("the server ended with {status}"));
+        let is_failure = !status.success() && !shared.is_over();
+        let level = if is_failure { Level::Warn } else { Level::Info };
+        shared.lose_server(level, &format!("the server ended with {status}"));
         let next = if status.success() { None } else { backoff.next(began.elapsed()) };
         let Some(pause) = next.filter(|_| !shared.is_over()) else { return Ok(exit_code(status)) };
         // Whoever it left behind may hold its pipe open, and somebody may be writing to that.
         drop(server);
         shared.server.lose();
-        match shared.start_again(command, pause, &mut backoff) {
-            Some(next) => (server, stdout) = next,
-            None => {
-                // Somebody may have asked for something during the pause.
-                shared.lose_server("no other server was started in its place");
-                return Ok(exit_code(status));
-            }
-        }
+        let Some(next) = shared.start_again(command, pause, &mut backoff) else {
+            // Somebody may have asked for something during the pause.
+            shared.lose_server(Level::Info, "no other server was started in its place");
+            return Ok(exit_code(status));
+        };
+        (server, stdout) = next;
     }
 }
 
@@ -213,7 +213,7 @@ impl Shared {
     /// The client has gone. What it has asked for is waited for; then the server is to end.
     fn see_out(&self) {
         let last_answer = Instant::now() + self.keeping.grace * PATIENT_GRACES;
-        let waits = || self.gatekeeper().in_flight() > 0 && !self.is_client_deaf();
+        let waits = || self.gatekeeper().in_flight() > 0 && !ending::is_client_deaf();
         while Instant::now() < last_answer && waits() {
             std::thread::sleep(BEAT);
         }

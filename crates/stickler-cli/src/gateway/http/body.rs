@@ -11,7 +11,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use stickler::frame::sse_event;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 use super::mail::Parcel;
 use super::reading::Reading;
@@ -173,20 +173,40 @@ pub(super) enum Received {
     Broken,
 }
 
+/// Nothing came for too long.
+pub(super) struct Stalled;
+
 /// Reads a body of at most `limit` bytes.
-pub(super) async fn receive(mut body: Incoming, limit: usize) -> Received {
+pub(super) async fn receive(body: Incoming, limit: usize) -> Received {
+    receive_within(body, limit, None).await.unwrap_or(Received::Broken)
+}
+
+/// The same of a sender that says something at least this often.
+pub(super) async fn receive_within(
+    mut body: Incoming,
+    limit: usize,
+    patience: Option<Duration>,
+) -> Result<Received, Stalled> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let mut rest: Option<BytesMut> = None;
     let mut first = Bytes::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return Received::Broken };
+    loop {
+        let next = match patience {
+            None => body.frame().await,
+            Some(patience) => match timeout(patience, body.frame()).await {
+                Ok(next) => next,
+                Err(_) => return Err(Stalled),
+            },
+        };
+        let Some(frame) = next else { break };
+        let Ok(frame) = frame else { return Ok(Received::Broken) };
         let Ok(data) = frame.into_data() else { continue };
         let held = rest.as_ref().map_or(first.len(), BytesMut::len);
         if announced > limit || held + data.len() > limit {
             let mut all = rest.unwrap_or_else(|| BytesMut::from(&first[..]));
             all.extend_from_slice(&data);
             all.truncate(PREFIX);
-            return Received::TooLarge(all.freeze());
+            return Ok(Received::TooLarge(all.freeze()));
         }
         // Nearly every body arrives in one piece, which is then not copied.
         match &mut rest {
@@ -205,5 +225,5 @@ pub(super) async fn receive(mut body: Incoming, limit: usize) -> Received {
             break;
         }
     }
-    Received::Whole(rest.map_or(first, BytesMut::freeze))
+    Ok(Received::Whole(rest.map_or(first, BytesMut::freeze)))
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{AUTHORIZATION, EXPECT, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
 use stickler::envelope::{Glimpse, mentions};
 use stickler::headers::VERSION_KEY;
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision, Side, error_reply};
 
-use super::body::{self, Received};
+use super::body::{self, Received, Stalled};
 use super::letter::Letter;
 use super::manners::{self, Hosts, is_loopback};
 use super::parting::Parting;
@@ -41,6 +41,9 @@ pub(super) struct Front {
     pub(super) keep_alive: Duration,
     pub(super) log: Log,
 }
+
+/// The next part of a body must have come after this long.
+const BODY: Duration = Duration::from_secs(30);
 
 pub(super) const OLD_TRANSPORT: &str = "the HTTP+SSE transport of 2024-11-05 is not served here; use \
     Streamable HTTP: POST to the path of the server";
@@ -90,7 +93,7 @@ impl Front {
             parts.headers.remove(AUTHORIZATION);
         }
         match parts.method {
-            Method::POST => match self.receive(body).await {
+            Method::POST => match self.receive(&parts.headers, body).await {
                 Ok(body) => {
                     let letter = Letter::of(body);
                     parting.has_come(letter.wants_answer());
@@ -155,14 +158,26 @@ impl Front {
         })
     }
 
-    async fn receive(&self, incoming: Incoming) -> Result<Bytes, Answer> {
+    async fn receive(&self, headers: &HeaderMap, incoming: Incoming) -> Result<Bytes, Answer> {
         let recipe = self.backend.recipe();
-        match body::receive(incoming, recipe.message_bytes()).await {
-            Received::Whole(body) => Ok(body),
-            Received::Broken => {
+        let limit = recipe.message_bytes();
+        // Whoever asks first whether to send it is not told to go on.
+        let asks_first = headers.contains_key(EXPECT);
+        let received = if asks_first && incoming.size_hint().lower() > limit as u64 {
+            Ok(Received::TooLarge(Bytes::new()))
+        } else {
+            body::receive_within(incoming, limit, Some(BODY)).await
+        };
+        match received {
+            Ok(Received::Whole(body)) => Ok(body),
+            Ok(Received::Broken) => {
                 Err(reply::refusal(StatusCode::BAD_REQUEST, "the body did not come to its end"))
             }
-            Received::TooLarge(beginning) => {
+            Err(Stalled) => {
+                let reason = format!("nothing more of the body came for {} s", BODY.as_secs());
+                Err(reply::refusal(StatusCode::REQUEST_TIMEOUT, &reason))
+            }
+            Ok(Received::TooLarge(beginning)) => {
                 let mut gatekeeper = recipe.gatekeeper(&recipe.name, None);
                 let outbox = gatekeeper.overlong(Side::Client, Glimpse::of(&beginning));
                 for event in &outbox.events {

@@ -39,11 +39,15 @@ impl Letter {
         }
     }
 
+    pub(super) fn has_method(&self, method: &str) -> bool {
+        self.address.has_method(&self.body, method)
+    }
+
     pub(super) fn is_initialize(&self) -> bool {
-        self.address.has_method(&self.body, "initialize")
+        self.has_method("initialize")
     }
 
     pub(super) fn is_initialized(&self) -> bool {
-        self.address.has_method(&self.body, "notifications/initialized")
+        self.has_method("notifications/initialized")
     }
 }

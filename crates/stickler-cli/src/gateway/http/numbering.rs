@@ -21,12 +21,21 @@ pub(super) struct Numbered {
 pub(super) fn outward(tape: &Tape<'_>, number: u64) -> Option<(Vec<u8>, Numbered)> {
     let root = tape.root();
     let id = root.get("id").filter(|_| root.get("method").is_some())?;
-    let token = root.get("params").and_then(|params| params.get("_meta")?.get("progressToken"));
+    // Given twice, the one that counts is not the same for all: none may be left that is another's.
+    let metas = root.get("params").into_iter().flat_map(|params| all(params, "_meta"));
+    let tokens: Vec<Node<'_>> = metas.flat_map(|meta| all(meta, "progressToken")).collect();
     let number = number.to_string();
     let mut edits = vec![(id.span(), number.as_str())];
-    edits.extend(token.map(|token| (token.span(), number.as_str())));
-    let original = Numbered { id: id.raw().into(), token: token.map(|token| token.raw().into()) };
+    edits.extend(tokens.iter().map(|token| (token.span(), number.as_str())));
+    let token = tokens.last().map(|token| token.raw().into());
+    let original = Numbered { id: id.raw().into(), token };
     Some((splice(tape.text(), edits), original))
+}
+
+/// All members of that name, those included that a later one replaces.
+fn all<'t>(object: Node<'t>, name: &str) -> impl Iterator<Item = Node<'t>> {
+    let members = object.members().with_key_nodes();
+    members.filter(move |(key, _)| key.as_str().as_deref() == Some(name)).map(|(_, value)| value)
 }
 
 /// The number that a message of the server's is about, and whether it is the last about it.
@@ -36,6 +45,9 @@ pub(super) fn number_of(tape: &Tape<'_>) -> Option<(u64, bool)> {
         return Some((number(root.get("id")?)?, true));
     }
     let params = root.get("params")?;
+    if is_cancellation(tape) {
+        return Some((number(params.get("requestId")?)?, true));
+    }
     let subscription = || params.get("_meta")?.get(SUBSCRIPTION_KEY);
     let named = params.get("progressToken").or_else(subscription)?;
     Some((number(named)?, false))
@@ -58,10 +70,14 @@ pub(super) fn inward(tape: &Tape<'_>, original: &Numbered) -> Vec<u8> {
     for node in [subscription("params"), subscription("result")].into_iter().flatten() {
         edits.push((node.span(), &original.id));
     }
-    let token = root.get("params").and_then(|params| params.get("progressToken"));
+    let params = root.get("params");
+    let token = params.and_then(|params| params.get("progressToken"));
     if let Some((token, written)) = token.zip(original.token.as_deref()) {
         edits.push((token.span(), written));
     }
+    let cancelled = params.filter(|_| is_cancellation(tape));
+    let cancelled = cancelled.and_then(|params| params.get("requestId"));
+    edits.extend(cancelled.map(|id| (id.span(), &*original.id)));
     splice(tape.text(), edits)
 }
 
@@ -132,11 +148,26 @@ mod tests {
                 r#"{"method":"n","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"é\u0041"}}}"#,
                 false,
             ),
+            (
+                r#"{"method":"notifications/cancelled","params":{"requestId":42}}"#,
+                r#"{"method":"notifications/cancelled","params":{"requestId":"é\u0041"}}"#,
+                true,
+            ),
         ] {
             let mut buffer = TapeBuffer::new();
             let tape = buffer.read(message.as_bytes(), 8).unwrap();
             assert_eq!(number_of(&tape), Some((42, is_last)));
             assert_eq!(String::from_utf8(inward(&tape, &original)).unwrap(), restored);
         }
+    }
+
+    #[test]
+    fn no_token_is_left_that_could_be_anothers() {
+        let request = r#"{"id":1,"method":"x","params":{"_meta":{"progressToken":7},"_meta":{"progressToken":8,"progressToken":"a"}}}"#;
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(request.as_bytes(), 8).unwrap();
+        let (numbered, _) = outward(&tape, 42).unwrap();
+        let expected = r#"{"id":42,"method":"x","params":{"_meta":{"progressToken":42},"_meta":{"progressToken":42,"progressToken":42}}}"#;
+        assert_eq!(String::from_utf8(numbered).unwrap(), expected);
     }
 }

@@ -15,6 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::conversation::{Conversation, Link};
 use super::pipe::Pipe;
 use crate::gateway::child::{Server, ServerCommand};
+use crate::gateway::log::{Level, Log};
 
 /// Bytes asked for at once.
 const CHUNK: usize = 64 << 10;
@@ -118,13 +119,17 @@ pub(super) async fn listen(
     process: Arc<Process>,
     stdout: ChildStdout,
     listener: impl Listener,
-    message_bytes: usize,
+    (message_bytes, log): (usize, Log),
 ) {
     if let Ok(output) = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)) {
         read(&process, &output, &listener, message_bytes).await;
     }
     let reason = process.end().await;
-    listener.gone(reason.as_deref().unwrap_or("the server was ended")).await;
+    let level =
+        if reason.is_some() && process.failure().is_some() { Level::Warn } else { Level::Info };
+    let reason = reason.as_deref().unwrap_or("the server was ended");
+    log.say(level, reason);
+    listener.gone(reason).await;
 }
 
 /// To the end of the output, or of the process: what a server has started may hold its output open when

@@ -101,7 +101,7 @@ impl Exchange<'_> {
         }
         let status = response.status();
         if self.opens && old_transport::is_spoken(&self.proxy.upstream, status, &session).await {
-            let unsent = Unsent::Unreachable(old_transport::REASON.to_owned());
+            let unsent = Unsent::Other(Code::CannotStart, old_transport::REASON.to_owned());
             return self.unsent(answers, &ids, &unsent);
         }
         let answer = self.answer(response, lease, late, answers, session).await;
@@ -178,11 +178,8 @@ impl Exchange<'_> {
         body: Bytes,
     ) -> Result<(Response<Incoming>, Lease), Unsent> {
         let sent = self.proxy.upstream.send(method, headers, body).await;
-        sent.map_err(|unsent| match unsent {
-            Unsent::Unreachable(_) if self.is_over() => Unsent::Unreachable(SHUTTING_DOWN.into()),
-            Unsent::Lost(_) if self.is_over() => Unsent::Lost(SHUTTING_DOWN.into()),
-            other => other,
-        })
+        let over = || Unsent::Other(Code::ServerGone, SHUTTING_DOWN.to_owned());
+        sent.map_err(|unsent| if self.is_over() { over() } else { unsent })
     }
 
     /// Whatever breaks off then, breaks off because of that.

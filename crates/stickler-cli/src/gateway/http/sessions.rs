@@ -109,9 +109,9 @@ impl Sessions {
         });
         self.table().insert(name.clone(), Arc::clone(&session));
         let (sessions, listed) = (Arc::downgrade(self), name.clone());
-        let message_bytes = self.recipe.message_bytes();
+        let limit_and_log = (self.recipe.message_bytes(), self.log.clone());
         tokio::spawn(async move {
-            process::listen(process, stdout, conversation, message_bytes).await;
+            process::listen(process, stdout, conversation, limit_and_log).await;
             if let Some(sessions) = sessions.upgrade() {
                 sessions.table().remove(&listed);
                 sessions.recipe.validator.cache().remove_server(&view);

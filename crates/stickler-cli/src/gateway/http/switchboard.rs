@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use stickler::envelope::Glimpse;
+use stickler::envelope::{Address, Glimpse};
 use stickler::frame::Frame;
 use stickler::headers::Mirrors;
 use stickler::tape::TapeBuffer;
-use stickler::{Gatekeeper, Revision};
+use stickler::{Code, Gatekeeper, Revision};
 use tokio::time::Instant;
 
 use super::body::OnDrop;
@@ -29,6 +29,9 @@ use crate::gateway::log::{Level, Log};
 
 /// A reader that is slower than this holds everybody else up.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// So long it has to read why its request was given up.
+const FAREWELL: Duration = Duration::from_secs(30);
 
 /// The way to the shared server, which is started when it is first needed.
 pub(super) struct Switchboard {
@@ -89,6 +92,17 @@ impl Drop for Line {
 struct Route {
     conversation: Arc<Conversation>,
     original: Numbered,
+    /// It is a subscription, and no request that the server works on.
+    listens: bool,
+}
+
+/// A message of the server's, and whose it is.
+struct Connected {
+    conversation: Arc<Conversation>,
+    message: Bytes,
+    number: u64,
+    /// With it the server ends a subscription.
+    is_end: bool,
 }
 
 impl Switchboard {
@@ -139,8 +153,8 @@ impl Switchboard {
                 is_subscribed: AtomicBool::new(false),
             }
         });
-        let limit = sessions.recipe.message_bytes();
-        tokio::spawn(process::listen(process, stdout, Arc::clone(&opened), limit));
+        let limit_and_log = (sessions.recipe.message_bytes(), sessions.log.clone());
+        tokio::spawn(process::listen(process, stdout, Arc::clone(&opened), limit_and_log));
         current.line = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -191,7 +205,7 @@ impl Line {
     /// Closing the stream is how a client cancels. Numbers are not used again, so a late answer
     /// finds nobody.
     fn hang_up(&self, number: u64) {
-        let was_open = self.routes().hang_up(number);
+        let was_open = self.routes().hang_up(number, |route| route.listens);
         if was_open {
             self.process.pipe.send(numbering::cancellation(number).into());
         }
@@ -208,7 +222,8 @@ impl Line {
             }
             return None;
         };
-        let route = Route { conversation: Arc::clone(conversation), original };
+        let listens = Address::of(message).has_method(message, "subscriptions/listen");
+        let route = Route { conversation: Arc::clone(conversation), original, listens };
         let can_be_answered = self.routes().insert(number, route);
         if !can_be_answered {
             // It has waited until the server was gone; whoever asked is told.
@@ -220,15 +235,21 @@ impl Line {
     }
 
     /// What a message of the server's is for its reader, and who that is. `Err` when it is nobody's.
-    fn connect(&self, message: &[u8]) -> Result<Option<(Arc<Conversation>, Bytes, u64)>, ()> {
+    fn connect(&self, message: &[u8]) -> Result<Option<Connected>, ()> {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(message, 1 << 10).map_err(|_| ())?;
         let (number, is_last) = numbering::number_of(&tape).ok_or(())?;
-        let found = self.routes().find(number, is_last);
+        let is_cancelled = numbering::is_cancellation(&tape);
+        let found = self.routes().find(number, is_last && !is_cancelled);
         match found {
-            Found::Open(Route { conversation, original }) => {
-                let restored = numbering::inward(&tape, &original);
-                Ok(Some((conversation, restored.into(), number)))
+            Found::Open(Route { conversation, original, listens }) => {
+                let message = numbering::inward(&tape, &original).into();
+                // Only subscriptions are ended so; whoever waits for something else still does.
+                let is_end = is_cancelled && listens;
+                if is_end {
+                    self.routes().find(number, true);
+                }
+                Ok(Some(Connected { conversation, message, number, is_end }))
             }
             Found::HungUp => Ok(None),
             Found::Unknown => Err(()),
@@ -237,8 +258,10 @@ impl Line {
 
     /// A message that names nobody. Where one client is alone with the server, it is for that one.
     fn only_reader(&self) -> Option<(Arc<Conversation>, u64)> {
-        let is_client = |route: &Route| !Arc::ptr_eq(&route.conversation, &self.own);
-        self.routes().only(is_client).map(|(number, route)| (route.conversation, number))
+        let works = |route: &Route| !route.listens && !Arc::ptr_eq(&route.conversation, &self.own);
+        self.routes()
+            .only(std::time::Instant::now(), works)
+            .map(|(number, route)| (route.conversation, number))
     }
 
     /// Once somebody has learnt the tools, the server is asked to tell when they change.
@@ -254,7 +277,7 @@ impl Line {
     async fn answer_for(&self, message: &[u8]) -> bool {
         let mut buffer = TapeBuffer::new();
         let is_readable = buffer.read(message, 1 << 10).is_ok();
-        !is_readable && self.fail(&Glimpse::of(message), "the server's answer cannot be read").await
+        !is_readable && self.fail(&Glimpse::of(message), "its answer cannot be read").await
     }
 
     /// An answer of which no more than the id could be seen.
@@ -262,18 +285,20 @@ impl Line {
         let Some(number) = numbering::number_in(glimpse) else { return false };
         let found = self.routes().find(number, true);
         let Found::Open(route) = found else { return false };
-        tell_end(&route.conversation, reason).await;
+        tell_end(&route.conversation, Code::Protocol, reason, PATIENCE).await;
         true
     }
 
     async fn pass(&self, conversation: &Arc<Conversation>, message: &Bytes, number: u64) {
         let heard = conversation.hear_whole(message);
         if tokio::time::timeout(PATIENCE, conversation.pass(heard)).await.is_err() {
-            self.sessions
-                .log
-                .say(Level::Warn, "a client does not read its stream, which is closed");
-            conversation.mail().close();
+            let reason = "the client reads too slowly for a server that others share";
+            self.sessions.log.say(Level::Warn, &format!("a request is given up: {reason}"));
             self.hang_up(number);
+            let conversation = Arc::clone(conversation);
+            tokio::spawn(async move {
+                tell_end(&conversation, Code::Timeout, reason, FAREWELL).await;
+            });
         }
         self.subscribe();
     }
@@ -284,12 +309,15 @@ impl Listener for Arc<Line> {
         let Frame::Line(message) = frame else {
             // Whose answer it was has been seen in passing.
             let Frame::TooLong { glimpse, .. } = frame else { return };
-            self.fail(&glimpse, "the server's answer is too large").await;
+            self.fail(&glimpse, "its answer is too large").await;
             return;
         };
         match self.connect(message) {
-            Ok(Some((conversation, message, number))) => {
+            Ok(Some(Connected { conversation, message, number, is_end })) => {
                 self.pass(&conversation, &message, number).await;
+                if is_end {
+                    conversation.mail().close();
+                }
             }
             Ok(None) => {}
             Err(()) if self.answer_for(message).await => drop(self.own.hear(frame)),
@@ -306,7 +334,9 @@ impl Listener for Arc<Line> {
         let routes = self.routes().take_all();
         let told = routes.into_iter().map(|route| {
             let reason = reason.to_owned();
-            tokio::spawn(async move { tell_end(&route.conversation, &reason).await })
+            tokio::spawn(async move {
+                tell_end(&route.conversation, Code::ServerGone, &reason, PATIENCE).await;
+            })
         });
         for one in told.collect::<Vec<_>>() {
             let _ = one.await;
@@ -342,8 +372,8 @@ impl Link for OfLine {
 }
 
 /// Tells a client that nothing more will come. One that does not read holds nobody up.
-async fn tell_end(conversation: &Arc<Conversation>, reason: &str) {
-    if tokio::time::timeout(PATIENCE, conversation.server_gone(reason)).await.is_err() {
+async fn tell_end(conversation: &Arc<Conversation>, code: Code, reason: &str, patience: Duration) {
+    if tokio::time::timeout(patience, conversation.end(code, reason)).await.is_err() {
         conversation.mail().close();
     }
 }

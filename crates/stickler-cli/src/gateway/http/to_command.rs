@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::header::HeaderValue;
+use hyper::header::{ACCEPT, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
+use stickler::rules::json_rpc;
 use tokio::time::timeout;
 
 use super::body::{OnDrop, Source};
@@ -19,20 +20,25 @@ use super::reading::stream;
 use super::reply::{self, Answer, SESSION};
 use super::sessions::{NoSession, Session, Sessions};
 use super::switchboard::Switchboard;
+use crate::gateway::log::Level;
 
 /// A legacy POST: to the session that it names, or to a new one.
 pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, letter: &Letter) -> Answer {
     let body = &letter.body;
     let streams = accepts_streams(headers);
-    let version = version(headers);
-    if version.is_some_and(|version| Revision::parse(version).is_none()) {
+    let is_unknown = version(headers).is_some_and(|version| Revision::parse(version).is_none());
+    let unknown = || {
         let reason = "the header `MCP-Protocol-Version` names no version that is known here";
-        return reply::failure(StatusCode::BAD_REQUEST, body, reason);
-    }
+        reply::failure(StatusCode::BAD_REQUEST, body, reason)
+    };
     let Some(name) = headers.get(SESSION) else {
-        return open(sessions, letter, streams).await;
+        return if is_unknown { unknown() } else { open(sessions, letter, streams).await };
     };
     match name.to_str().ok().and_then(|name| sessions.get(name)) {
+        // Unless it is what client and server have agreed on.
+        Some(session) if is_unknown && session.conversation.agreed_revision().is_some() => {
+            unknown()
+        }
         Some(session) => converse(sessions, &session, letter, streams, None).await,
         None => reply::failure(StatusCode::NOT_FOUND, body, "there is no such session"),
     }
@@ -46,7 +52,7 @@ async fn open(sessions: &Arc<Sessions>, letter: &Letter, streams: bool) -> Answe
     }
     let (name, session) = match sessions.open() {
         Ok(opened) => opened,
-        Err(reason) => return no_session(&reason, body),
+        Err(reason) => return no_session(sessions, &reason, body),
     };
     let guard = close_unless_open(sessions, &name, &session);
     let mut answer = converse(sessions, &session, letter, streams, Some(guard)).await;
@@ -86,13 +92,18 @@ pub(super) async fn post_modern(
         // A server that many share is not to be shaken hands with.
         return modern::no_method(body, "initialize");
     }
+    let listens = letter.has_method("subscriptions/listen");
+    if listens && headers.contains_key(ACCEPT) && !accepts_streams(headers) {
+        let reason = "`subscriptions/listen` is answered with a stream; accept `text/event-stream`";
+        return reply::error(StatusCode::NOT_ACCEPTABLE, body, json_rpc::INVALID_REQUEST, reason);
+    }
     let line = match switchboard.line().await {
         Ok(line) => line,
-        Err(reason) => return no_session(&reason, body),
+        Err(reason) => return no_session(sessions, &reason, body),
     };
     line.room().await;
     let (conversation, guard) = line.converse(can_do, modern::mirrors(headers));
-    let streams = accepts_streams(headers);
+    let streams = listens || accepts_streams(headers);
     let Posted { answers, onward, mail, .. } = conversation.post(letter, streams, Waits::Always);
     conversation.send(onward);
     let patience = streams.then_some(sessions.keep_alive);
@@ -116,24 +127,26 @@ async fn converse(
     respond(&session.conversation, answers, waiting, &letter.body).await
 }
 
-fn no_session(reason: &NoSession, body: &[u8]) -> Answer {
-    match reason {
-        NoSession::Full => {
-            let reason = "as many servers run, or requests wait, as may; try again later";
-            reply::failure(StatusCode::SERVICE_UNAVAILABLE, body, reason)
-        }
-        NoSession::GivenUp(failures) => {
-            let reason = format!(
+fn no_session(sessions: &Sessions, reason: &NoSession, body: &[u8]) -> Answer {
+    let program = &sessions.command.program;
+    let (status, reason) = match reason {
+        NoSession::Full => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "there are as many servers, or requests, as are allowed; try again later".to_owned(),
+        ),
+        NoSession::GivenUp(failures) => (
+            StatusCode::BAD_GATEWAY,
+            format!(
                 "[STK-101] the server failed again after {failures} new starts in a row, and is \
                  not started again"
-            );
-            reply::failure(StatusCode::BAD_GATEWAY, body, &reason)
-        }
+            ),
+        ),
         NoSession::Failed(error) => {
-            let reason = format!("[STK-101] cannot start the server: {error}");
-            reply::failure(StatusCode::BAD_GATEWAY, body, &reason)
+            (StatusCode::BAD_GATEWAY, format!("[STK-101] cannot start `{program}`: {error}"))
         }
-    }
+    };
+    sessions.log.say(Level::Warn, &format!("a request was refused: {reason}"));
+    reply::failure(status, body, &reason)
 }
 
 /// A POST whose answer is still to come.

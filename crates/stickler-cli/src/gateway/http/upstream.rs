@@ -46,6 +46,8 @@ pub(super) enum Unsent {
     Unreachable(String),
     /// It was, and then the server went away.
     Lost(String),
+    /// For a reason that stands for itself.
+    Other(Code, String),
 }
 
 impl Unsent {
@@ -58,13 +60,14 @@ impl Unsent {
             Self::Lost(reason) => {
                 (Code::ServerGone, format!("the server went away without an answer: {reason}"))
             }
+            Self::Other(code, reason) => (*code, reason.clone()),
         }
     }
 }
 
 impl std::fmt::Display for Unsent {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Self::Unreachable(reason) | Self::Lost(reason)) = self;
+        let (Self::Unreachable(reason) | Self::Lost(reason) | Self::Other(_, reason)) = self;
         formatter.write_str(reason)
     }
 }

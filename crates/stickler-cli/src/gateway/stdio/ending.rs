@@ -132,15 +132,6 @@ impl Shared {
         }
     }
 
-    /// Whether nobody will read another answer.
-    pub(super) fn is_client_deaf(&self) -> bool {
-        let output = io::stdout();
-        let mut watched = [PollFd::new(&output, PollFlags::empty())];
-        let is_gone = PollFlags::ERR | PollFlags::HUP;
-        poll(&mut watched, Some(&Timespec::default())).is_ok()
-            && watched.iter().any(|one| one.revents().intersects(is_gone))
-    }
-
     /// A client that has gone is noticed where its input ends, which is not read while the server does
     /// not read. A server that reads nothing for too long is then made to go.
     pub(super) fn watch_client(&self, input: &File) {
@@ -160,4 +151,13 @@ impl Shared {
             }
         }
     }
+}
+
+/// Whether nobody will read another answer.
+pub(super) fn is_client_deaf() -> bool {
+    let output = io::stdout();
+    let mut watched = [PollFd::new(&output, PollFlags::empty())];
+    let is_gone = PollFlags::ERR | PollFlags::HUP;
+    poll(&mut watched, Some(&Timespec::default())).is_ok()
+        && watched.iter().any(|one| one.revents().intersects(is_gone))
 }

@@ -28,8 +28,8 @@ impl Shared {
     }
 
     /// Every request in flight is answered; what comes from now on is for the next server.
-    pub(super) fn lose_server(&self, reason: &str) {
-        self.log.say(Level::Info, reason);
+    pub(super) fn lose_server(&self, level: Level, reason: &str) {
+        self.log.say(level, reason);
         self.addressee.set(0);
         self.is_shaking.store(false, Ordering::SeqCst);
         let outbox = {

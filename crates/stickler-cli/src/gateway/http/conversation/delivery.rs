@@ -14,10 +14,14 @@ use crate::gateway::log::Level;
 impl Conversation {
     /// The server has gone: everybody is told.
     pub(in super::super) async fn server_gone(self: &Arc<Self>, reason: &str) {
-        self.log.say(Level::Info, reason);
+        self.end(Code::ServerGone, reason).await;
+    }
+
+    /// Nothing more will come, for that reason.
+    pub(in super::super) async fn end(self: &Arc<Self>, code: Code, reason: &str) {
         let now = self.started.elapsed();
         let heard = {
-            let outbox = self.gatekeeper().server_gone(Code::ServerGone, reason, now);
+            let outbox = self.gatekeeper().server_gone(code, reason, now);
             self.observe(&outbox.events);
             Heard::copied(&outbox)
         };

@@ -10,11 +10,13 @@ use super::Exchange;
 use crate::gateway::http::body::{Body, Source};
 use crate::gateway::http::reply::{self, Answer};
 use crate::gateway::http::upstream::Unsent;
+use crate::gateway::log::Level;
 
 impl Exchange<'_> {
     /// The requests of a message get no answer from the server: what is said in its place.
     pub(super) fn unsent(&self, answers: Vec<Bytes>, ids: &[RequestId], unsent: &Unsent) -> Answer {
         let (code, reason) = unsent.told();
+        self.conversation.say(Level::Warn, &format!("[{code}] {reason}"));
         let mut answer = self.given_up(answers, ids, code, &reason);
         if code == Code::CannotStart {
             *answer.status_mut() = StatusCode::BAD_GATEWAY;
@@ -54,6 +56,7 @@ impl Exchange<'_> {
 
     /// A message was sent and will not be answered.
     pub(super) fn lost(&self, answers: Vec<Bytes>, ids: &[RequestId], reason: &str) -> Answer {
+        self.conversation.say(Level::Warn, &format!("[{}] {reason}", Code::ServerGone));
         self.given_up(answers, ids, Code::ServerGone, reason)
     }
 
