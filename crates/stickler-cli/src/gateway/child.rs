@@ -52,8 +52,8 @@ impl ServerCommand {
         // What is given as code has no name.
         let is_code =
             || self.arguments.iter().any(|one| matches!(one.as_str(), "-c" | "-e" | "--eval"));
-        let named = names.next().filter(|_| runner && !is_code());
-        let chosen = named.map_or(first, String::as_str);
+        let package = names.next().filter(|_| runner && !is_code());
+        let chosen = package.map_or(first, String::as_str);
         let name = base_name(chosen);
         // `pkg@1.2.3` is `pkg`.
         name.rsplit_once('@').map_or(name, |(name, _)| name).to_owned()
