@@ -133,7 +133,8 @@ impl Finding {
     /// are not JSON, or with a message as a whole.
     fn says_no_values(&self) -> bool {
         match self.rule {
-            MessageRule::JsonSyntax => true,
+            // Of a schema only what is in the schema is told.
+            MessageRule::JsonSyntax | MessageRule::UnusableSchema => true,
             MessageRule::BadEnvelope => self.path.is_empty() && self.schema_path.is_empty(),
             _ => false,
         }

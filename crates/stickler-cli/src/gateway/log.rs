@@ -65,6 +65,7 @@ impl Log {
         let what = subject(sender, verdict);
         let fate = match &verdict.decision {
             Decision::Forward => "forwarded",
+            Decision::Rewrite(_) if sender == Side::Server => "replaced by an error",
             Decision::Rewrite(_) => "changed",
             // Nothing is refused for what is only worth a note: such a call was for the gateway itself.
             Decision::Answer(_) if is_sound(verdict) => "answered",
@@ -80,11 +81,16 @@ impl Log {
             self.say(Level::Warn, &format!("{what} from the {sender} repaired: {}", done(edit)));
         }
         for finding in &verdict.findings {
-            let level = match finding.severity {
-                Severity::Note => Level::Info,
-                Severity::Warning | Severity::Error => Level::Warn,
-            };
-            self.say(level, &format!("{what} from the {sender} {fate}: {}", finding.masked()));
+            let told = finding.masked();
+            match finding.severity {
+                // It is not why anything became of the message.
+                Severity::Note => {
+                    self.say(Level::Info, &format!("{what} from the {sender}: {told}"))
+                }
+                Severity::Warning | Severity::Error => {
+                    self.say(Level::Warn, &format!("{what} from the {sender} {fate}: {told}"));
+                }
+            }
         }
     }
 

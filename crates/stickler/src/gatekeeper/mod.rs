@@ -41,7 +41,7 @@ use answers::Answers;
 use held::Held;
 use own::OwnRequests;
 use subscription::Subscription;
-use waiting::{is_by_list, is_of_unknown_tool};
+use waiting::{is_by_list, is_of_unknown_tool, raise_doubts};
 
 /// Stands between one client and one server.
 #[derive(Debug)]
@@ -266,7 +266,8 @@ impl Gatekeeper {
         let answers = |gatekeeper: &mut Self, part: &Part, message: &[u8]| {
             gatekeeper.own_answer(part, message, now).map(Decision::Answer)
         };
-        let verdict = self.amended(verdict, &message, answers);
+        let mut verdict = self.amended(verdict, &message, answers);
+        raise_doubts(&mut verdict);
         out.settle(Side::Client, verdict, message);
     }
 
@@ -275,9 +276,15 @@ impl Gatekeeper {
         let additions = |gatekeeper: &mut Self, part: &Part, message: &[u8]| {
             gatekeeper.addition(part, message, now, out)
         };
-        let verdict = self.amended(verdict, &message, additions);
+        let judged = verdict.decision.clone();
+        let mut verdict = self.amended(verdict, &message, additions);
         let ended_handshake = verdict.subject.method.as_deref() == Some("initialize");
-        out.settle(Side::Server, verdict, message);
+        out.send(Side::Server, &verdict.decision, message);
+        if matches!(verdict.decision, Decision::Rewrite(_)) {
+            // What we have added is no judgement.
+            verdict.decision = judged;
+        }
+        out.events.push(Event::Judged { sender: Side::Server, verdict });
         if ended_handshake && !self.held.is_empty() {
             match self.middleware.server_has_tools() {
                 Some(true) => self.ask(out),

@@ -46,9 +46,15 @@ pub enum Event {
 }
 
 impl<'m> Outbox<'m> {
-    /// Sends a message where its verdict says.
+    /// Sends a message where its verdict says, and tells of it.
     pub(super) fn settle(&mut self, sender: Side, verdict: Verdict, message: Cow<'m, [u8]>) {
-        let (forward, answer) = match &verdict.decision {
+        self.send(sender, &verdict.decision, message);
+        self.events.push(Event::Judged { sender, verdict });
+    }
+
+    /// Sends a message where a decision says.
+    pub(super) fn send(&mut self, sender: Side, decision: &Decision, message: Cow<'m, [u8]>) {
+        let (forward, answer) = match decision {
             Decision::Forward => (Some(message), None),
             Decision::Rewrite(bytes) => (Some(Cow::Owned(bytes.clone())), None),
             Decision::Answer(bytes) => (None, Some(bytes.clone())),
@@ -63,6 +69,5 @@ impl<'m> Outbox<'m> {
         };
         onward.extend(forward);
         back.extend(answer.map(Cow::Owned));
-        self.events.push(Event::Judged { sender, verdict });
     }
 }

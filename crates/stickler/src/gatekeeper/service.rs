@@ -19,6 +19,8 @@ const ALIAS: &str = crate::tool_validation::DEFAULT_METHOD;
 /// How long an answer of ours holds, as it is announced.
 const OWN_ANSWERS_HOLD: Duration = Duration::from_secs(300);
 
+const MAY_HAVE_CHANGED: &str = "the server's tools may have changed since they were listed";
+
 /// How deep a call of the tool may nest.
 const DEEPEST: usize = 1 << 16;
 
@@ -60,13 +62,20 @@ impl Gatekeeper {
         if let Some(result) = self.answers.get(asked.arguments, now) {
             return Some(asked.reply(result));
         }
+        let is_stale = self.validator.cache().is_stale(&self.server, now);
         let result = match ValidationRequest::read(asked.arguments_given()) {
-            Ok(request) => request.answer(&request.judge(&self.validator, &self.server)),
+            Ok(request) => {
+                let mut reports = request.judge(&self.validator, &self.server);
+                for report in reports.iter_mut().filter(|_| is_stale) {
+                    report.warnings.push(MAY_HAVE_CHANGED.to_owned());
+                }
+                request.answer(&reports)
+            }
             Err(refusal) => refusal.answer(),
         };
         let result = self.complete(result);
         // What was judged without a list holds only until there is one.
-        if !self.validator.cache().is_stale(&self.server, now) {
+        if !is_stale {
             let holds_until = now.saturating_add(OWN_ANSWERS_HOLD);
             self.answers.keep(asked.arguments, &result, holds_until);
         }

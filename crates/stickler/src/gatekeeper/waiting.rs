@@ -10,7 +10,7 @@ use super::{Event, Gatekeeper, Outbox, Try};
 use crate::envelope::{Address, mentions, requests_in};
 use crate::headers::{CAPABILITIES_KEY, HeaderRefusal, VERSION_KEY};
 use crate::protocol::Revision;
-use crate::rules::MessageRule;
+use crate::rules::{MessageRule, Severity};
 use crate::tape::TapeBuffer;
 use crate::verdict::{Decision, Verdict};
 
@@ -170,6 +170,15 @@ pub(super) fn is_by_list(verdict: &Verdict, has_departed: bool) -> bool {
 pub(super) fn is_of_unknown_tool(verdict: &Verdict) -> bool {
     let is_refused = matches!(verdict.decision, Decision::Answer(_));
     is_refused && verdict.findings.iter().any(|finding| finding.rule == MessageRule::UnknownTool)
+}
+
+/// A call that goes on though a list that may have changed is against it: whoever reads the log wants to know.
+pub(super) fn raise_doubts(verdict: &mut Verdict) {
+    let by_list = [MessageRule::UnknownTool, MessageRule::InvalidArguments];
+    let doubts = verdict.findings.iter_mut().filter(|one| by_list.contains(&one.rule));
+    if verdict.decision == Decision::Forward {
+        doubts.for_each(|doubt| doubt.severity = doubt.severity.max(Severity::Warning));
+    }
 }
 
 /// What a request says of itself.

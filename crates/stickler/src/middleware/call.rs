@@ -39,7 +39,17 @@ impl ValidationMiddleware {
         let params = envelope.params?;
         let name = params.get("name").and_then(Node::as_str)?;
         case.subject.tool = Some(quoted(&name));
-        let result = self.check_arguments(incoming, &name, params.get("arguments"));
+        let result = self.check_arguments(&name, params.get("arguments"));
+        if self.validator.cache().is_stale(&self.server, incoming.now) {
+            // A list that may have changed is never the reason for a refusal, nor for a repair.
+            case.tell_each(withheld.shape);
+            case.tell_each(withheld.repeated);
+            if !case.is_refused() {
+                let doubts = result.findings().into_iter();
+                doubts.for_each(|doubt| case.remark(Finding { severity: Severity::Note, ..doubt }));
+            }
+            return None;
+        }
         if let Some(reason) = &result.unchecked {
             case.tell(unusable_schema(reason));
         }
@@ -99,16 +109,7 @@ impl ValidationMiddleware {
         name == DEFAULT_METHOD && known().is_some_and(|known| is_validation_tool(&known))
     }
 
-    /// A list that may have changed is never the reason for a refusal.
-    fn check_arguments(
-        &self,
-        incoming: Incoming<'_>,
-        name: &str,
-        arguments: Option<Node<'_>>,
-    ) -> ValidationResult {
-        if self.validator.cache().is_stale(&self.server, incoming.now) {
-            return ValidationResult::valid();
-        }
+    fn check_arguments(&self, name: &str, arguments: Option<Node<'_>>) -> ValidationResult {
         match arguments {
             Some(arguments) => self.validator.validate_node(&self.server, name, arguments),
             None => self

@@ -14,6 +14,9 @@ use crate::verdict::{Finding, Verdict};
 /// The members of an envelope.
 const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
+/// Characters of a line that is no message that are told.
+const NOISE_TOLD: usize = 200;
+
 /// Keys given twice that are told about one message.
 const REPEATS_TOLD: usize = 10;
 
@@ -28,7 +31,7 @@ impl ValidationMiddleware {
     pub(super) fn unreadable(&mut self, side: Side, bytes: &[u8], error: &SyntaxError) -> Verdict {
         let mut case = self.case(side);
         if side == Side::Server && !is_broken_message(bytes) {
-            case.tell(noise("a line on stdout that is not JSON"));
+            case.tell(noise("a line on stdout that is not JSON", bytes));
             return case.drop_or_forward();
         }
         let message = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
@@ -58,7 +61,8 @@ impl ValidationMiddleware {
     pub(super) fn noise(&mut self, Incoming { side, node, .. }: Incoming<'_>) -> Verdict {
         let mut case = self.case(side);
         if side == Side::Server {
-            case.tell(noise("JSON on stdout that is no JSON-RPC message"));
+            let text = node.raw().as_bytes();
+            case.tell(noise("JSON on stdout that is no JSON-RPC message", text));
             return case.drop_or_forward();
         }
         let finding = Finding::new(
@@ -151,9 +155,16 @@ pub(super) fn repeated_key(path: String) -> Finding {
     finding.at(path).with("once", "twice or more")
 }
 
-fn noise(message: &str) -> Finding {
+/// What a server prints may be why it does not work, and nobody else will see it.
+fn noise(message: &str, text: &[u8]) -> Finding {
+    let text = String::from_utf8_lossy(text.get(..NOISE_TOLD * 4).unwrap_or(text));
+    let text = text.trim();
+    let mut told: String = text.chars().take(NOISE_TOLD).collect();
+    if told.len() < text.len() {
+        told.push('…');
+    }
     Finding::new(MessageRule::StdoutNoise, message)
-        .with("one JSON-RPC message a line", "other text")
+        .with("one JSON-RPC message a line", format!("`{told}`"))
 }
 
 /// Whether text that is not JSON was meant to be a message. Text that merely looks odd is noise.

@@ -197,7 +197,7 @@ impl ValidationMiddleware {
         if self.session.announced(who).is_some_and(|announced| !announced.has(path)) {
             let message = format!("`{method}` needs `{path}`, which the {who} did not announce");
             let finding = Finding::new(MessageRule::Capability, message).at("/method");
-            case.tell(finding.with(format!("the capability `{path}`"), "not announced"));
+            case.tell(finding.with(format!("the capability `{path}`"), "none"));
         }
     }
 

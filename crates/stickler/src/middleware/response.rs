@@ -177,7 +177,7 @@ fn check_input_requests(
             let message = format!("`{method}` needs `{path}`, which the client did not announce");
             let place = format!("/result/inputRequests/{}", crate::tape::escape_segment(&key));
             let finding = Finding::new(MessageRule::Capability, message).at(place);
-            case.tell(finding.with(format!("the capability `{path}`"), "not announced"));
+            case.tell(finding.with(format!("the capability `{path}`"), "none"));
         }
     }
 }

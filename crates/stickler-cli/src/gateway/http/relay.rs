@@ -223,7 +223,8 @@ impl Exchange<'_> {
             }
         };
         lease.give_back();
-        if !is_json || bytes.is_empty() {
+        let is_message = || Address::of(&bytes).bearing != Bearing::Unknown;
+        if !is_json || bytes.is_empty() || !parts.status.is_success() && !is_message() {
             return self.no_message(answers, ids, parts, bytes);
         }
         let heard = self.conversation.hear_whole(&bytes);
@@ -242,7 +243,7 @@ impl Exchange<'_> {
                 self.give_up(ids, Code::Protocol, "the server refused the request");
                 Response::from_parts(parts, Body::whole(bytes))
             }
-            None => self.lost(answers, ids, "the server's answer could not be read"),
+            None => self.lost(answers, ids, "the server's answer is none to this request"),
         }
     }
 
