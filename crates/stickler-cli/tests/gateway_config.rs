@@ -250,72 +250,6 @@ fn on_stdio_one_of_several_servers_is_chosen() {
 }
 
 #[test]
-fn the_files_of_clients_are_read_too() {
-    let folder = Folder::new();
-    let server = scripted();
-    for (name, text) in [
-        (
-            ".mcp.json",
-            json!({ "mcpServers": { "files": { "command": "${SERVER}", "args": [], "timeout": 7 } } }),
-        ),
-        (
-            "mcp.json",
-            json!({ "inputs": [], "servers": { "files": {
-                "type": "stdio", "command": "${env:SERVER}", "env": { "A": "${NONE:-b}" },
-            } } }),
-        ),
-    ] {
-        let file = folder.file(name, &text.to_string());
-        let variables = [("SERVER", server.as_str()), ("STICKLER_LOG", "info")];
-        let mut gateway = Gateway::with_env(&["--config", &file], &variables);
-        gateway.shake_hands();
-        let answer = gateway.call(1, "echo", &json!({ "txt": "hi" }));
-        assert_eq!(answer["result"]["isError"], true, "{answer}");
-        let log = gateway.end().stderr;
-        assert!(log.contains("WARN files: call of `echo`"), "{log}");
-        let noted = log.contains("`timeout` of server `files` is not used here");
-        assert_eq!(noted, name == ".mcp.json", "{log}");
-    }
-}
-
-#[test]
-fn what_is_wrong_with_a_clients_file_has_a_place() {
-    let folder = Folder::new();
-    for (text, expected) in [
-        ("{\n  \"mcpServers\": {\n    \"a\": 1 } }", ":3:10: server `a` is a number"),
-        ("{ \"mcpServers\": { \"a\": {} } }", ":1:19: server `a` needs a `command` or a `url`"),
-        ("{\n\"mcpServers\": [,] }", ":2:16: expected a JSON value"),
-        ("{\n // mine\n}", ":2:2: "),
-        ("{ \"other\": {} }", ":1:1: no `mcpServers` and no `servers`"),
-        (
-            "{\"mcpServers\":{\"a\":{\"type\":\"sse\",\"url\":\"http://x/sse\"}}}",
-            ":1:28: server `a` speaks the HTTP+SSE transport of 2024-11-05",
-        ),
-        (
-            "{\"servers\":{\"a\":{\"command\":\"x\",\"env\":{\"K\":\"${input:key}\"}}}}",
-            ":1:43: `${input:key}` is something that only the client knows",
-        ),
-    ] {
-        let file = folder.file("claude_desktop_config.json", text);
-        let end = run(&["--config", &file], &[]);
-        let expected = format!("{file}{expected}");
-        assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
-    }
-}
-
-#[test]
-fn servers_that_are_disabled_are_not_run_unless_they_are_asked_for() {
-    let folder = Folder::new();
-    let server =
-        |text: &str| json!({ "command": "sh", "args": ["-c", format!("echo {text} >&2")] });
-    let mut text = json!({ "mcpServers": { "a": server("here is a"), "b": server("here is b") } });
-    text["mcpServers"]["a"]["disabled"] = true.into();
-    let file = folder.file(".mcp.json", &text.to_string());
-    assert!(run(&["--config", &file], &[]).stderr.contains("here is b"));
-    assert!(run(&["--config", &file, "--server", "a"], &[]).stderr.contains("here is a"));
-}
-
-#[test]
 fn a_legacy_request_without_a_session_is_told_how_to_get_one() {
     let gateway = support::http::Gateway::scripted(&[]);
     let lost = gateway.post(&[], r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#);
@@ -350,22 +284,6 @@ fn a_byte_order_mark_is_skipped_in_both_formats() {
 }
 
 #[test]
-fn json_is_read_as_json_however_it_begins() {
-    let folder = Folder::new();
-    for name in ["b.json", "client"] {
-        for comment in ["// mine\n{}", "\n/* mine */ {}"] {
-            let line = comment.find('/').unwrap() + 1;
-            let expected = format!(":{line}:1: expected a JSON value; comments are not JSON");
-            refusal(&folder, (name, comment), &expected);
-        }
-        for array in ["[]", "[ {\"mcpServers\": {}}]"] {
-            refusal(&folder, (name, array), ":1:1: the file is an array, expected an object");
-        }
-    }
-    refusal(&folder, ("b.json", "[\"a\"]"), ":1:1: the file is an array, expected an object");
-}
-
-#[test]
 fn a_folder_that_is_not_there_is_named() {
     let folder = Folder::new();
     let file = folder.file("stickler.toml", "[servers.a]\ncommand = 'true'\ncwd = 'none'\n");
@@ -375,17 +293,6 @@ fn a_folder_that_is_not_there_is_named() {
     let file = folder.file("stickler.toml", "[servers.a]\ncommand = '/none'\ncwd = '.'\n");
     let told = run(&["--config", &file], &[]).stderr;
     assert!(told.contains("cannot start `/none`: No such file"), "{told}");
-}
-
-#[test]
-fn a_file_with_nothing_but_disabled_servers_says_how_to_run_one() {
-    let folder = Folder::new();
-    let text = r#"{"mcpServers":{"a":{"command":"true","disabled":true}}}"#;
-    let end = run(&["--config", &folder.file(".mcp.json", text)], &[]);
-    assert_eq!(end.status, 2);
-    for wanted in ["are disabled: `a`", "`--server NAME` runs one all the same"] {
-        assert!(end.stderr.contains(wanted), "{}", end.stderr);
-    }
 }
 
 #[test]
@@ -413,25 +320,38 @@ fn the_element_of_a_list_that_is_wrong_is_named() {
 }
 
 #[test]
-fn what_is_misspelt_in_a_clients_file_is_told_what_was_meant() {
+fn what_cannot_work_is_told_with_its_place() {
     let folder = Folder::new();
-    for (text, expected) in [
+    let server = "[servers.a]\ncommand = 'cat'\n";
+    for (line, expected) in [
+        ("grace = 1e18", "1:9: `grace` must be at most 1000000000 seconds"),
+        ("request_timeout = 9223372036854775807", "at most 1000000000 seconds"),
+        ("max_children = 0", "1:16: `max_children` must be a whole number above 0"),
+        ("limits.message_bytes = 0", "must be a whole number above 0"),
+        ("listen = 'foo'", "1:10: `listen` must be a host and a port"),
+        ("listen = '127.0.0.1:99999'", "`listen` must be a host and a port"),
+        ("path = '/healthz'", "is not `/healthz`"),
+        ("path = '/a b'", "has only plain characters in it"),
+        ("allow_origins = ['https://a.example/']", "must be origins such as"),
+        ("allow_origins = ['https://*.example']", "must be origins such as"),
         (
-            r#"{"mcpServers":{"a":{"comand":"x","args":[]}}}"#,
-            ":1:21: `comand` is not a known setting; did you mean `command`?",
+            "[policy]\nSTK-107 = 'off'",
+            "2:1: `policy.STK-107` is not a known setting; rules are set",
         ),
-        (
-            r#"{"mcpservers":{}}"#,
-            ":1:2: `mcpservers` is not where clients keep their servers; did you mean `mcpServers`?",
-        ),
+        ("[policy]\nSTK-107 = 'off'", "`[policy.client]`"),
     ] {
-        refusal(&folder, (".mcp.json", text), expected);
+        let file = folder.file("stickler.toml", &format!("{line}\n{server}"));
+        let end = run(&["--config", &file], &[]);
+        let is_placed = end.stderr.contains(&format!("{file}:"));
+        assert_eq!((end.status, is_placed), (2, true), "{line}: {}", end.stderr);
+        assert!(end.stderr.contains(expected), "{line}: {}", end.stderr);
     }
-}
-
-#[test]
-fn a_server_that_is_named_twice_is_an_error() {
-    let folder = Folder::new();
-    let text = "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"a\":{\"command\":\"y\"}}}";
-    refusal(&folder, (".mcp.json", text), ":2:1: there is a server `a` already");
+    let end = run(&["--listen", ":8080", "--", "cat"], &[]);
+    assert_eq!((end.status, end.stderr.contains("a host and a port")), (2, true), "{}", end.stderr);
+    let end = run(&["--url", "http://user:s3cret@127.0.0.1:1/mcp"], &[]);
+    assert_eq!(end.status, 2);
+    assert!(end.stderr.contains("name or password") && !end.stderr.contains("s3cret"));
+    let end = run(&["--listen", "127.0.0.1:0", "--", "./no-such-program"], &[]);
+    assert_eq!(end.status, 3);
+    assert!(end.stderr.contains("cannot start `./no-such-program`"), "{}", end.stderr);
 }

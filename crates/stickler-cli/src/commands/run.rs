@@ -81,11 +81,6 @@ fn relay(endpoint: Endpoint) -> Outcome {
 /// How clients are served that come by HTTP; `None` when they do not.
 fn http_settings(run: RunSettings) -> Result<Option<HttpSettings>, Failure> {
     let Some(listen) = run.listen else { return Ok(None) };
-    if !listen.contains(':') {
-        return Err(Failure::Usage(format!(
-            "`{listen}` is no address to listen on: give a host and a port, such as 127.0.0.1:8787"
-        )));
-    }
     let token = run.token_env.map(|variable| {
         let token = std::env::var(&variable).ok().filter(|token| !token.is_empty());
         token.ok_or_else(|| Failure::Usage(format!("the variable `{variable}` holds no token")))

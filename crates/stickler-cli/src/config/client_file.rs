@@ -89,7 +89,7 @@ fn server(member: &Member, notes: &mut Vec<(Level, String)>) -> Result<Draft, Fa
                         "server `{name}` speaks the HTTP+SSE transport of 2024-11-05, which is not \
                          supported; Streamable HTTP (`\"type\": \"http\"`) is"
                     );
-                    return Err(Fault::new(&one.value.span, message));
+                    draft.refusal = Some(Fault::new(&one.value.span, message));
                 }
             }
             _ => unused.push(one),

@@ -36,6 +36,8 @@ pub(super) struct Draft {
     cwd: Option<Word>,
     url: Option<Word>,
     headers: Vec<(Word, Word)>,
+    /// Why it cannot be run, which matters only if it is to be.
+    pub(super) refusal: Option<Fault>,
 }
 
 impl Draft {
@@ -54,6 +56,7 @@ impl Draft {
             cwd: None,
             url: None,
             headers: Vec::new(),
+            refusal: None,
         })
     }
 
@@ -111,6 +114,9 @@ impl Draft {
 
     /// The server, with its variables replaced.
     pub(super) fn resolve(self, folder: &Path) -> Result<Configured, Fault> {
+        if let Some(refusal) = self.refusal {
+            return Err(refusal);
+        }
         let server = match (&self.command, &self.url) {
             (Some(command), _) => Server::Command(ServerCommand {
                 program: expand(command)?,

@@ -6,6 +6,15 @@ use clap::ValueEnum;
 
 use super::document::{Data, Value};
 
+/// Longer than anybody waits, and short enough to be counted with.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+
+pub(super) const ADDRESS: &str = "a host and a port, such as 127.0.0.1:8787";
+
+/// What a browser sends.
+pub(super) const ORIGINS: &str =
+    "origins such as \"https://app.example\", without a path, or \"*\" for all";
+
 /// What somebody wants a setting to be.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Given<'g> {
@@ -69,11 +78,41 @@ impl Given<'_> {
         fits.map_or_else(|| expected("a whole number, not negative"), Ok)
     }
 
+    /// A whole number of things that there must be.
+    pub(super) fn positive<T: TryFrom<u64>>(self) -> Outcome<T> {
+        let is_none = self.digits().is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
+        if is_none { expected("a whole number above 0") } else { self.whole() }
+    }
+
     /// A time in seconds, which may have a fraction.
     pub(super) fn seconds(self) -> Outcome<Duration> {
         let seconds = self.digits().and_then(|digits| digits.parse::<f64>().ok());
         let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        duration.map_or_else(|| expected("a number of seconds"), Ok)
+        match duration {
+            Some(duration) if duration <= LONGEST => Ok(duration),
+            Some(_) => expected(&format!("at most {} seconds", LONGEST.as_secs())),
+            None => expected("a number of seconds"),
+        }
+    }
+
+    /// Where clients come to: a host and a port.
+    pub(super) fn address(self) -> Outcome<Option<String>> {
+        let address = self.some_text()?;
+        let is_one = |address: &String| {
+            let parts = address.rsplit_once(':');
+            parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+        };
+        if address.as_ref().is_none_or(is_one) { Ok(address) } else { expected(ADDRESS) }
+    }
+
+    /// Pages that may come here.
+    pub(super) fn origins(self) -> Outcome<Vec<String>> {
+        let origins = self.texts()?;
+        let is_one = |origin: &String| {
+            let host = origin.split_once("://").map(|(_, host)| host);
+            origin == "*" || host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '*']))
+        };
+        if origins.iter().all(is_one) { Ok(origins) } else { expected(ORIGINS) }
     }
 
     /// One of the words that the command line knows too.

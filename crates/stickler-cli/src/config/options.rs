@@ -17,14 +17,20 @@ pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failu
     let run = &mut layer.run;
     let http = &options.http;
     if let Some(listen) = &http.listen {
-        run.listen = Some(listen.clone());
+        let address = Given::Word(listen).address();
+        run.listen = address.map_err(|Expected(what)| {
+            Failure::Usage(format!("`{listen}` is no address to listen on: give {what}"))
+        })?;
     }
     if let Some(path) = &http.path {
         run.path = table::path(Given::Word(path))
             .map_err(|Expected(what)| Failure::Usage(format!("`--path` must be {what}")))?;
     }
     if !http.allow_origin.is_empty() {
-        run.origins.clone_from(&http.allow_origin);
+        let origins = http.allow_origin.join(",");
+        run.origins = Given::Word(&origins)
+            .origins()
+            .map_err(|Expected(what)| Failure::Usage(format!("`--allow-origin` takes {what}")))?;
     }
     if let Some(variable) = &http.bearer_token_env {
         run.token_env = Some(variable.clone());

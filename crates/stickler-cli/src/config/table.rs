@@ -6,7 +6,7 @@ use stickler::{Action, MessageRule, Side};
 
 use super::document::{Data, Value};
 use super::fault::Fault;
-use super::given::{Expected, Given, TEXTS, expected};
+use super::given::{Expected, Given, ORIGINS, TEXTS, expected};
 use super::settings::{RunSettings, ServerSettings, WithoutTools};
 use crate::cli::{Answer, Help, Repair, UnknownFields};
 
@@ -46,14 +46,14 @@ fn put<T>(place: &mut T, value: Result<T, Expected>) -> Outcome {
 
 /// All but the policy, whose keys are the rules.
 pub(super) const SETTINGS: &[Setting] = &[
-    run("listen", |s, given| put(&mut s.listen, given.some_text())),
+    run("listen", |s, given| put(&mut s.listen, given.address())),
     run("path", |s, given| put(&mut s.path, path(given))),
-    run("allow_origins", |s, given| put(&mut s.origins, given.texts())),
+    run("allow_origins", |s, given| put(&mut s.origins, given.origins())),
     run("bearer_token_env", |s, given| put(&mut s.token_env, given.some_text())),
     run("log", |s, given| put(&mut s.log, given.choice())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
     server("keep_alive", |s, given| put(&mut s.keep_alive, pause(given))),
-    server("max_children", |s, given| put(&mut s.children, given.whole())),
+    server("max_children", |s, given| put(&mut s.children, given.positive())),
     server("max_sessions", |s, given| put(&mut s.sessions, given.whole())),
     server("grace", |s, given| put(&mut s.grace, given.seconds())),
     server("request_timeout", |s, given| {
@@ -93,13 +93,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         put(&mut s.gatekeeper.pause_after_failure, given.seconds())
     }),
     server("limits.message_bytes", |s, given| {
-        put(&mut s.validation.limits.message_bytes, given.whole())
+        put(&mut s.validation.limits.message_bytes, given.positive())
     }),
     server("limits.message_depth", |s, given| {
-        put(&mut s.validation.limits.message_depth, given.whole())
+        put(&mut s.validation.limits.message_depth, given.positive())
     }),
     server("limits.requests_in_flight", |s, given| {
-        put(&mut s.validation.limits.requests_in_flight, given.whole())
+        put(&mut s.validation.limits.requests_in_flight, given.positive())
     }),
     server("limits.tools_per_server", |s, given| {
         put(&mut s.validation.limits.tools_per_server, given.whole())
@@ -120,7 +120,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         put(&mut s.validation.limits.pattern_backtracks, given.whole())
     }),
     server("limits.verdict_steps", |s, given| {
-        put(&mut s.validation.limits.verdict_steps, given.whole())
+        put(&mut s.validation.limits.verdict_steps, given.positive())
     }),
     server("limits.explain_steps", |s, given| {
         put(&mut s.validation.limits.explain_steps, given.whole())
@@ -164,6 +164,7 @@ pub(super) fn complaint(key: &str, value: &Value, expected: &Expected) -> Fault 
             }
             format!("`{key}` must be {expected}")
         }
+        Data::List(_) if expected == ORIGINS => format!("`{key}` must be {expected}"),
         // What cannot be right whatever it is, and what is only not one of those allowed.
         Data::Text(_) | Data::Number(_) => format!("`{key}` must be {expected}"),
         _ => format!("`{key}` is {}, expected {expected}", value.kind()),
@@ -192,7 +193,10 @@ pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
     if is_path(&path) && path != "/healthz" {
         return Ok(path);
     }
-    expected("a path such as \"/mcp\", which begins with `/` and does not end with it")
+    expected(
+        "a path such as \"/mcp\", which begins with `/`, does not end with it, has only plain \
+         characters in it, and is not `/healthz`",
+    )
 }
 
 /// Zero is for ever.

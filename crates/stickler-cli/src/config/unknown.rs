@@ -17,6 +17,13 @@ pub(super) fn setting(within: &str, member: &Member, is_for_all: bool) -> Fault 
     if within.starts_with("policy.") && within != "policy." {
         return Fault::new(&member.key_span, rule(key));
     }
+    if within == "policy." && did_you_mean(key, ["client", "server"]).is_empty() {
+        let message = format!(
+            "`policy.{key}` is not a known setting; rules are set in `[policy.client]` for what the \
+             client sends, and in `[policy.server]` for what the server does"
+        );
+        return Fault::new(&member.key_span, message);
+    }
     let known = known(within, is_for_all);
     let meant = in_another_table(key, is_for_all).unwrap_or_else(|| did_you_mean(key, known.all()));
     let meant = if meant.is_empty() { known.listed_for(member) } else { meant };
@@ -121,7 +128,7 @@ mod tests {
                 "test.toml:1:2: `gateway` is not a known setting; \
                  the tables here are `limits`, `policy`, `protocol_schema`, `servers`",
                 "test.toml:2:9: `limits.x` is not a known setting; there are no tables here",
-                "test.toml:4:1: `policy.x` is not a known setting; there are no settings here",
+                "test.toml:4:1: `policy.x` is not a known setting; rules are set in `[policy.client]` for what the client sends, and in `[policy.server]` for what the server does",
                 "test.toml:7:12: `gateway` is not a known setting; \
                  the tables here are `limits`, `policy`, `env`, `headers`",
             ]

@@ -85,7 +85,7 @@ impl Log {
             match finding.severity {
                 // It is not why anything became of the message.
                 Severity::Note => {
-                    self.say(Level::Info, &format!("{what} from the {sender}: {told}"))
+                    self.say(Level::Info, &format!("{what} from the {sender}: {told}"));
                 }
                 Severity::Warning | Severity::Error => {
                     self.say(Level::Warn, &format!("{what} from the {sender} {fate}: {told}"));

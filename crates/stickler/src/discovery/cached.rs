@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::ToolDefinition;
+use crate::config::ValidationConfig;
 use crate::example;
 use crate::headers::Mirror;
 use crate::schema::{CompiledSchema, Members, SchemaGraph};
@@ -73,6 +74,15 @@ impl CachedSchema {
             && self.documentation == tool.documentation
             && self.registered_example == tool.example
             && self.raw == *schema
+    }
+
+    /// Where it is documented: as its server says, or by the template of the configuration.
+    pub(crate) fn documented_at(&self, config: &ValidationConfig, server: &str) -> Option<String> {
+        self.documentation.clone().or_else(|| {
+            let template = config.documentation_url.as_ref()?;
+            let server = super::server_of(server);
+            Some(template.replace("{server}", server).replace("{tool}", &self.tool))
+        })
     }
 
     /// Arguments that the schema accepts: the registered example, else one made from the schema.

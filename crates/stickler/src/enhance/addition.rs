@@ -53,7 +53,7 @@ fn about_arguments(
     }
     let _ = writeln!(text, "Required: [{}]", list(&schema.required));
     let _ = writeln!(text, "Valid fields: [{}]", list(&schema.properties));
-    if let Some(link) = documentation(schema, config, server) {
+    if let Some(link) = schema.documented_at(config, server) {
         let _ = writeln!(text, "Documentation: {link}");
     }
     if let Some(example) = schema.example() {
@@ -76,13 +76,6 @@ fn suggestion(schema: &CachedSchema, complaint: &Complaint, distance: usize) -> 
     let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
     let nearest = suggest::nearest(&field, known, distance);
     nearest.first().map(|best| format!("Did you mean `{}` instead of `{field}`?", best.name))
-}
-
-fn documentation(schema: &CachedSchema, config: &ValidationConfig, server: &str) -> Option<String> {
-    schema.documentation.clone().or_else(|| {
-        let template = config.documentation_url.as_ref()?;
-        Some(template.replace("{server}", server).replace("{tool}", &schema.tool))
-    })
 }
 
 fn list(names: &[String]) -> String {

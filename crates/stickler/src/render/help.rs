@@ -82,7 +82,10 @@ impl McpValidator {
         }
         let cached = self.cache().get(server, tool);
         let parts = match &cached {
-            Some(schema) => Parts::new(schema, result, self.config().mask_values),
+            Some(schema) => Parts {
+                documentation: schema.documented_at(self.config(), server),
+                ..Parts::new(schema, result, self.config().mask_values)
+            },
             None => Parts::without_schema(tool, result),
         };
         HelpPrompt(match detail {
@@ -109,6 +112,7 @@ fn render_within(parts: &Parts<'_>, budget: usize) -> String {
 struct Parts<'p> {
     tool: &'p str,
     description: &'p str,
+    documentation: Option<String>,
     problems: Vec<String>,
     truncated: bool,
     required: Vec<Field>,
@@ -155,6 +159,7 @@ impl<'p> Parts<'p> {
         Self {
             tool,
             description: "",
+            documentation: None,
             problems: result.errors.iter().map(problem).collect(),
             truncated: result.truncated,
             required: Vec::new(),
@@ -194,9 +199,13 @@ impl Field {
 
 fn render(parts: &Parts<'_>, detail: &Detail) -> String {
     let mut text = format!("Tool call failed for: {}\n", tokens::cut(parts.tool, detail.name));
-    if !parts.description.is_empty() && detail.description > 0 {
-        let description = tokens::cut(parts.description.trim(), detail.description);
-        section(&mut text, "Description", &description);
+    let has_description = !parts.description.is_empty() || parts.documentation.is_some();
+    if has_description && detail.description > 0 {
+        let mut body = tokens::cut(parts.description.trim(), detail.description);
+        if let Some(place) = &parts.documentation {
+            let _ = write!(body, "\nDocumentation: {place}");
+        }
+        section(&mut text, "Description", body.trim_start());
     }
     if !parts.problems.is_empty() {
         section(&mut text, "Problems", &problems(parts, detail));

@@ -12,6 +12,11 @@ pub(super) fn parse(url: &str) -> Result<Uri, String> {
         unusable("it cannot be read; blanks and other special characters in it must be encoded")
     })?;
     match uri.scheme_str() {
+        Some("http" | "https") if uri.authority().is_some_and(|one| one.as_str().contains('@')) => {
+            Err(unusable(
+                "it has a name or password in it, which is not sent; give them in a header instead",
+            ))
+        }
         Some("http" | "https") if uri.authority().is_some() => Ok(uri),
         _ => Err(unusable("it must begin with `http://` or `https://`")),
     }
@@ -44,6 +49,7 @@ mod tests {
             ("https://user:s3cret@api.example/a b", "`https://`"),
             ("https://user:s3cret/x@api.example/a b", "`https://`"),
             ("https://s3cret s3cret/", "`https://`"),
+            ("https://user:s3cret@api.example/mcp?key=1", "name or password"),
             ("ftp://user:s3cret@api.example/x", "`ftp://`"),
             ("ftp://api.example/s3cret", "`ftp://api.example`"),
             ("s3cret", "the URL is not usable"),
@@ -54,6 +60,6 @@ mod tests {
             let told = parse(url).unwrap_err();
             assert!(told.contains(start) && !told.contains("s3cret"), "{url}: {told}");
         }
-        assert!(parse("https://user:s3cret@api.example/mcp?key=1").is_ok());
+        assert!(parse("https://api.example/mcp?key=1").is_ok());
     }
 }
