@@ -15,7 +15,7 @@ pub(crate) fn complain(label: &str, message: &str) {
 pub(crate) fn report_handler() -> GraphicalReportHandler {
     let theme =
         if wants_colour() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false)
+    GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false)
 }
 
 fn wants_colour() -> bool {

@@ -64,13 +64,23 @@ impl Connection {
         let listener = Listener::new(&mode);
         let changed = Arc::clone(&listener.changed);
         let unreachable = |reason: String| {
-            let message = format!("cannot start or reach `{}`: {reason}", config.name);
+            let message = match &config.place {
+                Place::Command { program, .. } => {
+                    format!("`{program}` was started, but no conversation came of it: {reason}")
+                }
+                // What follows may be a secret.
+                Place::Url { url, .. } => {
+                    let url = url.split(['?', '#']).next().unwrap_or_default();
+                    format!("cannot reach `{url}`: {reason}")
+                }
+            };
             Error::new(Code::CannotStart, message)
         };
         let (starting, child): (_, Option<tokio::process::Child>) = match &config.place {
-            Place::Command { .. } => {
-                let (transport, child) =
-                    LineTransport::start(config).map_err(|error| unreachable(error.to_string()))?;
+            Place::Command { program, .. } => {
+                let (transport, child) = LineTransport::start(config).map_err(|error| {
+                    Error::new(Code::CannotStart, format!("cannot start `{program}`: {error}"))
+                })?;
                 let starting = listener.serve_with_lifecycle(transport, mode);
                 (futures_util::future::Either::Left(starting), Some(child))
             }

@@ -24,7 +24,7 @@ pub(crate) fn run(options: &CallOptions) -> Outcome {
     runtime.block_on(async {
         let mut client = McpClient::new(server(options)?).map_err(|error| usage(&error))?;
         client.enable_validation(ValidationConfig::from(&options.checks));
-        client.connect().await.map_err(|error| Failure::Unreachable(error.to_string()))?;
+        client.connect().await.map_err(|error| unreachable(&error))?;
         let arguments = arguments(&client, &options.tool, given, &pairs);
         let outcome = client.call_tool(&options.tool, arguments.clone()).await;
         client.close().await;
@@ -96,6 +96,14 @@ fn exit(outcome: &Result<ToolCallResult, Error>) -> Exit {
         ) => Exit::Unreachable,
         Err(_) => Exit::Findings,
     }
+}
+
+fn unreachable(error: &Error) -> Failure {
+    let message = error.to_string();
+    let wants_token = message.contains("Auth required");
+    let hint = "\n\nhint: the server wants a token; name the variable that holds one with \
+        `--bearer-token-env`";
+    Failure::Unreachable(format!("{message}{}", if wants_token { hint } else { "" }))
 }
 
 fn usage(error: &Error) -> Failure {
