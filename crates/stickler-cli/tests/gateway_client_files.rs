@@ -8,32 +8,16 @@
 )]
 
 mod support {
+    pub(crate) mod files;
     pub(crate) mod folder;
     pub(crate) mod http;
     pub(crate) mod stdio;
 }
 
 use serde_json::json;
+use support::files::{refusal, run, scripted};
 use support::folder::Folder;
-use support::http::scripted_server;
-use support::stdio::{End, Gateway};
-
-fn scripted() -> String {
-    scripted_server().to_str().unwrap().to_owned()
-}
-
-/// Runs it with nothing to say, to its end.
-fn run(arguments: &[&str], variables: &[(&str, &str)]) -> End {
-    Gateway::with_env(arguments, variables).end()
-}
-
-/// What a file is told that cannot be used.
-fn refusal(folder: &Folder, (name, text): (&str, &str), expected: &str) {
-    let file = folder.file(name, text);
-    let end = run(&["--config", &file], &[]);
-    let expected = format!("error: {file}{expected}");
-    assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
-}
+use support::stdio::Gateway;
 
 #[test]
 fn the_files_of_clients_are_read_too() {

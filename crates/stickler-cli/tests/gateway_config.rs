@@ -9,6 +9,7 @@
 )]
 
 mod support {
+    pub(crate) mod files;
     pub(crate) mod folder;
     pub(crate) mod http;
     pub(crate) mod stdio;
@@ -17,18 +18,10 @@ mod support {
 use std::process::Command;
 
 use serde_json::{Value, json};
+use support::files::{refusal, run, scripted};
 use support::folder::Folder;
-use support::http::{call, initialize, scripted_server};
-use support::stdio::{End, Gateway};
-
-fn scripted() -> String {
-    scripted_server().to_str().unwrap().to_owned()
-}
-
-/// Runs it with nothing to say, to its end.
-fn run(arguments: &[&str], variables: &[(&str, &str)]) -> End {
-    Gateway::with_env(arguments, variables).end()
-}
+use support::http::{call, initialize};
+use support::stdio::Gateway;
 
 #[test]
 fn what_is_wrong_with_a_file_is_told_with_its_place() {
@@ -258,14 +251,6 @@ fn a_legacy_request_without_a_session_is_told_how_to_get_one() {
     for wanted in ["`Mcp-Session-Id`", "`initialize`"] {
         assert!(message.contains(wanted), "{message}");
     }
-}
-
-/// What a file is told that cannot be used.
-fn refusal(folder: &Folder, (name, text): (&str, &str), expected: &str) {
-    let file = folder.file(name, text);
-    let end = run(&["--config", &file], &[]);
-    let expected = format!("error: {file}{expected}");
-    assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
 }
 
 #[test]

@@ -10,42 +10,18 @@
 
 mod support {
     pub(crate) mod http;
+    pub(crate) mod modern;
     pub(crate) mod stdio;
 }
 
 use serde_json::{Value, json};
 use support::http::{Gateway, Open, initialize, scripted_server};
+use support::modern::{BOTH, ask};
 use support::stdio::until;
-
-fn meta() -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    })
-}
-
-/// A modern request, and its answer as it comes.
-fn ask(gateway: &Gateway, id: &str, method: &str, accept: &str, params: Value) -> Open {
-    let mut params = params;
-    params["_meta"]["io.modelcontextprotocol/protocolVersion"] =
-        meta()["io.modelcontextprotocol/protocolVersion"].clone();
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
-    let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-    let name = params["name"].as_str().unwrap_or("-");
-    let headers = [
-        ("mcp-protocol-version", "2026-07-28"),
-        ("mcp-method", method),
-        ("accept", accept),
-        ("mcp-name", name),
-    ];
-    gateway.open("POST", "/mcp", &headers, &body.to_string())
-}
-
-const BOTH: &str = "application/json, text/event-stream";
 
 fn subscribe(gateway: &Gateway, accept: &str) -> Open {
     let wanted = json!({ "notifications": { "toolsListChanged": true } });
-    ask(gateway, "my-sub", "subscriptions/listen", accept, wanted)
+    ask(gateway, ("my-sub", "subscriptions/listen"), wanted, (accept, &json!({})))
 }
 
 /// A server that says this about its first request.
@@ -69,7 +45,7 @@ fn a_request_that_the_server_cancels_still_has_its_answer_to_come() {
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     let result = r#"{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}"#;
     let gateway = saying(&format!("{cancelled}\n{result}"));
-    let mut answer = ask(&gateway, "mine", "prompts/list", BOTH, json!({}));
+    let mut answer = ask(&gateway, ("mine", "prompts/list"), json!({}), (BOTH, &json!({})));
     assert_eq!(answer.event().unwrap()["params"]["requestId"], "mine");
     let result = answer.event().unwrap();
     assert_eq!((&result["id"], result["result"].is_object()), (&json!("mine"), true));
@@ -95,7 +71,7 @@ fn what_a_server_logs_is_read_though_others_have_subscribed_or_left() {
     drop(subscribe(&gateway, BOTH));
     until("the server's log is read", || {
         let call = json!({ "name": "notify", "arguments": { "text": "x" } });
-        let mut answer = ask(&gateway, "mine", "tools/call", BOTH, call);
+        let mut answer = ask(&gateway, ("mine", "tools/call"), call, (BOTH, &json!({})));
         let first = answer.event().unwrap();
         first["method"] == "notifications/message"
     });
@@ -113,7 +89,7 @@ fn a_client_that_reads_too_slowly_is_told_so() {
     let script = format!("read -r line; for i in 1 2 3 4 5 6 7 8 9; do cat {file}; done; cat >&2");
     let gateway = Gateway::start(&["--", "sh", "-c", &script]);
     let params = json!({ "_meta": { "progressToken": "t" } });
-    let mut answer = ask(&gateway, "mine", "prompts/list", BOTH, params);
+    let mut answer = ask(&gateway, ("mine", "prompts/list"), params, (BOTH, &json!({})));
     // Others have an answer in time to come, and this one does not read.
     std::thread::sleep(std::time::Duration::from_secs(3));
     let mut last = Value::Null;

@@ -9,10 +9,12 @@
 
 mod support {
     pub(crate) mod http;
+    pub(crate) mod modern;
 }
 
 use serde_json::{Value, json};
 use support::http::{Gateway, call, scripted_server};
+use support::modern::{BOTH, ask};
 
 fn choosy() -> Gateway {
     Gateway::start(&["--", scripted_server().to_str().unwrap(), "--mode", "choosy"])
@@ -61,16 +63,7 @@ fn a_session_is_judged_by_its_own_list() {
 }
 
 fn modern(gateway: &Gateway, method: &str, params: Value, can_do: &Value) -> Value {
-    let mut params = params;
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": can_do,
-    });
-    let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
-    let name = params["name"].as_str().unwrap_or_default();
-    let all = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", method), ("mcp-name", name)];
-    let headers = if name.is_empty() { &all[..2] } else { &all[..] };
-    gateway.post(headers, &body.to_string()).json()
+    ask(gateway, ("mine", method), params, (BOTH, can_do)).finish().json()
 }
 
 #[test]

@@ -95,11 +95,7 @@ impl Wording {
         suggestions: Vec<String>,
         valid: &[&str],
     ) -> ValidationError {
-        let advice = match (suggestions.first(), valid) {
-            (Some(best), _) => format!("did you mean `{best}`?"),
-            (None, []) => "leave it out: there are no fields here.".to_owned(),
-            (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
-        };
+        let advice = advice(&suggestions, valid, "leave it out: there are no fields here.");
         let says = (format!("is not a known field; {advice}"), one_of(valid, "no fields"));
         self.unwanted(object_path, field, schema_path, suggestions, says)
     }
@@ -114,11 +110,7 @@ impl Wording {
         suggestions: Vec<String>,
         valid: &[&str],
     ) -> ValidationError {
-        let advice = match (suggestions.first(), valid) {
-            (Some(best), _) => format!("did you mean `{best}`?"),
-            (None, []) => "leave it out.".to_owned(),
-            (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
-        };
+        let advice = advice(&suggestions, valid, "leave it out.");
         let says = (format!("is not allowed here; {advice}"), one_of(valid, "no such field"));
         self.unwanted(object_path, field, schema_path, suggestions, says)
     }
@@ -348,6 +340,15 @@ fn one_of(names: &[&str], none: &str) -> String {
     match names {
         [] => none.to_owned(),
         names => format!("one of {}", listed(names)),
+    }
+}
+
+/// What to do about a field that is not wanted.
+fn advice(suggestions: &[String], valid: &[&str], without_others: &str) -> String {
+    match (suggestions.first(), valid) {
+        (Some(best), _) => format!("did you mean `{best}`?"),
+        (None, []) => without_others.to_owned(),
+        (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
     }
 }
 
