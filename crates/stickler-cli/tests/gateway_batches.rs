@@ -37,7 +37,7 @@ fn a_batch_where_there_are_none_is_answered_at_once() {
     assert!(is_refusal_without_id(&answer.json()), "{answer:?}");
 
     let upstream = Upstream::start(|message| usual(message).unwrap());
-    let gateway = Gateway::start(&["--log", "off", "--url", &upstream.url()]);
+    let gateway = Gateway::quietly(&["--url", &upstream.url()]);
     assert_eq!(gateway.post(&[], &initialize()).status, 200);
     let answer = gateway.post(&[("mcp-protocol-version", "2025-11-25")], &batch);
     assert!(is_refusal_without_id(&answer.json()), "{answer:?}");
@@ -71,7 +71,7 @@ fn every_call_of_a_batch_that_waits_for_the_tools_of_a_url_is_answered() {
         }
         None => usual(message).unwrap(),
     });
-    let gateway = Gateway::start(&["--log", "off", "--url", &upstream.url()]);
+    let gateway = Gateway::quietly(&["--url", &upstream.url()]);
     let headers = [("mcp-session-id", "s"), ("mcp-protocol-version", "2025-03-26")];
     let call = |id: u32, arguments: Value| -> Value {
         serde_json::from_str(&call(id, "echo", &arguments)).unwrap()
@@ -97,7 +97,7 @@ fn a_batch_does_not_answer_for_a_request_of_another_post_that_has_the_same_id() 
             json_answer(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": {} }))
         })
     });
-    let gateway = Gateway::start(&["--log", "off", "--url", &upstream.url()]);
+    let gateway = Gateway::quietly(&["--url", &upstream.url()]);
     let headers = [("mcp-session-id", "s"), ("mcp-protocol-version", "2025-03-26")];
     std::thread::scope(|scope| {
         let first = scope.spawn(|| gateway.post(&headers, &ping(7).to_string()).json());

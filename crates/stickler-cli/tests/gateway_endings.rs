@@ -30,7 +30,7 @@ const AGREE: &str = r#"read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"pr
 const LONG: usize = 3 << 20;
 
 fn with_shell(script: &str) -> Gateway {
-    Gateway::start(&["--log", "off", "--", "sh", "-c", script])
+    Gateway::quietly(&["--", "sh", "-c", script])
 }
 
 fn modern_headers(method: &str) -> [(&str, &str); 2] {
@@ -175,7 +175,7 @@ fn what_waits_for_a_server_elsewhere_is_told_that_the_gateway_ends() {
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n";
         format!("{head}{{\"jsonrpc\"").into_bytes()
     });
-    let gateway = Gateway::start(&["--log", "off", "--url", &upstream.url()]);
+    let gateway = Gateway::quietly(&["--url", &upstream.url()]);
     let port = gateway.port;
     let waiting = ["nothing", "half"].map(|id| {
         std::thread::spawn(move || {

@@ -75,7 +75,7 @@ fn growth(most: &str, before: usize, sessions: usize, call: &Value) -> Option<us
     // With a thread and an arena for each of many cores, memory takes longer to settle.
     let variables =
         [("STICKLER_MAX_SESSIONS", most), ("TOKIO_WORKER_THREADS", "2"), ("MALLOC_ARENA_MAX", "2")];
-    let gateway = Gateway::start_with(&["--log", "off", "--url", &upstream.url()], &variables);
+    let gateway = Gateway::launch(&["--url", &upstream.url()], &variables, false);
     open_and_leave(&gateway, before, call);
     let before = resident_bytes(&gateway)?;
     open_and_leave(&gateway, sessions, call);

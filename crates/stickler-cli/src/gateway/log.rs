@@ -102,10 +102,21 @@ impl Log {
                 Level::Info => "INFO",
                 Level::Debug => "DEBUG",
             };
-            let line = on_one_line(&format!("stickler {label} {}: {text}", self.server));
-            // Nothing can be done about a standard error that is gone.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            self.write(label, text);
         }
+    }
+
+    /// What everybody wants to know who wants to know anything.
+    pub(crate) fn announce(&self, text: &str) {
+        if self.level > Level::Off {
+            self.write("INFO", text);
+        }
+    }
+
+    fn write(&self, label: &str, text: &str) {
+        let line = on_one_line(&format!("stickler {label} {}: {text}", self.server));
+        // Nothing can be done about a standard error that is gone.
+        let _ = writeln!(std::io::stderr(), "{line}");
     }
 }
 

@@ -8,9 +8,9 @@ mod building;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Once;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -49,25 +49,29 @@ impl Gateway {
         Self::start_with(arguments, &[])
     }
 
+    /// One that says a lot which nobody wants to read.
+    pub(crate) fn quietly(arguments: &[&str]) -> Self {
+        Self::launch(arguments, &[], false)
+    }
+
     /// With variables of the environment.
     pub(crate) fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let port = free_port();
-        let child = Command::new(env!("CARGO_BIN_EXE_stickler"))
-            .args(["run", "--grace", "1", "--listen", &format!("127.0.0.1:{port}")])
+        Self::launch(arguments, variables, true)
+    }
+
+    pub(crate) fn launch(arguments: &[&str], variables: &[(&str, &str)], is_shown: bool) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
+            .args(["run", "--grace", "1", "--listen", "127.0.0.1:0"])
             .args(arguments)
             .env("STICKLER_TEST_TOKEN", "secret")
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let gateway = Self { child, port };
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < deadline, "the gateway does not listen");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        gateway
+        let port = port_told(child.stderr.take().unwrap(), is_shown);
+        Self { child, port }
     }
 
     pub(crate) fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
@@ -112,6 +116,22 @@ impl Drop for Gateway {
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let _ = self.child.wait();
     }
+}
+
+/// The port that a gateway says it listens on. What it says is shown, or not.
+fn port_told(stderr: ChildStderr, is_shown: bool) -> u16 {
+    let (told, port) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            let place = line.split_once("listening on http://127.0.0.1:").map(|(_, place)| place);
+            let port = place.and_then(|place| place.split('/').next()?.parse().ok());
+            port.map(|port: u16| told.send(port));
+            if is_shown {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+        }
+    });
+    port.recv_timeout(Duration::from_secs(20)).unwrap()
 }
 
 pub(crate) fn initialize() -> String {

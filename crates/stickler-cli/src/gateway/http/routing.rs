@@ -95,7 +95,7 @@ impl Router {
     pub(super) fn say_where(&self, address: SocketAddr) {
         for Route { paths, front, .. } in &self.routes {
             let path = paths.first().map(String::as_str).unwrap_or_default();
-            front.log.say(Level::Info, &format!("listening on http://{address}{path}"));
+            front.log.announce(&format!("listening on http://{address}{path}"));
         }
         if !address.ip().is_loopback() && self.is_open {
             self.warn(&format!("{address} is open to other machines, without a token"));
