@@ -101,6 +101,20 @@ fn every_request_of_a_batch_is_answered_whatever_becomes_of_it() {
     }
 }
 
+#[test]
+fn what_is_refused_of_a_batch_is_answered_though_only_notifications_go_on() {
+    let accepted = b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
+    let upstream = Upstream::start(move |message| {
+        if message.is_array() { accepted.to_vec() } else { usual(message).unwrap() }
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let notification = json!({ "jsonrpc": "2.0", "method": "notifications/x" });
+    let wrong = json!({ "jsonrpc": "2.0", "id": 2, "method": 5 });
+    let batch = json!([wrong, notification]).to_string();
+    let answer = gateway.post(&[("mcp-protocol-version", "2025-03-26")], &batch);
+    assert_eq!((answer.status, &answer.json()[0]["id"]), (200, &json!(2)), "{answer:?}");
+}
+
 /// A server of 2025-03-26 that answers batches so, with a client on stdio in front of it. Gives the answers to
 /// two requests in one batch.
 fn batch_on_stdio(answer: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static) -> Vec<Value> {

@@ -129,6 +129,10 @@ impl Fault {
         Self { code: json_rpc::HEADER_MISMATCH, message, data: json!({}) }
     }
 
+    fn unlike(name: &str) -> Self {
+        Self::mismatch(format!("the header `{name}` differs from the body"))
+    }
+
     fn no_member(key: &str) -> Self {
         Self {
             code: json_rpc::INVALID_PARAMS,
@@ -187,7 +191,7 @@ fn compare(name: &str, header: Option<&str>, body: &str) -> Result<(), Fault> {
     };
     match base64::decode(header) {
         Some(value) if value == body || is_same_number(&value, body) => Ok(()),
-        Some(_) => Err(Fault::mismatch(format!("the header `{name}` differs from the body"))),
+        Some(_) => Err(Fault::unlike(name)),
         None => Err(Fault::mismatch(format!("the header `{name}` is not well encoded"))),
     }
 }
@@ -241,8 +245,10 @@ mod tests {
             let found = headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.as_str())
         };
-        let params: Vec<_> =
-            headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
+        let params: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.to_lowercase(), Some(value.clone())))
+            .collect();
         let tool = |name: &str| {
             let tool = ToolDefinition::new(name).with_input_schema(schema(name)?);
             let cache = ToolSchemaCache::new();

@@ -181,3 +181,25 @@ fn a_list_whose_end_cannot_be_told_refuses_nothing() {
     let sent = link.client(call(7, "stats", json!({})));
     assert!(sent.client.is_empty(), "{sent:?}");
 }
+
+#[test]
+fn the_list_is_asked_for_as_the_client_that_waits_for_it() {
+    let mut link = Link::new();
+    let mut asked = call(7, "stat", json!({ "path": "a" }));
+    asked["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+    });
+    let waiting = link.client(asked);
+    let can_do = |request: &Value| {
+        request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone()
+    };
+    assert_eq!(can_do(&waiting.server[0]), json!({ "elicitation": {} }), "{waiting:?}");
+    // What declares nothing changes nothing.
+    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": { "requestId": 9 } }));
+    let mut page = list_of(&waiting.server[0], json!([stat()]));
+    page["result"]["nextCursor"] = json!("2");
+    let next = link.server(page);
+    assert_eq!(can_do(&next.server[0]), json!({ "elicitation": {} }), "{next:?}");
+}

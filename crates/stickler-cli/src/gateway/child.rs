@@ -50,8 +50,9 @@ impl ServerCommand {
             "npx" | "uvx" | "node" | "python" | "python3" | "docker" | "deno" | "bunx"
         );
         // What is given as code has no name.
-        let is_code =
-            || self.arguments.iter().any(|one| matches!(one.as_str(), "-c" | "-e" | "--eval"));
+        let is_option = |word: &&String| word.starts_with('-');
+        let mut options = self.arguments.iter().take_while(is_option);
+        let mut is_code = || options.any(|one| matches!(one.as_str(), "-c" | "-e" | "--eval"));
         let package = names.next().filter(|_| runner && !is_code());
         let chosen = package.map_or(first, String::as_str);
         let name = base_name(chosen);

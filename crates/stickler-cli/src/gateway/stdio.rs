@@ -325,8 +325,8 @@ impl Shared {
 
     fn send_later(&self, number: u64, outbox: &Outbox<'_>, own: &Sender<Own>) {
         for message in &outbox.to_server {
-            let is_request = || Address::of(message).bearing == Bearing::Request;
-            if self.unread.load(Ordering::SeqCst) >= UNREAD && !is_request() {
+            let is_answer = || Address::of(message).bearing == Bearing::Response;
+            if self.unread.load(Ordering::SeqCst) >= UNREAD && is_answer() {
                 self.log.say(Level::Warn, "the server does not read; an answer to it was dropped");
                 continue;
             }

@@ -126,7 +126,8 @@ impl McpConfig {
         let is_http = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
         if !uri.is_ok_and(|uri| is_http(&uri) && uri.authority().is_some()) {
             return refuse(format!(
-                "`{url}` is no URL of HTTP, such as `http://127.0.0.1:8000/mcp`"
+                "`{}` is no URL of HTTP, such as `http://127.0.0.1:8000/mcp`",
+                without_secrets(url)
             ));
         }
         for (name, value) in headers {
@@ -149,5 +150,14 @@ impl fmt::Debug for McpConfig {
             .field("name", &self.name)
             .field("place", place)
             .finish_non_exhaustive()
+    }
+}
+
+/// A URL as it can be told: what comes before the host or after the path may be a secret.
+pub(super) fn without_secrets(url: &str) -> String {
+    let plain = url.split(['?', '#']).next().unwrap_or_default();
+    match plain.split_once("://").map(|(scheme, rest)| (scheme, rest.rsplit_once('@'))) {
+        Some((scheme, Some((_, rest)))) => format!("{scheme}://{rest}"),
+        _ => plain.to_owned(),
     }
 }

@@ -14,6 +14,7 @@ use stickler::Era;
 use stickler::rules::Code;
 use tokio::task::JoinHandle;
 
+use super::config::without_secrets;
 use super::config::{McpConfig, Place};
 use super::http::HttpClient;
 use super::lines::LineTransport;
@@ -68,10 +69,8 @@ impl Connection {
                 Place::Command { program, .. } => {
                     format!("`{program}` was started, but no conversation came of it: {reason}")
                 }
-                // What follows may be a secret.
                 Place::Url { url, .. } => {
-                    let url = url.split(['?', '#']).next().unwrap_or_default();
-                    format!("cannot reach `{url}`: {reason}")
+                    format!("cannot reach `{}`: {reason}", without_secrets(url))
                 }
             };
             Error::new(Code::CannotStart, message)

@@ -178,7 +178,7 @@ impl ToolSchemaCache {
     /// Notes that what is known of a server's tools cannot be relied on.
     pub(crate) fn mark_stale(&self, server: &str) {
         let mut servers = write(&self.servers);
-        if let Some(tools) = servers.get_mut(server) {
+        if let Some(tools) = servers.get_mut(server).filter(|tools| !tools.freshness.changed) {
             *tools = Arc::new(tools.stale());
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::own::is_own_id;
+use super::own::{is_own_id, mentions_own_id};
 use super::{Gatekeeper, Outbox};
 use crate::envelope::RequestId;
 use crate::middleware::sum_up;
@@ -110,6 +110,9 @@ fn is_ours(part: &Part, message: &[u8]) -> bool {
         // The answer to a request that no client has in flight.
         (None, Some(RequestId::String(id))) => is_own_id(id),
         (Some("notifications/cancelled" | "notifications/progress"), _) => {
+            if !mentions_own_id(message) {
+                return false;
+            }
             let mut buffer = TapeBuffer::new();
             let Ok(tape) = buffer.read(message, DEEPEST) else { return false };
             let params = tape.root().get("params");

@@ -256,6 +256,7 @@ impl Gatekeeper {
         let verdict = self.middleware.handle(Side::Client, &message, now);
         let has_departed = self.middleware.departed() != before;
         if which == Try::First
+            && verdict.parts.is_empty()
             && is_by_list(&verdict, has_departed)
             && (self.list_is_old(now) || is_of_unknown_tool(&verdict) && self.can_ask(now))
         {

@@ -222,6 +222,12 @@ impl OwnRequests {
     }
 }
 
+/// Whether such an id may stand somewhere in a message.
+pub(super) fn mentions_own_id(message: &[u8]) -> bool {
+    let stands = |prefix: &str| memchr::memmem::find(message, prefix.as_bytes()).is_some();
+    stands(PREFIX) || stands(subscription::PREFIX)
+}
+
 /// Whether an id is one that a gateway makes for a question of its own.
 pub(super) fn is_own_id(id: &str) -> bool {
     let number = id.strip_prefix(PREFIX).or_else(|| id.strip_prefix(subscription::PREFIX));

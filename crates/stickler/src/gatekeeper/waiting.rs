@@ -43,7 +43,8 @@ impl Gatekeeper {
 
     pub(super) fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Outbox<'_>) {
         self.middleware.reserve(requests_in(&message));
-        self.capabilities = declared(&message, CAPABILITIES_KEY);
+        let declared = declared(&message, CAPABILITIES_KEY);
+        self.capabilities = declared.or_else(|| self.capabilities.take());
         self.held.push(message, now.saturating_add(self.settings.longest_wait));
         self.ask(out);
     }

@@ -92,21 +92,19 @@ pub(super) fn mirrored(mirrors: &[Mirror], params: Option<Node<'_>>) -> Vec<(Str
 
 /// The headers of one request that repeat arguments.
 #[derive(Debug, Clone, Default)]
-pub struct Mirrors(BTreeMap<String, String>);
+pub struct Mirrors(BTreeMap<String, Option<String>>);
 
 impl Mirrors {
-    /// Those that begin with [`PARAM`], their names in small letters. One that is given twice with two values
-    /// repeats nothing.
-    pub fn new(headers: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut all: BTreeMap<String, String> = BTreeMap::new();
+    /// Those that begin with [`PARAM`], their names in small letters; `None` for what is no text. One that is
+    /// given twice with two values repeats nothing.
+    pub fn new(headers: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        let mut all: BTreeMap<String, Option<String>> = BTreeMap::new();
         for (name, value) in headers {
-            all.entry(name)
-                .and_modify(|one| {
-                    if *one != value {
-                        one.clear();
-                    }
-                })
-                .or_insert(value);
+            match all.get_mut(&name) {
+                Some(known) if *known != value => *known = None,
+                Some(_) => {}
+                None => drop(all.insert(name, value)),
+            }
         }
         Self(all)
     }
@@ -128,8 +126,13 @@ impl Mirrors {
         let fault = |fault: Fault| fault.refusal(envelope.answerable_id());
         for (name, value) in mirrored(&tool.mirrors, envelope.params) {
             let key = format!("{PARAM}{}", name.to_ascii_lowercase());
-            let header = self.0.get(&key).map(String::as_str);
-            compare(&format!("Mcp-Param-{name}"), header, &value).map_err(fault)?;
+            let name = format!("Mcp-Param-{name}");
+            let header = match self.0.get(&key) {
+                Some(None) => return Err(fault(Fault::unlike(&name))),
+                Some(Some(header)) => Some(header.as_str()),
+                None => None,
+            };
+            compare(&name, header, &value).map_err(fault)?;
         }
         Ok(())
     }
@@ -137,7 +140,8 @@ impl Mirrors {
 
 #[cfg(test)]
 mod tests {
-    use super::Mirror;
+    use super::{Mirror, Mirrors};
+    use crate::discovery::{ToolDefinition, ToolSchemaCache};
     use serde_json::{Value, json};
 
     fn headers(properties: &Value) -> Vec<String> {
@@ -158,5 +162,20 @@ mod tests {
         assert!(headers(&json!({ "a": string("D".into()), "b": string("d".into()) })).is_empty());
         assert!(headers(&json!({ "a": { "type": "number", "x-mcp-header": "A" } })).is_empty());
         assert!(headers(&json!({ "a": { "type": "array", "x-mcp-header": "A" } })).is_empty());
+    }
+
+    #[test]
+    fn what_is_given_twice_or_is_no_text_repeats_nothing() {
+        let schema = json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A" } } });
+        let cache = ToolSchemaCache::new();
+        cache.populate("s", &[ToolDefinition::new("t").with_input_schema(schema)]);
+        let call = br#"{"id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":""}}}"#;
+        let passes = |values: &[Option<&str>]| {
+            let name = || "mcp-param-a".to_owned();
+            let all = values.iter().map(|value| (name(), value.map(str::to_owned)));
+            Mirrors::new(all).check(call, |tool| cache.get("s", tool)).is_ok()
+        };
+        assert!(passes(&[Some("")]) && passes(&[Some(""), Some("")]));
+        assert!(!passes(&[None]) && !passes(&[Some("x"), Some("y")]) && !passes(&[]));
     }
 }

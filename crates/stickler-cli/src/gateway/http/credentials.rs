@@ -4,11 +4,11 @@
 use std::hash::BuildHasher;
 
 use hyper::HeaderMap;
-use hyper::header::HeaderName;
+use hyper::header::{HeaderName, HeaderValue};
 
 /// What the names of headers have in them that say who somebody is: `Authorization`, `X-API-Key`,
-/// `Private-Token`, `Cookie`.
-const TELLING: [&str; 5] = ["auth", "key", "token", "secret", "cookie"];
+/// `Private-Token`. Cookies do not: those that balance load come and change within a session.
+const TELLING: [&str; 4] = ["auth", "key", "token", "secret"];
 
 /// Names that look like it, and are different with every request.
 const OTHERS: [&str; 2] = ["idempotency-key", "sec-websocket-key"];
@@ -16,8 +16,11 @@ const OTHERS: [&str; 2] = ["idempotency-key", "sec-websocket-key"];
 /// The same number for the same credentials; 0 where there are none.
 pub(super) fn context(headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
     let telling = headers.iter().filter(|(name, _)| tells(name));
-    // Their order says nothing.
-    telling.fold(0, |all, (name, value)| all ^ hasher.hash_one((name.as_str(), value.as_bytes())))
+    let number = |(name, value): (&HeaderName, &HeaderValue)| {
+        hasher.hash_one((name.as_str(), value.as_bytes()))
+    };
+    // Their order says nothing, and one that is given twice does not cancel itself.
+    telling.map(number).fold(0, u64::wrapping_add)
 }
 
 fn tells(name: &HeaderName) -> bool {
@@ -41,17 +44,23 @@ mod tests {
             let header = |(name, value): &(&'static str, &'static str)| {
                 (HeaderName::from_static(name), HeaderValue::from_static(value))
             };
-            context(&given.iter().map(header).collect::<HeaderMap>(), &hasher)
+            let mut headers = HeaderMap::new();
+            for (name, value) in given.iter().map(header) {
+                headers.append(name, value);
+            }
+            context(&headers, &hasher)
         };
         assert_eq!(
             context(&[("accept", "x"), ("mcp-param-key", "1"), ("idempotency-key", "2")]),
             0
         );
-        let alice = context(&[("x-api-key", "alice"), ("cookie", "a=b")]);
-        assert_eq!(alice, context(&[("cookie", "a=b"), ("accept", "x"), ("x-api-key", "alice")]));
+        let alice = context(&[("x-api-key", "alice"), ("private-token", "b")]);
+        let same = [("private-token", "b"), ("cookie", "x=y"), ("x-api-key", "alice")];
+        assert_eq!(alice, context(&same));
         for other in [
-            &[("x-api-key", "bob"), ("cookie", "a=b")][..],
+            &[("x-api-key", "bob"), ("private-token", "b")][..],
             &[("x-api-key", "alice")],
+            &[("x-api-key", "alice"), ("x-api-key", "alice")],
             &[("authorization", "alice")],
             &[],
         ] {

@@ -177,10 +177,6 @@ impl Subscriptions {
         all.insert(context, Subscription { task: tokio::spawn(work), used: Instant::now() });
     }
 
-    pub(super) fn end(&self, context: u64) {
-        self.all().remove(&context);
-    }
-
     pub(super) fn end_all(&self) {
         self.all().clear();
     }
@@ -208,7 +204,7 @@ mod tests {
         subscriptions.start(contexts.end, std::future::pending());
         assert!(!subscriptions.has(contexts.end));
         assert!(contexts.clone().all(|context| subscriptions.has(context)));
-        subscriptions.end(0);
+        subscriptions.all().remove(&0);
         subscriptions.start(contexts.end, std::future::pending());
         assert!(subscriptions.has(contexts.end));
     }

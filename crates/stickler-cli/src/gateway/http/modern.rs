@@ -32,7 +32,8 @@ fn text(value: &HeaderValue) -> &str {
 /// The headers of a request that repeat arguments.
 pub(super) fn mirrors(headers: &HeaderMap) -> Mirrors {
     let repeats = headers.iter().filter(|(name, _)| name.as_str().starts_with(PARAM));
-    Mirrors::new(repeats.map(|(name, value)| (name.as_str().to_owned(), text(value).to_owned())))
+    let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
+    Mirrors::new(repeats.map(|(name, value)| (name.as_str().to_owned(), text(value))))
 }
 
 /// The answer to such a request.

@@ -20,6 +20,7 @@ use super::mail::Parcel;
 use super::manners::{is_kind, version};
 use super::to_url::WeakProxy;
 use super::upstream::Upstream;
+use super::views::View;
 
 /// How long an exchange of our own may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,21 +29,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct ToUrl {
     proxy: WeakProxy,
     context: Mutex<Option<HeaderMap>>,
-    /// What the tool cache knows for this conversation alone.
-    view: Option<Arc<str>>,
+    /// What is learnt for it is kept until it is over.
+    _view: Arc<View>,
 }
 
 impl ToUrl {
-    pub(super) fn new(proxy: WeakProxy, view: Option<Arc<str>>) -> Self {
-        Self { proxy, context: Mutex::default(), view }
-    }
-}
-
-impl Drop for ToUrl {
-    fn drop(&mut self) {
-        if let (Some(view), Some(proxy)) = (&self.view, self.proxy.upgrade()) {
-            proxy.recipe.validator.cache().remove_server(view);
-        }
+    pub(super) fn new(proxy: WeakProxy, view: Arc<View>) -> Self {
+        Self { proxy, context: Mutex::default(), _view: view }
     }
 }
 

@@ -7,7 +7,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
-use stickler::envelope::{Address, Bearing, Glimpse, answers_in, mentions, requests_in};
+use stickler::envelope::{Address, Bearing, Glimpse, RequestId, answers_in, mentions, requests_in};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 use stickler::rules::json_rpc;
@@ -76,6 +76,9 @@ impl Client {
                 if is_json && is_answer(&bytes, &message, status) {
                     let heard = self.conversation.hear_whole(&bytes);
                     self.conversation.pass(heard).await;
+                    if status.is_success() && is_same_request(&bytes, &message) {
+                        return;
+                    }
                 }
                 (Code::Protocol, told(status, &bytes))
             }
@@ -130,7 +133,7 @@ impl Client {
 
     /// Passes the messages of a stream on, to its end or to the answer to a request.
     async fn events(&self, mut incoming: Incoming, request: Option<&Bytes>) -> Read {
-        let mut wanted = request.map(|request| requests_in(request)).unwrap_or_default();
+        let mut wanted = request.map(|one| Letter::of(one.clone()).requests()).unwrap_or_default();
         let mut framer = SseFramer::new(self.recipe.message_bytes());
         let mut read = Read::default();
         while let Some(Ok(frame)) = incoming.frame().await {
@@ -147,8 +150,7 @@ impl Client {
                         let Some(data) = event.data.filter(|_| event.is_message) else { continue };
                         let data = Bytes::from(data);
                         if !wanted.is_empty() {
-                            let answered = answers_in(&data);
-                            wanted.retain(|id| !answered.contains(id));
+                            strike_out(&mut wanted, &data);
                             read.is_answered = wanted.is_empty();
                         }
                         self.conversation.hear_whole(&data)
@@ -203,11 +205,25 @@ fn is_answer(body: &[u8], message: &[u8], status: StatusCode) -> bool {
     match address.bearing {
         Bearing::Batch => true,
         _ if address.id.is_none() => false,
-        _ => {
-            status.is_success()
-                || address.request_id(body) == Address::of(message).request_id(message)
-        }
+        _ => status.is_success() || is_same_request(body, message),
     }
+}
+
+/// Whether one message and another have the same id.
+fn is_same_request(one: &[u8], other: &[u8]) -> bool {
+    let id = Address::of(one).request_id(one);
+    id.is_some() && id == Address::of(other).request_id(other)
+}
+
+/// Takes out what a message answers.
+fn strike_out(wanted: &mut Vec<RequestId>, message: &[u8]) {
+    let address = Address::of(message);
+    let answered = match address.bearing {
+        Bearing::Response => address.request_id(message).into_iter().collect(),
+        Bearing::Batch => answers_in(message),
+        _ => return,
+    };
+    wanted.retain(|id| !answered.contains(id));
 }
 
 /// What an answer by HTTP that is none by JSON-RPC comes to, with what the server says of it.
@@ -222,7 +238,8 @@ fn told(status: StatusCode, body: &[u8]) -> String {
         }
         status => format!("the server answered with HTTP status {status}"),
     };
-    match words_of(body) {
+    let words = if status.is_success() { None } else { words_of(body) };
+    match words {
         Some(words) => format!("{reason}: {words}"),
         None => reason,
     }

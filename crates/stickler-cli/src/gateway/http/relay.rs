@@ -237,6 +237,9 @@ impl Exchange<'_> {
                 let all: Vec<Bytes> = answers.into_iter().chain([message]).collect();
                 reply::stream(&all, Source::Ended, None)
             }
+            None if ids.is_empty() && !answers.is_empty() => {
+                answered_with(answers, Code::Protocol, "the server gave no message")
+            }
             None if ids.is_empty() => Response::from_parts(parts, Body::whole(bytes)),
             None if !parts.status.is_success() => {
                 // Some servers refuse without looking at the id. The status says enough.

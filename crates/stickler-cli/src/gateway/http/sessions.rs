@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use stickler::view_of;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
+use super::views::View;
 use super::{Keeping, LAST_WORDS};
 use crate::config::Restart;
 use crate::gateway::child::ServerCommand;
@@ -40,7 +40,8 @@ pub(super) struct Sessions {
     pub(super) restart: Restart,
     pub(super) keep_alive: Duration,
     table: Mutex<HashMap<String, Arc<Session>>>,
-    /// The number of the next session's view of the server.
+    /// The server, and the number of the next process's own view of it.
+    view: Arc<View>,
     views: AtomicU64,
 }
 
@@ -62,8 +63,10 @@ impl Sessions {
     ) -> Arc<Self> {
         let idle = keeping.idle;
         let children = keeping.children.min(Semaphore::MAX_PERMITS);
+        let view = View::of_server(&recipe.name, &recipe.validator);
         let sessions = Arc::new(Self {
             command,
+            view,
             recipe,
             children: Arc::new(Semaphore::new(children)),
             log,
@@ -98,7 +101,7 @@ impl Sessions {
             Process::start(&self.command, self.grace, permit).map_err(NoSession::Failed)?;
         // Another process, and what it lists may depend on what its client can do.
         let view = self.next_view();
-        let gatekeeper = self.recipe.gatekeeper(&view, None);
+        let gatekeeper = self.recipe.gatekeeper(&view.name, None);
         let link = Box::new(ToPipe(Arc::clone(&process.pipe)));
         let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
         conversation.mail().keep_streams(tag(&name));
@@ -114,15 +117,15 @@ impl Sessions {
             process::listen(process, stdout, conversation, limit_and_log).await;
             if let Some(sessions) = sessions.upgrade() {
                 sessions.table().remove(&listed);
-                sessions.recipe.validator.cache().remove_server(&view);
             }
+            drop(view);
         });
         Ok((name, session))
     }
 
-    /// The name of a process's own view of the server.
-    pub(super) fn next_view(&self) -> Arc<str> {
-        view_of(&self.recipe.name, self.views.fetch_add(1, Ordering::Relaxed)).into()
+    /// A process's own view of the server.
+    pub(super) fn next_view(&self) -> Arc<View> {
+        self.view.narrow(self.views.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Ends a session; false when there is none of that name.

@@ -23,7 +23,7 @@ use super::dialled::{Dialled, Found};
 use super::numbering::{self, Numbered, Numbers};
 use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
-use super::views::Views;
+use super::views::{VIEWS, View, Views};
 use crate::gateway::backoff::Backoff;
 use crate::gateway::log::{Level, Log};
 
@@ -76,15 +76,9 @@ pub(super) struct Line {
     /// Judges what belongs to nobody, and subscribes to changes of the tools on behalf of all.
     own: Arc<Conversation>,
     is_subscribed: AtomicBool,
-    /// What the tool cache knows this server by, and what it is to clients that can do different things.
-    name: Arc<str>,
+    /// This process, and what it is to clients that can do different things.
+    view: Arc<View>,
     views: Views,
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        self.sessions.recipe.validator.cache().remove_server(&self.name);
-    }
 }
 
 /// Whose a number is.
@@ -140,11 +134,11 @@ impl Switchboard {
             Process::start(&sessions.command, sessions.grace, permit).map_err(NoSession::Failed)?;
         let opened = Arc::new_cyclic(|line| {
             let recipe = &sessions.recipe;
-            let name: Arc<str> = sessions.next_view();
-            let subscriber = recipe.subscriber(&name, Some(Revision::LATEST));
+            let view = sessions.next_view();
+            let subscriber = recipe.subscriber(&view.name, Some(Revision::LATEST));
             Line {
-                name,
-                views: Views::default(),
+                view,
+                views: Views::new(VIEWS),
                 process: Arc::clone(&process),
                 sessions: Arc::clone(sessions),
                 routes: Mutex::default(),
@@ -177,10 +171,11 @@ impl Line {
         mirrors: Mirrors,
     ) -> (Arc<Conversation>, OnDrop) {
         let dialled: Numbers = Arc::new(Mutex::new(Some(Vec::new())));
-        let link = Box::new(ToLine { line: Arc::clone(self), dialled: Arc::clone(&dialled) });
+        let view = self.views.get(&self.view, can_do);
         let recipe = &self.sessions.recipe;
-        let view = self.views.get(&recipe.validator, &self.name, can_do);
-        let gatekeeper = recipe.for_request(&view, Some(Revision::LATEST), mirrors);
+        let gatekeeper = recipe.for_request(&view.name, Some(Revision::LATEST), mirrors);
+        let (board, numbers) = (Arc::clone(self), Arc::clone(&dialled));
+        let link = Box::new(ToLine { line: board, dialled: numbers, _view: view });
         let conversation = conversation(&self.sessions, gatekeeper, link);
         let (shared, kept) = (Arc::clone(self), Arc::clone(&conversation));
         let hang_up = move || {
@@ -291,12 +286,16 @@ impl Line {
 
     async fn pass(&self, conversation: &Arc<Conversation>, message: &Bytes, number: u64) {
         let heard = conversation.hear_whole(message);
-        if tokio::time::timeout(PATIENCE, conversation.pass(heard)).await.is_err() {
+        let passing = Arc::clone(conversation);
+        let mut passing = Box::pin(async move { passing.pass(heard).await });
+        if tokio::time::timeout(PATIENCE, &mut passing).await.is_err() {
             let reason = "the client reads too slowly for a server that others share";
             self.sessions.log.say(Level::Warn, &format!("a request is given up: {reason}"));
             self.hang_up(number);
             let conversation = Arc::clone(conversation);
             tokio::spawn(async move {
+                // It may have been the answer.
+                let _ = tokio::time::timeout(FAREWELL, passing).await;
                 tell_end(&conversation, Code::Timeout, reason, FAREWELL).await;
             });
         }
@@ -348,6 +347,8 @@ impl Listener for Arc<Line> {
 struct ToLine {
     line: Arc<Line>,
     dialled: Numbers,
+    /// What is learnt for it is kept until it is over.
+    _view: Arc<View>,
 }
 
 impl Link for ToLine {

@@ -3,12 +3,12 @@
 use std::collections::hash_map::RandomState;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
-use stickler::{Era, Gatekeeper, Revision, view_of};
+use stickler::{Era, Gatekeeper, Revision};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -23,11 +23,10 @@ use super::listening::{Listening, Nowhere, Subscriptions};
 use super::manners::version;
 use super::modern;
 use super::own::ToUrl;
-use super::recent::Recent;
 use super::relay::{Exchange, Phase};
 use super::reply::{Answer, SESSION};
 use super::upstream::Upstream;
-use super::views::Views;
+use super::views::{VIEWS, View, Views};
 use crate::gateway::log::Log;
 use crate::gateway::recipe::Recipe;
 
@@ -43,11 +42,9 @@ pub(super) struct Proxy {
     /// Nobody outside can aim at a hash whose key he does not know.
     hasher: RandomState,
     sessions: KnownSessions,
-    /// Authorizations that tools are known for.
-    contexts: Mutex<Recent<u64, ()>>,
-    /// How many of either there may be.
-    most: usize,
-    /// What the server is to clients that can do different things.
+    /// The server, what it is to those with credentials, and to clients that can do different things.
+    view: Arc<View>,
+    contexts: Views,
     views: Views,
     /// The number of the next session's own view of the server.
     handshakes: AtomicU64,
@@ -64,6 +61,7 @@ impl Proxy {
     ) -> io::Result<Arc<Self>> {
         // Each exchange keeps its own time.
         let timeout = Arc::make_mut(&mut recipe.settings).request_timeout.take();
+        let view = View::of_server(&recipe.name, &recipe.validator);
         Ok(Arc::new(Self {
             recipe: Arc::new(recipe),
             upstream: Upstream::new(url, headers)?,
@@ -73,9 +71,9 @@ impl Proxy {
             started: Instant::now(),
             hasher: RandomState::new(),
             sessions: KnownSessions::new(keeping.sessions, keeping.idle),
-            contexts: Mutex::default(),
-            most: keeping.sessions.max(1),
-            views: Views::default(),
+            view,
+            contexts: Views::new(keeping.sessions.max(1)),
+            views: Views::new(VIEWS),
             handshakes: AtomicU64::new(1),
             subscriptions: Subscriptions::default(),
         }))
@@ -138,13 +136,13 @@ impl Proxy {
     /// Once the tools are known, the server is asked to tell when they change: once for all who
     /// come with the same authorization.
     fn subscribe(&self, context: u64, headers: HeaderMap) {
-        let server = self.server_name(context);
+        let view = self.view(context);
         let version = version(&headers);
         let Some(revision) = version.and_then(Revision::parse) else { return };
-        if !self.recipe.validator.cache().knows(&server) {
+        if !self.recipe.validator.cache().knows(&view.name) {
             return;
         }
-        let gatekeeper = self.recipe.subscriber(&server, Some(revision));
+        let gatekeeper = self.recipe.subscriber(&view.name, Some(revision));
         let (log, link) = (self.log.clone(), Box::new(Nowhere));
         let listening = Listening {
             conversation: Conversation::new(gatekeeper, link, log, self.started),
@@ -169,21 +167,9 @@ impl Proxy {
         credentials::context(headers, &self.hasher)
     }
 
-    /// The name of the server in the cache, for one authorization.
-    pub(super) fn server_name(&self, context: u64) -> Arc<str> {
-        if context == 0 {
-            return Arc::clone(&self.recipe.name);
-        }
-        let name = |context: u64| view_of(&self.recipe.name, context);
-        let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
-        contexts.insert(context, ());
-        if contexts.len() > self.most
-            && let Some((oldest, ())) = contexts.pop_oldest()
-        {
-            self.recipe.validator.cache().remove_server(&name(oldest));
-            self.subscriptions.end(oldest);
-        }
-        name(context).into()
+    /// The server as it is to whoever has that authorization.
+    fn view(&self, context: u64) -> Arc<View> {
+        self.contexts.get(&self.view, context)
     }
 
     /// Gives a number for what the client can do.
@@ -202,18 +188,13 @@ impl Proxy {
         context: u64,
         can_do: u64,
     ) -> Arc<Conversation> {
-        let server = self.server_name(context);
-        let view = self.views.get(&self.recipe.validator, &server, can_do);
+        let view = self.views.get(&self.view(context), can_do);
         let revision = version(headers).and_then(Revision::parse);
-        let gatekeeper = self.recipe.for_request(&view, revision, modern::mirrors(headers));
-        self.around(gatekeeper, None)
+        let gatekeeper = self.recipe.for_request(&view.name, revision, modern::mirrors(headers));
+        self.around(gatekeeper, view)
     }
 
-    fn around(
-        self: &Arc<Self>,
-        gatekeeper: Gatekeeper,
-        view: Option<Arc<str>>,
-    ) -> Arc<Conversation> {
+    fn around(self: &Arc<Self>, gatekeeper: Gatekeeper, view: Arc<View>) -> Arc<Conversation> {
         let link = Box::new(ToUrl::new(Arc::downgrade(self), view));
         Conversation::new(gatekeeper, link, self.log.clone(), self.started)
     }
@@ -225,22 +206,19 @@ impl Proxy {
         opens: bool,
         context: u64,
     ) -> Arc<Conversation> {
-        // Used with every request: what was learnt for it is needed as long as it is.
-        let server = self.server_name(context);
         let key = session_name(headers).map(|name| (name, context));
         if let Some(known) = key.as_ref().and_then(|key| self.sessions.get(key)) {
             return known;
         }
-        // What a server lists may depend on what was said in the handshake.
-        let view = (opens || key.is_some()).then(|| {
-            let number = self.handshakes.fetch_add(1, Ordering::Relaxed);
-            Arc::<str>::from(view_of(&server, number))
-        });
-        let name = view.as_ref().unwrap_or(&server);
+        let mut view = self.view(context);
+        if opens || key.is_some() {
+            // What a server lists may depend on what was said in the handshake.
+            view = view.narrow(self.handshakes.fetch_add(1, Ordering::Relaxed));
+        }
         let gatekeeper = if opens {
-            self.recipe.gatekeeper(name, None)
+            self.recipe.gatekeeper(&view.name, None)
         } else {
-            self.newcomer(name, headers, key.is_some())
+            self.newcomer(&view.name, headers, key.is_some())
         };
         let conversation = self.around(gatekeeper, view);
         if let Some(key) = key {

@@ -18,7 +18,7 @@ impl Exchange<'_> {
         let (code, reason) = unsent.told();
         self.conversation.say(Level::Warn, &format!("[{code}] {reason}"));
         let mut answer = self.given_up(answers, ids, code, &reason);
-        if code == Code::CannotStart {
+        if code == Code::CannotStart && matches!(answer.body(), Body::Whole(_)) {
             *answer.status_mut() = StatusCode::BAD_GATEWAY;
         }
         answer
@@ -35,7 +35,7 @@ impl Exchange<'_> {
     ) -> Answer {
         let status = parts.status;
         let reason = format!("the server gave no message (HTTP status {status})");
-        if ids.is_empty() || !status.is_success() {
+        if answers.is_empty() && (ids.is_empty() || !status.is_success()) {
             self.give_up(ids, Code::Protocol, &reason);
             return Response::from_parts(parts, Body::whole(bytes));
         }
