@@ -151,13 +151,7 @@ fn nothing_about_our_own_questions_reaches_the_client() {
 
 #[test]
 fn our_own_list_may_come_in_a_batch() {
-    let mut link = Link::new();
-    let mut hello = initialize();
-    hello["params"]["protocolVersion"] = json!("2025-03-26");
-    link.client(hello);
-    let mut reply = initialized(json!({ "tools": {} }));
-    reply["result"]["protocolVersion"] = json!("2025-03-26");
-    link.server(reply);
+    let mut link = Link::with_batches();
     link.client(json!({ "jsonrpc": "2.0", "id": 6, "method": "ping" }));
     let waiting = link.client(call(7, "stat", json!({ "pth": "a" })));
     let answer = json!({ "jsonrpc": "2.0", "id": 6, "result": {} });

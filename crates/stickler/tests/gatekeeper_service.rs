@@ -173,22 +173,9 @@ fn the_answer_to_another_call_of_the_same_id_is_no_answer_to_a_cancelled_questio
     assert_eq!(link.client(again.clone()).server, [again]);
 }
 
-/// A handshake of the revision that has batches.
-fn with_batches() -> Link {
-    let mut link = Link::new();
-    let mut hello = initialize();
-    hello["params"]["protocolVersion"] = json!("2025-03-26");
-    link.client(hello);
-    let mut reply = initialized(json!({ "tools": {} }));
-    reply["result"]["protocolVersion"] = json!("2025-03-26");
-    link.server(reply);
-    link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-    link
-}
-
 #[test]
 fn the_tool_is_listed_and_served_in_batches_too() {
-    let mut link = with_batches();
+    let mut link = Link::with_batches();
     let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
     let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" });
     let batch = json!([ping, list]);

@@ -56,6 +56,18 @@ impl Link {
         link
     }
 
+    /// After the handshake of the revision that has batches.
+    pub(crate) fn with_batches() -> Self {
+        let mut link = Self::new();
+        let (mut hello, mut reply) = (initialize(), initialized(json!({ "tools": {} })));
+        hello["params"]["protocolVersion"] = json!("2025-03-26");
+        reply["result"]["protocolVersion"] = json!("2025-03-26");
+        link.client(hello);
+        link.server(reply);
+        link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        link
+    }
+
     pub(crate) fn shake_hands(&mut self) {
         self.client(initialize());
         self.server(initialized(json!({ "tools": { "listChanged": true } })));
