@@ -3,6 +3,7 @@
 mod audit;
 mod call;
 mod checks;
+mod choices;
 mod lookup;
 #[cfg(test)]
 mod page;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use self::audit::{AuditOptions, Deny};
 pub(crate) use self::call::CallOptions;
 pub(crate) use self::checks::{Answer, CheckOptions, Help, Repair, UnknownFields};
+pub(crate) use self::choices::{Level, RestartWhen};
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
 pub(crate) use self::run::{HttpOptions, RunOptions};
 pub(crate) use self::validate::ValidateOptions;

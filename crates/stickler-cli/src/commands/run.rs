@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use stickler::ProtocolSchemas;
+use stickler_transport::Server;
 
 use crate::cli::RunOptions;
 use crate::config::{self, Configuration, Configured, RunSettings};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::gateway::{self, Endpoint, HttpSettings, Keeping, Level, Log, Recipe, Server};
+use crate::gateway::{self, Endpoint, HttpSettings, Keeping, Level, Log, Recipe};
 use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
     let Configuration { run, servers, notes } = config::load(options)?;
-    let log = Log { level: run.log, server: "configuration".into() };
+    let level = Level::from(run.log);
+    let log = Log { level, server: "configuration".into() };
     for (level, note) in &notes {
-        log.say(*level, note);
+        log.say((*level).into(), note);
     }
     let schemas = Arc::new(protocol_schema::load(&run.schemas)?);
-    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, run.log));
+    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, level));
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {

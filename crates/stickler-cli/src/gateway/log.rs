@@ -3,11 +3,10 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use clap::ValueEnum;
 use stickler::{Decision, Edit, Event, Severity, Side, Verdict};
 
 /// How much is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// Nothing
     Off,

@@ -20,17 +20,15 @@ use rustix::process::Signal;
 use stickler::envelope::{Address, Bearing};
 use stickler::frame::{Frame, LineFramer};
 use stickler::{Gatekeeper, Outbox, Side};
+use stickler_transport::way::Way;
+use stickler_transport::wire::Lines;
+use stickler_transport::{Addressee, Backoff, ServerCommand, exit_code, signal_group};
 
-use super::backoff::Backoff;
-use super::child::{ServerCommand, exit_code, signal_group};
 use super::footprint;
 use super::handshake::Handshake;
 use super::http::Keeping;
 use super::log::{Level, Log};
 use super::recipe::Recipe;
-use super::signals::Addressee;
-use super::way::Way;
-use super::wire::Lines;
 use crate::exit::Failure;
 
 /// Bytes asked for at once.

@@ -15,6 +15,8 @@ use stickler::frame::{Frame, LineFramer};
 use stickler::headers::VERSION;
 use stickler::tape::{Node, TapeBuffer};
 use stickler::{Side, is_own_subscription};
+use stickler_transport::http::{SESSION, Upstream};
+use stickler_transport::wire::Lines;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -23,11 +25,8 @@ use tokio::time::{Instant, timeout};
 use super::conversation::{Conversation, Link, Waits};
 use super::letter::Letter;
 use super::listening::Listening;
-use super::reply::SESSION;
-use super::upstream::Upstream;
 use crate::gateway::log::Log;
 use crate::gateway::recipe::Recipe;
-use crate::gateway::wire::Lines;
 
 /// Bytes asked for at once.
 const CHUNK: usize = 64 << 10;

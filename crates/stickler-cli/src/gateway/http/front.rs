@@ -11,13 +11,13 @@ use stickler::envelope::{Glimpse, mentions};
 use stickler::headers::VERSION_KEY;
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision, Side, error_reply};
+use stickler_transport::http::{Received, SESSION, Stalled, receive_within};
 
-use super::body::{self, Received, Stalled};
 use super::letter::Letter;
 use super::manners::{self, Hosts, is_loopback};
 use super::parting::Parting;
 use super::reading;
-use super::reply::{self, Answer, SESSION};
+use super::reply::{self, Answer};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
 use super::to_command;
@@ -166,7 +166,7 @@ impl Front {
         let received = if asks_first && incoming.size_hint().lower() > limit as u64 {
             Ok(Received::TooLarge(Bytes::new()))
         } else {
-            body::receive_within(incoming, limit, Some(BODY)).await
+            receive_within(incoming, limit, Some(BODY)).await
         };
         match received {
             Ok(Received::Whole(body)) => Ok(body),

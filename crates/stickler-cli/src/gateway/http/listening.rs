@@ -13,16 +13,13 @@ use stickler::envelope::Address;
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::rules::json_rpc;
 use stickler::{error_reply, is_own_subscription};
+use stickler_transport::http::{Received, Upstream, is_kind, receive};
+use stickler_transport::{Backoff, Restart, RestartWhen};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::body::{self, Received};
 use super::conversation::{Conversation, Link};
-use super::manners::is_kind;
 use super::own::{headers_for, post};
-use super::upstream::Upstream;
-use crate::config::{Restart, RestartWhen};
-use crate::gateway::backoff::Backoff;
 
 /// When a stream that has ended is opened again. Proxies end streams on which nothing happens.
 const AGAIN: Restart =
@@ -82,7 +79,7 @@ impl Listening {
             return self.events(response.into_body()).await;
         }
         let status = response.status();
-        if let Received::Whole(bytes) = body::receive(response.into_body(), self.limit).await {
+        if let Received::Whole(bytes) = receive(response.into_body(), self.limit).await {
             lease.give_back();
             self.hear(&bytes);
         }

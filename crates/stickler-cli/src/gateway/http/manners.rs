@@ -101,13 +101,6 @@ fn accepts(headers: &HeaderMap, counts: impl Fn(&[u8]) -> bool) -> bool {
     headers.get_all(ACCEPT).iter().any(|value| value.as_bytes().split(between).any(&counts))
 }
 
-/// Whether an answer is of that kind, whatever its parameters are.
-pub(super) fn is_kind(headers: &HeaderMap, name: &str) -> bool {
-    let kind = headers.get(CONTENT_TYPE).map(|kind| kind.as_bytes().trim_ascii_start());
-    let beginning = kind.and_then(|kind| kind.get(..name.len()));
-    beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(name.as_bytes()))
-}
-
 fn is_one_of(kind: &[u8], kinds: &[&str]) -> bool {
     kinds.iter().any(|one| kind.eq_ignore_ascii_case(one.as_bytes()))
 }
@@ -121,7 +114,7 @@ fn is_json(kind: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{accepts_streams, check_kinds, is_kind};
+    use super::{accepts_streams, check_kinds};
     use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
     use hyper::{HeaderMap, Method};
 
@@ -145,16 +138,6 @@ mod tests {
             assert!(!accepts_streams(&headers(&ACCEPT, &[accept])), "{accept}");
         }
         assert!(!accepts_streams(&HeaderMap::new()));
-    }
-
-    #[test]
-    fn kinds_are_the_same_in_any_case() {
-        for kind in ["text/event-stream", "Text/Event-Stream; charset=utf-8", " TEXT/EVENT-STREAM"]
-        {
-            assert!(is_kind(&headers(&CONTENT_TYPE, &[kind]), "text/event-stream"), "{kind}");
-        }
-        assert!(!is_kind(&headers(&CONTENT_TYPE, &["text/html"]), "text/event-stream"));
-        assert!(!is_kind(&HeaderMap::new(), "text/event-stream"));
     }
 
     #[test]

@@ -8,30 +8,24 @@
 //! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
 //! | `reading`, `streams`, `replay` | streams of such sessions, which can be taken up where they broke off |
-//! | `to_url`, `relay`, `deadline`, `own`, `upstream`, `opening` | a server that is reached by HTTP itself |
+//! | `to_url`, `relay`, `deadline`, `own`, `opening` | a server that is reached by HTTP itself |
 //! | `hop` | headers that belong to one connection and are not passed on |
 //! | `listening` | our own subscription to changes of such a server's tools |
 //! | `known`, `recent`, `credentials` | the sessions of such a server that are known here, and whose they are |
-//! | `url` | URLs as they are written |
-//! | `fetching` | one request and its whole answer |
 //! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
-//! | `asking` | a client of our own, for `stickler check` |
-//! | `old_transport` | servers that cannot be spoken to, told from others |
-//! | `manners`, `trust` | what HTTP itself asks of clients, whom TLS trusts |
+//! | `manners` | what HTTP itself asks of clients |
 //! | `modern`, `views` | what 2026-07-28 asks of HTTP, servers that list other tools to other clients |
 //! | `switchboard`, `numbering`, `dialled` | modern requests, which share one server process |
 //! | `body`, `reply` | what goes back |
 //! | `own_pace`, `awake` | connections that need not be woken by others, threads that need not sleep |
 //! | `parting` | clients that close their side right behind a request |
 
-mod asking;
 mod awake;
 mod body;
 mod conversation;
 mod credentials;
 mod deadline;
 mod dialled;
-mod fetching;
 mod from_stdio;
 mod front;
 mod hop;
@@ -42,7 +36,6 @@ mod mail;
 mod manners;
 mod modern;
 mod numbering;
-mod old_transport;
 mod opening;
 mod own;
 mod own_pace;
@@ -61,9 +54,6 @@ mod streams;
 mod switchboard;
 mod to_command;
 mod to_url;
-mod trust;
-mod upstream;
-mod url;
 mod views;
 
 use std::convert::Infallible;
@@ -73,45 +63,18 @@ use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{HeaderMap, Uri};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use stickler_transport::{Restart, Server};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
-use super::child::ServerCommand;
 use super::log::Log;
 use super::recipe::Recipe;
-use crate::config::Restart;
-pub(crate) use asking::{Asker, Heard};
-pub(crate) use fetching::{fetch, post};
 pub(crate) use from_stdio::relay_to_url;
 use own_pace::OwnPace;
 use parting::{Line, Parting};
 use routing::Router;
-
-/// Where the server is.
-#[derive(Debug, Clone)]
-pub(crate) enum Server {
-    Command(ServerCommand),
-    /// And what every request to it says of us.
-    Url(Uri, HeaderMap),
-}
-
-impl Server {
-    /// A name for people.
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Self::Command(command) => command.name(),
-            Self::Url(url, _) => url.host().unwrap_or("server").to_owned(),
-        }
-    }
-
-    /// A URL that a server can be at.
-    pub(crate) fn parse_url(url: &str) -> Result<Uri, String> {
-        url::parse(url)
-    }
-}
 
 /// How clients are served.
 #[derive(Debug, Clone)]

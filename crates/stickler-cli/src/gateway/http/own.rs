@@ -12,14 +12,13 @@ use stickler::envelope::{Address, Bearing, RequestId};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, METHOD, NAME, PARAM};
 use stickler::{Era, Revision, error_reply, rules::json_rpc};
+use stickler_transport::http::{Received, Upstream, is_kind, receive};
 use tokio::time::timeout;
 
-use super::body::{self, Received};
 use super::conversation::{Conversation, Link};
 use super::mail::Parcel;
-use super::manners::{is_kind, version};
+use super::manners::version;
 use super::to_url::WeakProxy;
-use super::upstream::Upstream;
 use super::views::View;
 
 /// How long an exchange of our own may take.
@@ -141,7 +140,7 @@ async fn exchange(
     if is_kind(response.headers(), "text/event-stream") {
         return events(response.into_body(), wanted.as_ref(), limit).await;
     }
-    match body::receive(response.into_body(), limit).await {
+    match receive(response.into_body(), limit).await {
         Received::Whole(bytes) => {
             lease.give_back();
             if !status.is_success() {

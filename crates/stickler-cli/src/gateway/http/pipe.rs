@@ -12,10 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
+use stickler_transport::is_read;
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
-
-use crate::gateway::child::is_read;
 
 /// Bytes that may wait for a server that does not read; then whoever has more to say waits.
 const UNREAD: usize = 8 << 20;

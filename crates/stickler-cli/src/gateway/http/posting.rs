@@ -12,13 +12,10 @@ use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 use stickler::rules::json_rpc;
 use stickler::{Code, Era, error_reply};
+use stickler_transport::http::{Received, SESSION, is_kind, old_transport, receive};
 
-use super::body::{self, Received};
 use super::from_stdio::Client;
 use super::letter::Letter;
-use super::manners::is_kind;
-use super::old_transport;
-use super::reply::SESSION;
 use crate::gateway::log::Level;
 
 /// How long after its end a stream is opened again.
@@ -69,7 +66,7 @@ impl Client {
             return self.fail(&message, Code::CannotStart, old_transport::REASON).await;
         }
         let is_json = is_kind(response.headers(), "application/json");
-        let received = body::receive(response.into_body(), self.recipe.message_bytes()).await;
+        let received = receive(response.into_body(), self.recipe.message_bytes()).await;
         let (code, reason) = match received {
             Received::Whole(bytes) => {
                 lease.give_back();

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use stickler::frame::{Frame, LineFramer};
+use stickler_transport::{Process as Server, ServerCommand};
 use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::conversation::{Conversation, Link};
 use super::pipe::Pipe;
-use crate::gateway::child::{Server, ServerCommand};
 use crate::gateway::log::{Level, Log};
 
 /// Bytes asked for at once.

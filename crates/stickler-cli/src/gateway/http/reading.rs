@@ -7,11 +7,12 @@ use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
+use stickler_transport::http::SESSION;
 
 use super::body::{Body, OnDrop, Source};
 use super::conversation::Conversation;
 use super::mail::Waiter;
-use super::reply::{self, Answer, LAST_EVENT, SESSION};
+use super::reply::{self, Answer, LAST_EVENT};
 use super::sessions::Sessions;
 use super::streams::{Streams, TakenUp};
 use crate::gateway::log::Level;

@@ -10,18 +10,16 @@ use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::Code;
 use stickler::envelope::{Address, Bearing, RequestId};
+use stickler_transport::http::{Lease, Received, Unsent, is_kind, old_transport, receive};
 
-use super::body::{self, Body, OnDrop, Received, Source};
+use super::body::{Body, OnDrop, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};
 use super::deadline::Deadline;
 use super::hop::strip_answer;
 use super::letter::Letter;
 use super::mail::{Parcel, Waiter};
-use super::manners::is_kind;
-use super::old_transport;
 use super::reply::{self, Answer};
 use super::to_url::Proxy;
-use super::upstream::{Lease, Unsent};
 use failing::answered_with;
 
 /// How far the end has come.
@@ -207,7 +205,7 @@ impl Exchange<'_> {
         }
         let is_json = is_kind(&parts.headers, "application/json");
         let received = tokio::select! {
-            received = body::receive(incoming, self.proxy.recipe.message_bytes()) => received,
+            received = receive(incoming, self.proxy.recipe.message_bytes()) => received,
             () = late.passed() => {
                 self.conversation.set_context(&request);
                 answers.extend(late.end(self.conversation));

@@ -13,9 +13,6 @@ use super::body::{Body, OnDrop, Source};
 
 pub(super) type Answer = Response<Body>;
 
-/// The header that names a session.
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-
 /// The header that names the last event that a client has seen.
 pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 

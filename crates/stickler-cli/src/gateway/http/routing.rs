@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use hyper::{Request, StatusCode};
 use serde_json::json;
+use stickler_transport::Server;
 
 use super::front::{Backend, Front, OLD_TRANSPORT};
 use super::manners::Hosts;
@@ -15,7 +16,7 @@ use super::reply::{self, Answer};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
 use super::to_url::Proxy;
-use super::{Endpoint, HttpSettings, Server};
+use super::{Endpoint, HttpSettings};
 use crate::gateway::log::Level;
 
 /// All servers, by their paths.

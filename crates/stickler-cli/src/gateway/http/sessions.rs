@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use stickler_transport::{Restart, ServerCommand};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -15,8 +16,6 @@ use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
 use super::views::View;
 use super::{Keeping, LAST_WORDS};
-use crate::config::Restart;
-use crate::gateway::child::ServerCommand;
 use crate::gateway::log::{Level, Log};
 use crate::gateway::recipe::Recipe;
 

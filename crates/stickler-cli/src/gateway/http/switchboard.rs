@@ -15,6 +15,7 @@ use stickler::frame::Frame;
 use stickler::headers::Mirrors;
 use stickler::tape::TapeBuffer;
 use stickler::{Code, Gatekeeper, Revision};
+use stickler_transport::Backoff;
 use tokio::time::Instant;
 
 use super::body::OnDrop;
@@ -24,7 +25,6 @@ use super::numbering::{self, Numbered, Numbers};
 use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
 use super::views::{VIEWS, View, Views};
-use crate::gateway::backoff::Backoff;
 use crate::gateway::log::{Level, Log};
 
 /// A reader that is slower than this holds everybody else up.

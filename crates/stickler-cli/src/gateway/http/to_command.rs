@@ -8,6 +8,7 @@ use hyper::header::{ACCEPT, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
 use stickler::rules::json_rpc;
+use stickler_transport::http::SESSION;
 use tokio::time::timeout;
 
 use super::body::{OnDrop, Source};
@@ -17,7 +18,7 @@ use super::mail::{Parcel, Waiter};
 use super::manners::{accepts_streams, version};
 use super::modern;
 use super::reading::stream;
-use super::reply::{self, Answer, SESSION};
+use super::reply::{self, Answer};
 use super::sessions::{NoSession, Session, Sessions};
 use super::switchboard::Switchboard;
 use crate::gateway::log::Level;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
 use stickler::{Era, Gatekeeper, Revision};
+use stickler_transport::http::{SESSION, Upstream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -24,8 +25,7 @@ use super::manners::version;
 use super::modern;
 use super::own::ToUrl;
 use super::relay::{Exchange, Phase};
-use super::reply::{Answer, SESSION};
-use super::upstream::Upstream;
+use super::reply::Answer;
 use super::views::{VIEWS, View, Views};
 use crate::gateway::log::Log;
 use crate::gateway::recipe::Recipe;

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use stickler::Outbox;
+use stickler_transport::{Process, await_end, signal_group};
 
 use super::{BEAT, Own, PATIENT_GRACES, Shared};
-use crate::gateway::child::{Server, await_end, signal_group};
 
 /// How long output may take to come to its end when its server has, and a client to take its last words.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ impl Shared {
     /// Reads what a server says, and watches for its end.
     pub(super) fn listen(
         &self,
-        server: &Server,
+        server: &Process,
         output: ChildStdout,
         own: &Sender<Own>,
     ) -> Option<Listening> {
@@ -66,7 +66,7 @@ impl Shared {
     /// Waits for the end of a server, however it comes, and sees it out.
     pub(super) fn hear_out(
         &self,
-        server: &mut Server,
+        server: &mut Process,
         listening: &Listening,
     ) -> io::Result<ExitStatus> {
         let first = listening.ends.recv();

@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use stickler::{Code, Era};
+use stickler_transport::{Backoff, Process, RestartWhen, ServerCommand, signal_group};
 
 use super::{BEAT, Shared};
-use crate::config::RestartWhen;
-use crate::gateway::backoff::Backoff;
-use crate::gateway::child::{Server, ServerCommand, signal_group};
 use crate::gateway::handshake::Reply;
 use crate::gateway::log::Level;
 
@@ -49,7 +47,7 @@ impl Shared {
         command: &ServerCommand,
         mut pause: Duration,
         backoff: &mut Backoff,
-    ) -> Option<(Server, ChildStdout)> {
+    ) -> Option<(Process, ChildStdout)> {
         loop {
             let seconds = pause.as_secs_f64();
             let failures = backoff.failures();

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use stickler_transport::signal_group;
 
 use super::capture::Captured;
 use super::stop::Stop;
-use crate::gateway::signal_group;
 
 /// Looked at again after this long.
 const PATIENCE: Duration = Duration::from_millis(10);

@@ -5,11 +5,11 @@ use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
 use stickler::Code;
 use stickler::envelope::RequestId;
+use stickler_transport::http::Unsent;
 
 use super::Exchange;
 use crate::gateway::http::body::{Body, Source};
 use crate::gateway::http::reply::{self, Answer};
-use crate::gateway::http::upstream::Unsent;
 use crate::gateway::log::Level;
 
 impl Exchange<'_> {

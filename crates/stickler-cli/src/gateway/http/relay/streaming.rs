@@ -8,13 +8,13 @@ use hyper::body::Incoming;
 use stickler::Code;
 use stickler::envelope::{Address, Bearing, Glimpse};
 use stickler::frame::{SseEvent, SseFrame, SseFramer, sse_event};
+use stickler_transport::http::Lease;
 use tokio::sync::{mpsc, watch};
 
 use super::{CLIENT_LEFT, Exchange, Phase, SHUTTING_DOWN};
 use crate::gateway::http::body::{Body, Source};
 use crate::gateway::http::conversation::{Conversation, Heard};
 use crate::gateway::http::deadline::Deadline;
-use crate::gateway::http::upstream::Lease;
 
 impl Exchange<'_> {
     pub(super) fn stream(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::{Restart, RestartWhen};
+use crate::restart::{Restart, RestartWhen};
 
 /// A server that ran for this long was well; what comes now is a new failure.
 const STEADY: Duration = Duration::from_secs(60);
@@ -12,19 +12,20 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// The failures in a row of one server.
 #[derive(Debug)]
-pub(super) struct Backoff {
+pub struct Backoff {
     restart: Restart,
     failures: u32,
 }
 
 impl Backoff {
-    pub(super) fn new(restart: Restart) -> Self {
+    /// For a server that has not failed yet.
+    pub fn new(restart: Restart) -> Self {
         Self { restart, failures: 0 }
     }
 
     /// The server has failed after it ran for so long: the pause before it is started again.
     /// `None` when it is not.
-    pub(super) fn next(&mut self, ran_for: Duration) -> Option<Duration> {
+    pub fn next(&mut self, ran_for: Duration) -> Option<Duration> {
         if ran_for >= STEADY {
             self.failures = 0;
         }
@@ -37,12 +38,12 @@ impl Backoff {
     }
 
     /// Whether servers are started again, but not for ever.
-    pub(super) fn is_limited(&self) -> bool {
+    pub fn is_limited(&self) -> bool {
         self.restart.when != RestartWhen::Never
     }
 
     /// How many failures there have been in a row.
-    pub(super) fn failures(&self) -> u32 {
+    pub fn failures(&self) -> u32 {
         self.failures
     }
 }
@@ -50,7 +51,7 @@ impl Backoff {
 #[cfg(test)]
 mod tests {
     use super::Backoff;
-    use crate::config::{Restart, RestartWhen};
+    use crate::restart::{Restart, RestartWhen};
     use std::time::Duration;
 
     #[test]

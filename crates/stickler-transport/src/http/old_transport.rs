@@ -12,7 +12,7 @@ use stickler::frame::{SseFrame, SseFramer};
 use super::upstream::Upstream;
 
 /// What is said of such a server.
-pub(super) const REASON: &str = "the server speaks the old HTTP+SSE transport of 2024-11-05, which \
+pub const REASON: &str = "the server speaks the old HTTP+SSE transport of 2024-11-05, which \
     is not supported; look for its Streamable HTTP endpoint, often `/mcp`";
 
 /// How long such a server has to say where it wants to be spoken to.
@@ -22,11 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const FIRST: usize = 16 << 10;
 
 /// Whether a server that does not take an `initialize` offers the old transport instead.
-pub(super) async fn is_spoken(
-    upstream: &Arc<Upstream>,
-    status: StatusCode,
-    headers: &HeaderMap,
-) -> bool {
+pub async fn is_spoken(upstream: &Arc<Upstream>, status: StatusCode, headers: &HeaderMap) -> bool {
     let may_be = [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
     if !may_be.contains(&status) {
         return false;

@@ -26,7 +26,7 @@ const CLOSED: &str = "no connection is made any more";
 const KEPT: usize = 256;
 
 /// One server.
-pub(super) struct Upstream {
+pub struct Upstream {
     uri: Uri,
     path: Uri,
     host: HeaderValue,
@@ -41,7 +41,7 @@ pub(super) struct Upstream {
 
 /// Why a request has no answer.
 #[derive(Debug)]
-pub(super) enum Unsent {
+pub enum Unsent {
     /// It was not sent.
     Unreachable(String),
     /// It was, and then the server went away.
@@ -52,7 +52,7 @@ pub(super) enum Unsent {
 
 impl Unsent {
     /// What is to be told of it, and under which code.
-    pub(super) fn told(&self) -> (Code, String) {
+    pub fn told(&self) -> (Code, String) {
         match self {
             Self::Unreachable(reason) => {
                 (Code::CannotStart, format!("the server cannot be reached: {reason}"))
@@ -73,13 +73,14 @@ impl std::fmt::Display for Unsent {
 }
 
 /// A connection that is in use.
-pub(super) struct Lease {
+pub struct Lease {
     sender: Sender,
     upstream: Arc<Upstream>,
 }
 
 impl Upstream {
-    pub(super) fn new(uri: Uri, fixed: HeaderMap) -> io::Result<Arc<Self>> {
+    /// For the server at that URL; each request carries the `fixed` headers.
+    pub fn new(uri: Uri, fixed: HeaderMap) -> io::Result<Arc<Self>> {
         let invalid = |reason| io::Error::new(io::ErrorKind::InvalidInput, reason);
         let authority = uri.authority().ok_or_else(|| invalid("the URL names no host"))?;
         // A name and password in the URL are not for the `Host` header.
@@ -101,7 +102,7 @@ impl Upstream {
     }
 
     /// Breaks off everything that is under way, and makes no connection any more.
-    pub(super) fn close(&self) {
+    pub fn close(&self) {
         self.is_closed.send_replace(true);
         self.connections().abort_all();
     }
@@ -115,7 +116,7 @@ impl Upstream {
     }
 
     /// Sends a request; the answer's body is still to be read.
-    pub(super) async fn send(
+    pub async fn send(
         self: &Arc<Self>,
         method: Method,
         headers: HeaderMap,
@@ -206,7 +207,7 @@ impl Upstream {
 
 impl Lease {
     /// The answer was read to its end.
-    pub(super) fn give_back(self) {
+    pub fn give_back(self) {
         let mut pool = self.upstream.pool();
         if pool.len() < KEPT && !self.sender.is_closed() {
             pool.push(self.sender);

@@ -3,7 +3,7 @@
 use hyper::Uri;
 
 /// A URL that a server can be at.
-pub(super) fn parse(url: &str) -> Result<Uri, String> {
+pub(crate) fn parse(url: &str) -> Result<Uri, String> {
     let unusable = |reason: &str| match start(url) {
         Some(start) => format!("the URL that begins with `{start}` is not usable: {reason}"),
         None => format!("the URL is not usable: {reason}"),

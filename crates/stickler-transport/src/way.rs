@@ -14,7 +14,7 @@ use super::wire::Lines;
 
 /// The pipe to the server, if there is one.
 #[derive(Debug)]
-pub(super) struct Way {
+pub struct Way {
     place: Mutex<Place>,
     changed: Condvar,
 }
@@ -38,7 +38,8 @@ enum State {
 }
 
 impl Way {
-    pub(super) fn new(stdin: ChildStdin) -> Self {
+    /// To the first server, which is ready.
+    pub fn new(stdin: ChildStdin) -> Self {
         let place = Place { number: 0, state: State::Open(stdin) };
         Self { place: Mutex::new(place), changed: Condvar::new() }
     }
@@ -50,7 +51,7 @@ impl Way {
     /// Writes to the server of that number, once it is ready. If it has gone, there is nobody to
     /// write to, and what was gathered for it is dropped. A server that is gone without our knowing
     /// is noticed where its output ends.
-    pub(super) fn write(
+    pub fn write(
         &self,
         number: u64,
         lines: &mut Lines,
@@ -73,7 +74,7 @@ impl Way {
     }
 
     /// The server has gone, and one with the next number may come.
-    pub(super) fn lose(&self) {
+    pub fn lose(&self) {
         let mut place = self.place();
         place.number += 1;
         if !matches!(place.state, State::Closed) {
@@ -83,7 +84,7 @@ impl Way {
     }
 
     /// A new server is there, and is told this before anything else.
-    pub(super) fn shake(&self, mut stdin: ChildStdin, greeting: Option<&[u8]>) {
+    pub fn shake(&self, mut stdin: ChildStdin, greeting: Option<&[u8]>) {
         let mut place = self.place();
         if matches!(place.state, State::Closed) {
             return;
@@ -99,7 +100,7 @@ impl Way {
     }
 
     /// The handshake is over: this is the last of it, then everybody may write.
-    pub(super) fn open(&self, last: Option<&[u8]>) {
+    pub fn open(&self, last: Option<&[u8]>) {
         let mut place = self.place();
         match std::mem::replace(&mut place.state, State::Away) {
             State::Shaking(mut stdin) => {
@@ -114,7 +115,7 @@ impl Way {
     }
 
     /// Whether the server of that number is not ready after a while.
-    pub(super) fn is_stuck(&self, number: u64, after: Duration) -> bool {
+    pub fn is_stuck(&self, number: u64, after: Duration) -> bool {
         let is_shaking =
             |place: &mut Place| place.number == number && matches!(place.state, State::Shaking(_));
         let waited = self.changed.wait_timeout_while(self.place(), after, is_shaking);
@@ -122,7 +123,7 @@ impl Way {
     }
 
     /// Whether somebody reads what is written. Whoever is writing just now is being read.
-    pub(super) fn is_read(&self) -> bool {
+    pub fn is_read(&self) -> bool {
         let Ok(place) = self.place.try_lock() else { return true };
         match &place.state {
             State::Open(stdin) | State::Shaking(stdin) => is_read(stdin),
@@ -131,7 +132,7 @@ impl Way {
     }
 
     /// Closing the pipe is what tells a server that nothing more will come.
-    pub(super) fn close(&self) {
+    pub fn close(&self) {
         self.place().state = State::Closed;
         self.changed.notify_all();
     }

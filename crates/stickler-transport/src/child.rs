@@ -12,27 +12,31 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 /// How a server is started.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ServerCommand {
-    pub(crate) program: String,
-    pub(crate) arguments: Vec<String>,
+pub struct ServerCommand {
+    /// The program, by its path or its name.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// Variables beside those that we have ourselves.
-    pub(crate) environment: Vec<(String, String)>,
+    pub environment: Vec<(String, String)>,
     /// Where it is started; `None` for where we are.
-    pub(crate) folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
 }
 
 /// A running server.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub struct Process {
     child: Child,
 }
 
 /// How a server came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
+    /// Without a signal from this side.
     ByItself,
     /// By a signal that asked it to.
     Told,
+    /// By a signal that leaves no choice.
     Killed,
 }
 
@@ -41,7 +45,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 
 impl ServerCommand {
     /// A name for people: the package or program rather than what runs it.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.arguments);
         let mut names = words.filter(|word| !word.starts_with('-'));
         let first = names.next().map(String::as_str).unwrap_or_default();
@@ -61,7 +65,7 @@ impl ServerCommand {
     }
 
     /// Whether there is no program of that name, as far as it can be told without starting it.
-    pub(crate) fn is_missing(&self) -> bool {
+    pub fn is_missing(&self) -> bool {
         let folder = self.folder.clone().unwrap_or_default();
         if self.program.contains('/') {
             return !folder.join(&self.program).exists();
@@ -74,20 +78,18 @@ impl ServerCommand {
     }
 
     /// Starts the server in a process group of its own, so that whatever it starts ends with it.
-    pub(crate) fn start(&self) -> io::Result<(Server, ChildStdin, ChildStdout)> {
+    pub fn start(&self) -> io::Result<(Process, ChildStdin, ChildStdout)> {
         self.spawn(Stdio::inherit())
     }
 
     /// The same with its standard error in our hands.
-    pub(crate) fn start_with_stderr(
-        &self,
-    ) -> io::Result<(Server, ChildStdin, ChildStdout, ChildStderr)> {
+    pub fn start_with_stderr(&self) -> io::Result<(Process, ChildStdin, ChildStdout, ChildStderr)> {
         let (mut server, stdin, stdout) = self.spawn(Stdio::piped())?;
         let stderr = server.child.stderr.take().ok_or_else(no_pipes)?;
         Ok((server, stdin, stdout, stderr))
     }
 
-    fn spawn(&self, stderr: Stdio) -> io::Result<(Server, ChildStdin, ChildStdout)> {
+    fn spawn(&self, stderr: Stdio) -> io::Result<(Process, ChildStdin, ChildStdout)> {
         let mut command = Command::new(&self.program);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -102,7 +104,7 @@ impl ServerCommand {
             .spawn()
             .map_err(|error| self.blame(error))?;
         let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).ok_or_else(no_pipes)?;
-        Ok((Server { child }, stdin, stdout))
+        Ok((Process { child }, stdin, stdout))
     }
 
     /// The system does not say whether it is the program or the folder that is missing.
@@ -115,13 +117,14 @@ impl ServerCommand {
     }
 }
 
-impl Server {
-    pub(crate) fn pid(&self) -> u32 {
+impl Process {
+    /// The id of its process, which is that of its process group too.
+    pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Waits for the server to end by itself for a while, then asks it to, then makes it.
-    pub(crate) fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+    pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         let (status, ending) = self.see_off(grace)?;
         if ending != Ending::Killed {
             self.clean_up();
@@ -130,7 +133,7 @@ impl Server {
     }
 
     /// The same, with how it came to its end, and with what it started left as it is.
-    pub(crate) fn see_off(&mut self, grace: Duration) -> io::Result<(ExitStatus, Ending)> {
+    pub fn see_off(&mut self, grace: Duration) -> io::Result<(ExitStatus, Ending)> {
         for ending in [Ending::ByItself, Ending::Told] {
             if ending == Ending::Told {
                 signal_group(self.pid(), Signal::TERM);
@@ -148,7 +151,7 @@ impl Server {
     }
 
     /// Whether its process has ended, whoever may still hold its output; then whether as it should.
-    pub(crate) fn ending(&self) -> Option<bool> {
+    pub fn ending(&self) -> Option<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(pid_of(self.pid())?), options) {
             Ok(None) => None,
@@ -158,12 +161,12 @@ impl Server {
     }
 
     /// What the server started and left behind is told to end.
-    pub(crate) fn clean_up(&self) {
+    pub fn clean_up(&self) {
         signal_group(self.pid(), Signal::TERM);
     }
 
     /// How many other processes of the server's group there are, where the system tells.
-    pub(crate) fn companions(&self) -> usize {
+    pub fn companions(&self) -> usize {
         let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
         let group = self.pid().to_string();
         let is_companion = |entry: &std::fs::DirEntry| {
@@ -179,14 +182,14 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Process {
     fn drop(&mut self) {
         signal_group(self.pid(), Signal::KILL);
     }
 }
 
 /// Sends a signal to the server and all it has started. Nobody there is what is wanted.
-pub(crate) fn signal_group(pid: u32, signal: Signal) {
+pub fn signal_group(pid: u32, signal: Signal) {
     if let Some(pid) = pid_of(pid) {
         let _ = kill_process_group(pid, signal);
     }
@@ -194,7 +197,7 @@ pub(crate) fn signal_group(pid: u32, signal: Signal) {
 
 /// Waits until a process of ours has ended, and leaves it to others to see it out; whether it ended as it
 /// should.
-pub(crate) fn await_end(pid: u32) -> bool {
+pub fn await_end(pid: u32) -> bool {
     let Some(pid) = pid_of(pid) else { return false };
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     loop {
@@ -208,7 +211,7 @@ pub(crate) fn await_end(pid: u32) -> bool {
 
 /// Whether somebody reads what is written to a pipe. A program that only starts the server, and goes,
 /// leaves it the pipe.
-pub(crate) fn is_read(pipe: &impl AsFd) -> bool {
+pub fn is_read(pipe: &impl AsFd) -> bool {
     let mut watched = [PollFd::new(pipe, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     let is_told = poll(&mut watched, Some(&at_once)).is_ok();
@@ -220,7 +223,7 @@ fn pid_of(pid: u32) -> Option<Pid> {
 }
 
 /// The exit code as shells give it: 128 and the signal for a process that one has ended.
-pub(crate) fn exit_code(status: ExitStatus) -> i32 {
+pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }
 

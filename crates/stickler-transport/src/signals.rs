@@ -16,7 +16,7 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// Whom signals are passed on to: the server's process group, which changes with the server.
 #[derive(Debug, Default)]
-pub(crate) struct Addressee {
+pub struct Addressee {
     pid: AtomicU32,
     /// The signal that came; 0 for none.
     signal: AtomicI32,
@@ -27,7 +27,7 @@ impl Addressee {
     /// comes home with its exit code.
     ///
     /// A server that does not mind is killed after a grace.
-    pub(crate) fn listen(grace: Duration) -> io::Result<Arc<Self>> {
+    pub fn listen(grace: Duration) -> io::Result<Arc<Self>> {
         let addressee = Arc::new(Self::default());
         let shared = Arc::clone(&addressee);
         on_signals(move |number| {
@@ -45,7 +45,7 @@ impl Addressee {
     }
 
     /// A server runs, or none does any more (0).
-    pub(crate) fn set(&self, pid: u32) {
+    pub fn set(&self, pid: u32) {
         self.pid.store(pid, Ordering::SeqCst);
         // A signal may have come before there was anybody to be told.
         if pid != 0 && self.was_signalled() {
@@ -54,12 +54,12 @@ impl Addressee {
     }
 
     /// Whether somebody wants us to end.
-    pub(super) fn was_signalled(&self) -> bool {
+    pub fn was_signalled(&self) -> bool {
         self.signal.load(Ordering::SeqCst) != 0
     }
 
     /// The server that runs.
-    pub(super) fn pid(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.pid.load(Ordering::SeqCst)
     }
 
@@ -69,7 +69,7 @@ impl Addressee {
 }
 
 /// Ends us on an ending signal, and the server with us.
-pub(crate) fn end_on_signals(server: u32) -> io::Result<()> {
+pub fn end_on_signals(server: u32) -> io::Result<()> {
     on_signals(move |signal| {
         signal_group(server, named(signal));
         std::thread::sleep(LAST_MOMENT);

@@ -7,29 +7,30 @@ use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION, USER_AGENT};
 use hyper::{HeaderMap, Method, Uri};
 
-use super::Server;
-use super::body::{self, Received};
-use super::reply::SESSION;
+use super::headers::SESSION;
+use super::received::{self, Received};
 use super::upstream::Upstream;
+use crate::server::Server;
 
 /// More than this lead nowhere.
 const REDIRECTS: usize = 5;
 
 /// Fetches a document of at most `limit` bytes, within a time.
-pub(crate) fn fetch(url: &str, limit: usize, longest: Duration) -> Result<Vec<u8>, String> {
+pub fn fetch(url: &str, limit: usize, longest: Duration) -> Result<Vec<u8>, String> {
     within(longest, follow(Server::parse_url(url)?, limit))
 }
 
 /// What a server answered to a message.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub struct Answered {
     /// The session that it opened.
-    pub(crate) session: Option<String>,
-    pub(crate) body: Vec<u8>,
+    pub session: Option<String>,
+    /// The whole body of its answer.
+    pub body: Vec<u8>,
 }
 
 /// Posts a message and waits for the whole answer of at most `limit` bytes, within a time.
-pub(crate) fn post(
+pub fn post(
     url: &str,
     session: Option<&str>,
     message: String,
@@ -74,7 +75,7 @@ fn within<T>(
 }
 
 async fn whole(body: Incoming, limit: usize) -> Result<Vec<u8>, String> {
-    match body::receive(body, limit).await {
+    match received::receive(body, limit).await {
         Received::Whole(bytes) => Ok(bytes.to_vec()),
         Received::TooLarge(_) => Err(format!("it has more than {limit} bytes")),
         Received::Broken => Err("the answer broke off".to_owned()),

@@ -7,13 +7,13 @@ const GATHERED: usize = 32 << 10;
 
 /// Lines that wait to be written to one side.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub struct Lines {
     gathered: Vec<u8>,
 }
 
 impl Lines {
     /// Adds a message; a large one goes out at once, after those before it.
-    pub(super) fn push(&mut self, message: &[u8], to: &mut impl Write) -> io::Result<()> {
+    pub fn push(&mut self, message: &[u8], to: &mut impl Write) -> io::Result<()> {
         if message.len() <= GATHERED {
             self.gathered.extend_from_slice(message);
             self.gathered.push(b'\n');
@@ -26,17 +26,18 @@ impl Lines {
         write_line(message, to)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether no line waits.
+    pub fn is_empty(&self) -> bool {
         self.gathered.is_empty()
     }
 
     /// What is left is not written any more.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.gathered.clear();
     }
 
     /// Writes what is left.
-    pub(super) fn flush(&mut self, to: &mut impl Write) -> io::Result<()> {
+    pub fn flush(&mut self, to: &mut impl Write) -> io::Result<()> {
         if self.gathered.is_empty() {
             return Ok(());
         }

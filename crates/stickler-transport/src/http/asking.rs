@@ -17,15 +17,16 @@ use stickler::envelope::{Address, Bearing, Glimpse, mentions};
 use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 
-use super::body::{self, Received};
-use super::manners::is_kind;
-use super::reply::SESSION;
+use super::headers::{SESSION, is_kind};
+use super::received::{self, Received};
 use super::upstream::Upstream;
 
 /// What comes from a server.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub enum Heard {
+    /// A message, as it came.
     Message(Vec<u8>),
+    /// A message over the limit; what its beginning says.
     TooLong(Glimpse),
     /// An HTTP status, and no message with it.
     Status(u16),
@@ -34,7 +35,7 @@ pub(crate) enum Heard {
 }
 
 /// Posts messages.
-pub(crate) struct Asker {
+pub struct Asker {
     runtime: tokio::runtime::Runtime,
     inner: Arc<Inner>,
 }
@@ -54,7 +55,7 @@ struct Inner {
 impl Asker {
     /// For one server; `schema` gives the `inputSchema` of a tool, for the headers that repeat
     /// arguments.
-    pub(crate) fn new(
+    pub fn new(
         uri: Uri,
         token: Option<&str>,
         limit: usize,
@@ -78,19 +79,19 @@ impl Asker {
     }
 
     /// Posts a message, without waiting for what comes of it.
-    pub(crate) fn post(&self, message: &[u8]) {
+    pub fn post(&self, message: &[u8]) {
         let inner = Arc::clone(&self.inner);
         let message = Bytes::copy_from_slice(message);
         self.runtime.spawn(async move { inner.exchange(message).await });
     }
 
     /// From now on messages say that they are of this revision.
-    pub(crate) fn agree(&self, revision: Option<Revision>) {
+    pub fn agree(&self, revision: Option<Revision>) {
         *lock(&self.inner.revision) = revision;
     }
 
     /// Ends the session, where there is one.
-    pub(crate) fn say_goodbye(self, grace: Duration) {
+    pub fn say_goodbye(self, grace: Duration) {
         let session = lock(&self.inner.session).take();
         if let Some(session) = session {
             let mut headers = HeaderMap::new();
@@ -127,7 +128,7 @@ impl Inner {
         if is_kind(response.headers(), "text/event-stream") {
             return self.events(response.into_body()).await;
         }
-        match body::receive(response.into_body(), self.limit).await {
+        match received::receive(response.into_body(), self.limit).await {
             Received::Whole(bytes) => {
                 lease.give_back();
                 if memchr::memmem::find(&bytes, b"\"jsonrpc\"").is_some() {
