@@ -7,7 +7,6 @@ mod exit;
 mod gateway;
 mod lines;
 mod protocol_schema;
-mod reference;
 mod style;
 
 use std::process::ExitCode;
