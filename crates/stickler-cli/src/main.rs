@@ -4,7 +4,6 @@ mod cli;
 mod commands;
 mod config;
 mod exit;
-mod gateway;
 mod lines;
 mod protocol_schema;
 mod style;

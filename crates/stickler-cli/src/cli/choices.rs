@@ -15,7 +15,7 @@ pub(crate) enum Level {
     Debug,
 }
 
-impl From<Level> for crate::gateway::Level {
+impl From<Level> for stickler_gateway::Level {
     fn from(level: Level) -> Self {
         match level {
             Level::Off => Self::Off,

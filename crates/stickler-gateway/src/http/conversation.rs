@@ -20,8 +20,8 @@ use super::awake;
 use super::letter::Letter;
 use super::mail::{self, Mail, Waiter};
 use super::opening::Opening;
-use crate::gateway::footprint;
-use crate::gateway::log::{Level, Log};
+use crate::footprint;
+use crate::log::{Level, Log};
 pub(super) use heard::{Heard, is_same_message};
 
 /// The way to the server.

@@ -21,7 +21,7 @@ use super::reading::stream;
 use super::reply::{self, Answer};
 use super::sessions::{NoSession, Session, Sessions};
 use super::switchboard::Switchboard;
-use crate::gateway::log::Level;
+use crate::log::Level;
 
 /// A legacy POST: to the session that it names, or to a new one.
 pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, letter: &Letter) -> Answer {

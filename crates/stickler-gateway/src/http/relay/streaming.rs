@@ -12,9 +12,9 @@ use stickler_transport::http::Lease;
 use tokio::sync::{mpsc, watch};
 
 use super::{CLIENT_LEFT, Exchange, Phase, SHUTTING_DOWN};
-use crate::gateway::http::body::{Body, Source};
-use crate::gateway::http::conversation::{Conversation, Heard};
-use crate::gateway::http::deadline::Deadline;
+use crate::http::body::{Body, Source};
+use crate::http::conversation::{Conversation, Heard};
+use crate::http::deadline::Deadline;
 
 impl Exchange<'_> {
     pub(super) fn stream(

@@ -25,7 +25,7 @@ use super::numbering::{self, Numbered, Numbers};
 use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
 use super::views::{VIEWS, View, Views};
-use crate::gateway::log::{Level, Log};
+use crate::log::{Level, Log};
 
 /// A reader that is slower than this holds everybody else up.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use stickler::{Decision, Edit, Event, Severity, Side, Verdict};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub enum Level {
     /// Nothing
     Off,
     /// What was refused, and what the server does wrong
@@ -20,13 +20,16 @@ pub(crate) enum Level {
 
 /// Writes events for people.
 #[derive(Debug, Clone)]
-pub(crate) struct Log {
-    pub(crate) level: Level,
-    pub(crate) server: Arc<str>,
+pub struct Log {
+    /// How much is told.
+    pub level: Level,
+    /// What the server is called.
+    pub server: Arc<str>,
 }
 
 impl Log {
-    pub(crate) fn event(&self, event: &Event) {
+    /// Writes an event, when it is wanted.
+    pub fn event(&self, event: &Event) {
         match event {
             Event::Judged { sender, verdict } => self.judged(*sender, verdict),
             Event::Learnt { discovery } => {
@@ -94,7 +97,7 @@ impl Log {
     }
 
     /// A line, when it is wanted.
-    pub(crate) fn say(&self, level: Level, text: &str) {
+    pub fn say(&self, level: Level, text: &str) {
         if level <= self.level {
             let label = match level {
                 Level::Off | Level::Warn => "WARN",
@@ -106,7 +109,7 @@ impl Log {
     }
 
     /// What everybody wants to know who wants to know anything.
-    pub(crate) fn announce(&self, text: &str) {
+    pub fn announce(&self, text: &str) {
         if self.level > Level::Off {
             self.write("INFO", text);
         }

@@ -29,7 +29,7 @@ use super::handshake::Handshake;
 use super::http::Keeping;
 use super::log::{Level, Log};
 use super::recipe::Recipe;
-use crate::exit::Failure;
+use crate::failure::Failure;
 
 /// Bytes asked for at once.
 const CHUNK: usize = 256 << 10;
@@ -79,7 +79,7 @@ enum Own {
 }
 
 /// Relays until either side ends; gives the exit code of the server.
-pub(crate) fn relay(
+pub fn relay(
     recipe: &Recipe,
     command: &ServerCommand,
     log: Log,

@@ -15,7 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::conversation::{Conversation, Link};
 use super::pipe::Pipe;
-use crate::gateway::log::{Level, Log};
+use crate::log::{Level, Log};
 
 /// Bytes asked for at once.
 const CHUNK: usize = 64 << 10;

@@ -10,7 +10,7 @@ use stickler::tape::{Node, TapeBuffer};
 
 use super::body::Body;
 use super::reply::{self, Answer};
-use crate::gateway::log::{Level, Log};
+use crate::log::{Level, Log};
 
 /// Compares the headers of a request with its body; gives a number for what its client can do.
 pub(super) fn check(headers: &HeaderMap, body: &[u8]) -> Result<u64, HeaderRefusal> {

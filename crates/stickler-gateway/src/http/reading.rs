@@ -15,7 +15,7 @@ use super::mail::Waiter;
 use super::reply::{self, Answer, LAST_EVENT};
 use super::sessions::Sessions;
 use super::streams::{Streams, TakenUp};
-use crate::gateway::log::Level;
+use crate::log::Level;
 
 /// A reader of a stream, for as long as it reads.
 pub(super) struct Reading {

@@ -27,8 +27,8 @@ use super::own::ToUrl;
 use super::relay::{Exchange, Phase};
 use super::reply::Answer;
 use super::views::{VIEWS, View, Views};
-use crate::gateway::log::Log;
-use crate::gateway::recipe::Recipe;
+use crate::log::Log;
+use crate::recipe::Recipe;
 
 /// A reverse proxy with a gatekeeper.
 pub(super) struct Proxy {

@@ -25,8 +25,8 @@ use tokio::time::{Instant, timeout};
 use super::conversation::{Conversation, Link, Waits};
 use super::letter::Letter;
 use super::listening::Listening;
-use crate::gateway::log::Log;
-use crate::gateway::recipe::Recipe;
+use crate::log::Log;
+use crate::recipe::Recipe;
 
 /// Bytes asked for at once.
 const CHUNK: usize = 64 << 10;
@@ -56,7 +56,7 @@ enum Line {
 }
 
 /// Relays until the client has no more to say.
-pub(crate) fn relay_to_url(
+pub fn relay_to_url(
     recipe: Recipe,
     server: (Uri, HeaderMap),
     log: Log,

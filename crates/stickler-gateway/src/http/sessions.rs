@@ -16,8 +16,8 @@ use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
 use super::views::View;
 use super::{Keeping, LAST_WORDS};
-use crate::gateway::log::{Level, Log};
-use crate::gateway::recipe::Recipe;
+use crate::log::{Level, Log};
+use crate::recipe::Recipe;
 
 /// A client and its server.
 pub(super) struct Session {

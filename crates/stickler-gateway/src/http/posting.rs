@@ -16,7 +16,7 @@ use stickler_transport::http::{Received, SESSION, is_kind, old_transport, receiv
 
 use super::from_stdio::Client;
 use super::letter::Letter;
-use crate::gateway::log::Level;
+use crate::log::Level;
 
 /// How long after its end a stream is opened again.
 const AGAIN: Duration = Duration::from_secs(1);

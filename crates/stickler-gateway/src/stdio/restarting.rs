@@ -9,8 +9,8 @@ use stickler::{Code, Era};
 use stickler_transport::{Backoff, Process, RestartWhen, ServerCommand, signal_group};
 
 use super::{BEAT, Shared};
-use crate::gateway::handshake::Reply;
-use crate::gateway::log::Level;
+use crate::handshake::Reply;
+use crate::log::Level;
 
 /// How long a server that was started again has for the handshake.
 const HANDSHAKE: Duration = Duration::from_secs(30);

@@ -17,7 +17,7 @@ use super::sessions::Sessions;
 use super::switchboard::Switchboard;
 use super::to_url::Proxy;
 use super::{Endpoint, HttpSettings};
-use crate::gateway::log::Level;
+use crate::log::Level;
 
 /// All servers, by their paths.
 pub(super) struct Router {

@@ -7,9 +7,9 @@ use stickler::Code;
 use tokio::sync::mpsc;
 
 use super::{Conversation, Heard};
-use crate::gateway::http::mail::{Parcel, Route};
-use crate::gateway::http::streams::{Streams, Unread};
-use crate::gateway::log::Level;
+use crate::http::mail::{Parcel, Route};
+use crate::http::streams::{Streams, Unread};
+use crate::log::Level;
 
 impl Conversation {
     /// The server has gone: everybody is told.

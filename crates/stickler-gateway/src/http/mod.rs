@@ -71,48 +71,52 @@ use tokio::sync::{mpsc, watch};
 
 use super::log::Log;
 use super::recipe::Recipe;
-pub(crate) use from_stdio::relay_to_url;
+pub use from_stdio::relay_to_url;
 use own_pace::OwnPace;
 use parting::{Line, Parting};
 use routing::Router;
 
 /// How clients are served.
 #[derive(Debug, Clone)]
-pub(crate) struct HttpSettings {
+pub struct HttpSettings {
     /// Where clients come to.
-    pub(crate) listen: String,
+    pub listen: String,
     /// Where a server is on that address; with several, after the name of each.
-    pub(crate) path: String,
+    pub path: String,
     /// Origins that are let in beside those of this machine.
-    pub(crate) origins: Vec<String>,
+    pub origins: Vec<String>,
     /// What clients must show.
-    pub(crate) token: Option<String>,
+    pub token: Option<String>,
 }
 
 /// A server that clients can come to.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
-    pub(crate) recipe: Recipe,
-    pub(crate) server: Server,
-    pub(crate) keeping: Keeping,
-    pub(crate) log: Log,
+pub struct Endpoint {
+    /// How its gatekeepers are made.
+    pub recipe: Recipe,
+    /// Where it is.
+    pub server: Server,
+    /// How its sessions and processes are kept.
+    pub keeping: Keeping,
+    /// Where its events are written.
+    pub log: Log,
 }
 
 /// How sessions and processes of a server are kept.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Keeping {
+pub struct Keeping {
     /// How long a session may be without use.
-    pub(crate) idle: Duration,
+    pub idle: Duration,
     /// How many server processes there may be.
-    pub(crate) children: usize,
+    pub children: usize,
     /// How many sessions of a server at a URL are known at once.
-    pub(crate) sessions: usize,
+    pub sessions: usize,
     /// How long requests and servers have to end.
-    pub(crate) grace: Duration,
+    pub grace: Duration,
     /// When a process that has ended is started again.
-    pub(crate) restart: Restart,
+    pub restart: Restart,
     /// After how long a quiet stream says that it is still there.
-    pub(crate) keep_alive: Duration,
+    pub keep_alive: Duration,
 }
 
 /// How long those have that were just told that all is over.
@@ -125,7 +129,7 @@ const HEADERS: Duration = Duration::from_secs(30);
 const TICK: Duration = Duration::from_secs(5);
 
 /// Serves until a signal ends it.
-pub(crate) fn serve(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
+pub fn serve(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(run(endpoints, settings));
     // A task that does not end keeps nobody here.

@@ -8,9 +8,9 @@ use stickler::envelope::RequestId;
 use stickler_transport::http::Unsent;
 
 use super::Exchange;
-use crate::gateway::http::body::{Body, Source};
-use crate::gateway::http::reply::{self, Answer};
-use crate::gateway::log::Level;
+use crate::http::body::{Body, Source};
+use crate::http::reply::{self, Answer};
+use crate::log::Level;
 
 impl Exchange<'_> {
     /// The requests of a message get no answer from the server: what is said in its place.

@@ -22,8 +22,8 @@ use super::sessions::Sessions;
 use super::switchboard::Switchboard;
 use super::to_command;
 use super::to_url::Proxy;
-use crate::gateway::log::Log;
-use crate::gateway::recipe::Recipe;
+use crate::log::Log;
+use crate::recipe::Recipe;
 
 /// Where requests go.
 pub(super) enum Backend {

@@ -7,14 +7,12 @@ use std::sync::{Arc, Mutex};
 use stickler::headers::Mirrors;
 use stickler::{
     Gatekeeper, GatekeeperSettings, McpValidator, Policy, ProtocolSchemas, Repeats, Revision,
-    ValidationMiddleware,
+    ValidationConfig, ValidationMiddleware,
 };
-
-use crate::config::ServerSettings;
 
 /// What all gatekeepers of a run have in common.
 #[derive(Debug)]
-pub(crate) struct Recipe {
+pub struct Recipe {
     pub(crate) name: Arc<str>,
     pub(crate) validator: Arc<McpValidator>,
     pub(crate) policy: Arc<Policy>,
@@ -25,14 +23,16 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    pub(crate) fn new(
+    /// For the server of that name, with what is checked, what follows from it, and how a gatekeeper acts.
+    pub fn new(
         name: Arc<str>,
-        settings: ServerSettings,
+        policy: Policy,
+        validation: ValidationConfig,
+        mut settings: GatekeeperSettings,
         protocol: Arc<ProtocolSchemas>,
     ) -> Self {
-        let policy = Arc::new(settings.policy());
-        let validator = Arc::new(McpValidator::new(settings.validation));
-        let mut settings = settings.gatekeeper;
+        let policy = Arc::new(policy);
+        let validator = Arc::new(McpValidator::new(validation));
         settings.first_number = first_number();
         let repeats = Arc::default();
         Self { name, validator, policy, protocol, settings: Arc::new(settings), repeats }
