@@ -20,3 +20,8 @@ pub use http::{Endpoint, HttpSettings, Keeping, relay_to_url, serve};
 pub use log::{Level, Log};
 pub use recipe::Recipe;
 pub use stdio::relay;
+
+/// Keeps the example of the README compiling.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

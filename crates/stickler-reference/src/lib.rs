@@ -61,3 +61,8 @@ impl Suite {
         }
     }
 }
+
+/// Keeps the example of the README compiling.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -27,3 +27,8 @@ pub use child::{Ending, Process, ServerCommand, await_end, exit_code, is_read, s
 pub use restart::{Restart, RestartWhen};
 pub use server::Server;
 pub use signals::{Addressee, end_on_signals};
+
+/// Keeps the example of the README compiling.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

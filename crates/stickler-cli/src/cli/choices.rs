@@ -15,6 +15,7 @@ pub(crate) enum Level {
     Debug,
 }
 
+#[cfg(feature = "run")]
 impl From<Level> for stickler_gateway::Level {
     fn from(level: Level) -> Self {
         match level {
