@@ -1,8 +1,11 @@
 //! The command line, from which help, completions and documentation are made.
 
+#[cfg(feature = "audit")]
 mod audit;
+#[cfg(feature = "call")]
 mod call;
 mod checks;
+mod choices;
 mod lookup;
 #[cfg(test)]
 mod page;
@@ -12,15 +15,28 @@ mod wrap;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "audit")]
 pub(crate) use self::audit::{AuditOptions, Deny};
+#[cfg(feature = "call")]
 pub(crate) use self::call::CallOptions;
 pub(crate) use self::checks::{Answer, CheckOptions, Help, Repair, UnknownFields};
+pub(crate) use self::choices::{Level, RestartWhen};
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
 pub(crate) use self::run::{HttpOptions, RunOptions};
 pub(crate) use self::validate::ValidateOptions;
 pub(crate) use self::wrap::WrapOptions;
+#[cfg(not(feature = "audit"))]
+use crate::commands::absent::AbsentOptions as AuditOptions;
+#[cfg(not(feature = "call"))]
+use crate::commands::absent::AbsentOptions as CallOptions;
+#[cfg(not(feature = "demo"))]
+use crate::commands::absent::AbsentOptions as DemoOptions;
+#[cfg(not(feature = "serve"))]
+use crate::commands::absent::AbsentOptions as ServeOptions;
 use crate::commands::check::CheckOptions as ServerCheckOptions;
+#[cfg(feature = "demo")]
 use crate::commands::demo::DemoOptions;
+#[cfg(feature = "serve")]
 use crate::commands::serve::ServeOptions;
 use crate::exit::Exit;
 

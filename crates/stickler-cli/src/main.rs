@@ -1,13 +1,13 @@
 //! The `stickler` command.
+// A build without these commands has no use for some of what they share with others.
+#![cfg_attr(not(all(feature = "audit", feature = "run")), allow(dead_code))]
 
 mod cli;
 mod commands;
 mod config;
 mod exit;
-mod gateway;
 mod lines;
 mod protocol_schema;
-mod reference;
 mod style;
 
 use std::process::ExitCode;
@@ -22,16 +22,31 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Validate(options) => commands::validate::run(&options),
         Command::Check(options) => commands::check::run(&options),
+        #[cfg(feature = "audit")]
         Command::Audit(options) => commands::audit::run(&options),
+        #[cfg(not(feature = "audit"))]
+        Command::Audit(_) => commands::absent::run("audit"),
+        #[cfg(feature = "run")]
         Command::Run(options) => commands::run::run(&options),
+        #[cfg(not(feature = "run"))]
+        Command::Run(_) => commands::absent::run("run"),
+        #[cfg(feature = "call")]
         Command::Call(options) => commands::call::run(&options),
+        #[cfg(not(feature = "call"))]
+        Command::Call(_) => commands::absent::run("call"),
         Command::Wrap(options) => commands::wrap::wrap(&options),
         Command::Unwrap(options) => commands::wrap::unwrap(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
         Command::Completions(options) => commands::completions::run(&options),
+        #[cfg(feature = "serve")]
         Command::Serve(options) => commands::serve::run(&options),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) => commands::absent::run("serve"),
+        #[cfg(feature = "demo")]
         Command::Demo(options) => commands::demo::run(&options),
+        #[cfg(not(feature = "demo"))]
+        Command::Demo(_) => commands::absent::run("demo"),
     };
     outcome.unwrap_or_else(|failure| report(&failure)).into()
 }

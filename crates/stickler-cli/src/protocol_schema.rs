@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use clap::Args;
 use stickler::{ProtocolSchemas, Revision, SchemaValidator};
+use stickler_transport::http::fetch;
 
 use crate::exit::Failure;
-use crate::gateway;
 
 /// Larger than any schema of the protocol; the core refuses more in any case.
 const LARGEST_FILE: usize = 16 << 20;
@@ -85,7 +85,7 @@ impl SchemaSource {
     fn load(&self) -> Result<SchemaValidator, String> {
         let text = match self.place() {
             Place::File(path) => read(path).map_err(|error| error.to_string())?,
-            Place::Url(url) => gateway::fetch(url, READ, LONGEST_FETCH)?,
+            Place::Url(url) => fetch(url, READ, LONGEST_FETCH)?,
         };
         let schema = serde_json::from_slice(&text).map_err(|error| format!("not JSON: {error}"))?;
         SchemaValidator::from_schema(self.revision, &schema).map_err(|error| error.to_string())

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Answer, CheckOptions};
-use crate::config::{RestartWhen, pause, seconds};
-use crate::gateway::Level;
+use super::{Answer, CheckOptions, Level, RestartWhen};
+use crate::config::{pause, seconds};
 use crate::protocol_schema::SchemaSource;
 
 #[derive(Debug, Args)]

@@ -1,14 +1,27 @@
 //! One module a command.
 
+#[cfg(not(all(
+    feature = "audit",
+    feature = "call",
+    feature = "demo",
+    feature = "run",
+    feature = "serve"
+)))]
+pub(crate) mod absent;
+#[cfg(feature = "audit")]
 pub(crate) mod audit;
+#[cfg(feature = "call")]
 pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
 mod counts;
+#[cfg(feature = "demo")]
 pub(crate) mod demo;
 pub(crate) mod explain;
+#[cfg(feature = "run")]
 pub(crate) mod run;
 pub(crate) mod schema;
+#[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod validate;
 pub(crate) mod wrap;

@@ -3,27 +3,29 @@
 use std::sync::Arc;
 
 use stickler::ProtocolSchemas;
+use stickler_gateway::{Endpoint, HttpSettings, Keeping, Level, Log, Recipe};
+use stickler_transport::Server;
 
 use crate::cli::RunOptions;
-use crate::config::{self, Configuration, Configured, RunSettings};
+use crate::config::{self, Configuration, Configured, RunSettings, ServerSettings};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::gateway::{self, Endpoint, HttpSettings, Keeping, Level, Log, Recipe, Server};
 use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
     let Configuration { run, servers, notes } = config::load(options)?;
-    let log = Log { level: run.log, server: "configuration".into() };
+    let level = Level::from(run.log);
+    let log = Log { level, server: "configuration".into() };
     for (level, note) in &notes {
-        log.say(*level, note);
+        log.say((*level).into(), note);
     }
     let schemas = Arc::new(protocol_schema::load(&run.schemas)?);
-    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, run.log));
+    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, level));
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {
             look_for_programs(&endpoints)?;
             let listen = settings.listen.clone();
-            gateway::serve(endpoints, settings).map_err(|error| {
+            stickler_gateway::serve(endpoints, settings).map_err(|error| {
                 Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}"))
             })?;
             Ok(Exit::Fine)
@@ -60,7 +62,10 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> En
         grace: settings.grace,
         restart: settings.restart,
     };
-    let recipe = Recipe::new(Arc::clone(&name), settings, Arc::clone(schemas));
+    let policy = settings.policy();
+    let ServerSettings { validation, gatekeeper, .. } = settings;
+    let recipe =
+        Recipe::new(Arc::clone(&name), policy, validation, gatekeeper, Arc::clone(schemas));
     Endpoint { recipe, server, keeping, log: Log { level, server: name } }
 }
 
@@ -69,11 +74,20 @@ fn relay(endpoint: Endpoint) -> Outcome {
     let Endpoint { recipe, server, keeping, log } = endpoint;
     match server {
         Server::Command(command) => {
-            Ok(Exit::Server(gateway::relay(&recipe, &command, log, keeping)?))
+            Ok(Exit::Server(stickler_gateway::relay(&recipe, &command, log, keeping)?))
         }
         Server::Url(url, headers) => {
-            gateway::relay_to_url(recipe, (url, headers), log, keeping.grace)?;
+            stickler_gateway::relay_to_url(recipe, (url, headers), log, keeping.grace)?;
             Ok(Exit::Fine)
+        }
+    }
+}
+
+impl From<stickler_gateway::Failure> for Failure {
+    fn from(failure: stickler_gateway::Failure) -> Self {
+        match failure {
+            stickler_gateway::Failure::Unreachable(message) => Self::Unreachable(message),
+            stickler_gateway::Failure::Output(error) => Self::Output(error),
         }
     }
 }

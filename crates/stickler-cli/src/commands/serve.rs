@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use stickler::AnswerForm;
+use stickler_reference::{Permissions, Workspace, over_http, over_stdio};
 
 use crate::cli::Answer;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::reference::{Permissions, Suite, Workspace, over_http, over_stdio};
+use crate::style;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -41,6 +42,33 @@ pub(crate) struct ServeOptions {
     pub(crate) answer: Answer,
 }
 
+/// A server's worth of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Suite {
+    /// Files, tests, a database and commits
+    Files,
+    /// Context, memory, gates and directives of a project with several agents
+    Orchestrator,
+    /// Files, edits, search, shell, dependencies and git
+    Sandbox,
+    /// State, tests, database, traces and logs
+    Project,
+    /// Jobs that call tools of the other suites at set times
+    Scheduler,
+}
+
+impl From<Suite> for stickler_reference::Suite {
+    fn from(suite: Suite) -> Self {
+        match suite {
+            Suite::Files => Self::Files,
+            Suite::Orchestrator => Self::Orchestrator,
+            Suite::Sandbox => Self::Sandbox,
+            Suite::Project => Self::Project,
+            Suite::Scheduler => Self::Scheduler,
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   stickler serve --suite sandbox --root .
@@ -60,8 +88,11 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
     })?;
     let form = AnswerForm::from(options.answer);
     let served = match &options.listen {
-        Some(listen) => over_http(options.suite, workspace, form, listen),
-        None => over_stdio(options.suite, workspace, form),
+        Some(listen) => {
+            let announce = |text: &str| style::complain("serve", text);
+            over_http(options.suite.into(), workspace, form, listen, announce)
+        }
+        None => over_stdio(options.suite.into(), workspace, form),
     };
     served.map_err(|error| {
         let place = options.listen.as_deref().unwrap_or("standard input and output");

@@ -8,7 +8,7 @@ use super::document::{Data, Member, Value};
 use super::draft::{self, Draft};
 use super::fault::{Fault, did_you_mean};
 use super::settings::ServerSettings;
-use crate::gateway::Level;
+use crate::cli::Level;
 
 /// The members that hold servers.
 pub(crate) const HOLDERS: [&str; 2] = ["mcpServers", "servers"];

@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use stickler_transport::{Server, ServerCommand};
 
 use super::Configured;
 use super::document::{Data, Member, Value};
 use super::expansion;
 use super::fault::Fault;
 use super::settings::ServerSettings;
-use crate::gateway::{Server, ServerCommand};
 
 /// The keys that say how a server is reached.
 pub(super) const KEYS: [&str; 6] = ["command", "args", "env", "cwd", "url", "headers"];

@@ -6,8 +6,8 @@ use super::Layer;
 use super::given::{Expected, Given};
 use super::settings::ServerSettings;
 use super::table::{SETTINGS, Set, set_policy};
+use crate::cli::Level;
 use crate::exit::Failure;
-use crate::gateway::Level;
 use crate::protocol_schema::SchemaSource;
 
 const PREFIX: &str = "STICKLER_";

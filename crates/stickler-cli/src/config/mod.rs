@@ -30,11 +30,12 @@ use std::path::Path;
 pub(crate) use client_file::{HOLDERS, no_holder};
 pub(crate) use fault::{Fault, Source, did_you_mean, no_json};
 pub(crate) use options::{pause, seconds};
-pub(crate) use settings::{Restart, RestartWhen, RunSettings, ServerSettings};
+pub(crate) use settings::{RunSettings, ServerSettings};
 
-use crate::cli::RunOptions;
+use stickler_transport::Server;
+
+use crate::cli::{Level, RunOptions};
 use crate::exit::Failure;
-use crate::gateway::{Level, Server};
 use document::Format;
 use draft::Draft;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use stickler_transport::{Server, ServerCommand};
 
 use super::Layer;
 use super::given::{Expected, Given};
@@ -10,7 +11,6 @@ use super::settings::ServerSettings;
 use super::table;
 use crate::cli::{HttpOptions, RunOptions};
 use crate::exit::Failure;
-use crate::gateway::{Server, ServerCommand};
 
 /// Puts the command line over what is there.
 pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failure> {
@@ -68,7 +68,7 @@ fn settle(options: &RunOptions, settings: &mut ServerSettings) {
         settings.gatekeeper.request_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
     }
     if let Some(when) = options.restart {
-        settings.restart.when = when;
+        settings.restart.when = when.into();
     }
     if let Some(idle) = http.idle_timeout {
         settings.idle = idle;

@@ -6,8 +6,9 @@ use clap::ValueEnum;
 use stickler::{
     Action, AnswerForm, GatekeeperSettings, MessageRule, Policy, Side, ValidationConfig,
 };
+use stickler_transport::Restart;
 
-use crate::gateway::Level;
+use crate::cli::Level;
 use crate::protocol_schema::SchemaSource;
 
 /// What concerns clients and the run as a whole.
@@ -92,31 +93,6 @@ impl ServerSettings {
         let exceptions = self.exceptions.iter();
         exceptions.fold(policy, |policy, (side, rule, action)| policy.with(*side, *rule, *action))
     }
-}
-
-/// What happens when a server's process ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Restart {
-    pub(crate) when: RestartWhen,
-    /// Before the first new start; it doubles with each.
-    pub(crate) pause: Duration,
-    /// How many new starts in a row may come to nothing.
-    pub(crate) limit: u32,
-}
-
-impl Default for Restart {
-    fn default() -> Self {
-        Self { when: RestartWhen::Never, pause: Duration::from_secs(1), limit: 5 }
-    }
-}
-
-/// When a server is started again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RestartWhen {
-    /// Never: `run` ends with its server
-    Never,
-    /// After an exit code other than 0, or a signal
-    OnFailure,
 }
 
 /// What happens to calls while the tools are not known.

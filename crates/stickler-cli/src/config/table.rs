@@ -8,7 +8,7 @@ use super::document::{Data, Value};
 use super::fault::Fault;
 use super::given::{Expected, Given, ORIGINS, TEXTS, expected};
 use super::settings::{RunSettings, ServerSettings, WithoutTools};
-use crate::cli::{Answer, Help, Repair, UnknownFields};
+use crate::cli::{Answer, Help, Repair, RestartWhen, UnknownFields};
 
 /// A setting.
 pub(super) struct Setting {
@@ -59,7 +59,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     server("request_timeout", |s, given| {
         put(&mut s.gatekeeper.request_timeout, some_seconds(given))
     }),
-    server("restart", |s, given| put(&mut s.restart.when, given.choice())),
+    server("restart", |s, given| {
+        put(&mut s.restart.when, given.choice::<RestartWhen>().map(Into::into))
+    }),
     server("restart_pause", |s, given| put(&mut s.restart.pause, given.seconds())),
     server("restart_limit", |s, given| put(&mut s.restart.limit, given.whole())),
     server("strict", |s, given| put(&mut s.strict, given.flag())),

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use stickler_transport::http::post;
+use stickler_transport::{Addressee, signal_group};
 
 use crate::exit::Failure;
-use crate::gateway::{Addressee, post, signal_group};
 
 /// How long an answer may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);

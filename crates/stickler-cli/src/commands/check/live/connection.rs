@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use stickler::McpValidator;
 use stickler::frame::Frame;
+use stickler_transport::http::{Asker, Heard};
+use stickler_transport::{Ending, Process, Server, ServerCommand, end_on_signals};
 
 use super::{SERVER, Setup};
 use crate::exit::Failure;
-use crate::gateway::{self, Asker, Ending, Heard, Process, Server, ServerCommand};
 use crate::lines::Lines;
 
 /// Messages of the server's that may wait to be looked at.
@@ -163,7 +164,7 @@ fn start(command: &ServerCommand, heard: SyncSender<Heard>, limit: usize) -> Res
         Failure::Unreachable(format!("[STK-101] cannot start `{}`: {error}", command.program))
     })?;
     let (process, stdin, stdout, stderr) = started;
-    gateway::end_on_signals(process.pid()).map_err(Failure::Output)?;
+    end_on_signals(process.pid()).map_err(Failure::Output)?;
     let complaints = Complaints::default();
     let (input, messages) = channel();
     std::thread::spawn(move || write_lines(stdin, &messages));

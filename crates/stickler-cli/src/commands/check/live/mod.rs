@@ -23,11 +23,11 @@ use std::time::Duration;
 use stickler::lint::{LintOptions, lint};
 use stickler::rules::probes as rules;
 use stickler::{McpValidator, Severity, ValidationConfig};
+use stickler_transport::{Server, ServerCommand};
 
 use super::options::CheckOptions;
 use super::report::{Found, Report};
 use crate::exit::Failure;
-use crate::gateway::{Server, ServerCommand};
 use connection::Farewell;
 pub(super) use grade::Grade;
 

@@ -10,12 +10,12 @@ use stickler::rules::json_rpc;
 use stickler::{
     Finding, MessageRule, Policy, Revision, Side, ValidationMiddleware, Verdict, error_reply,
 };
+use stickler_transport::http::Heard;
 
 use super::connection::Connection;
 use super::reply::{Awaited, Outcome, Reply};
 use super::{SERVER, Setup};
 use crate::commands::check::report::Found;
-use crate::gateway::Heard;
 use crate::style::printable;
 
 /// Findings of one rule about messages that are kept; a server may be very noisy.

@@ -1,0 +1,44 @@
+//! `git_commit`.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::workspace::Workspace;
+
+#[derive(Deserialize)]
+struct GitCommit {
+    message: String,
+    #[serde(default)]
+    paths: Vec<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "message": { "type": "string", "minLength": 1, "description": "What changed, and why" },
+            "paths": {
+                "type": "array", "items": { "type": "string", "minLength": 1 },
+                "description": "What to commit, relative to the root; everything that changed without it",
+            },
+        }),
+        &["message"],
+        json!({ "message": "Explain how to start the server", "paths": ["README.md"] }),
+    );
+    let description = "Commits changes to the git repository of the root.";
+    Tool::new("git_commit", description, Effect::Adds, schema, check, run)
+}
+
+fn check(workspace: &Workspace, call: &GitCommit) -> Check {
+    workspace.require_repository()?;
+    for path in &call.paths {
+        workspace.place(path)?;
+    }
+    Ok(Vec::new())
+}
+
+fn run(workspace: &Workspace, call: &GitCommit) -> Outcome {
+    let commit = workspace.commit(&call.message, &call.paths)?;
+    let text = format!("committed as {commit}");
+    Ok(Answer::both(text, json!({ "commit": commit, "message": call.message })))
+}

@@ -1,0 +1,42 @@
+//! `write_file`.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::workspace::Workspace;
+
+#[derive(Deserialize)]
+struct WriteFile {
+    path: String,
+    content: String,
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "path": { "type": "string", "minLength": 1, "description": "The file, relative to the root" },
+            "content": { "type": "string", "description": "The whole new text of the file" },
+        }),
+        &["path", "content"],
+        json!({ "path": "notes/ideas.txt", "content": "One idea a line.\n" }),
+    );
+    let description = "Writes a text file; one that is there is replaced, folders are made.";
+    Tool::new("write_file", description, Effect::Changes, schema, check, run)
+}
+
+fn check(workspace: &Workspace, call: &WriteFile) -> Check {
+    let place = workspace.place(&call.path)?;
+    let mut warnings = Vec::new();
+    if call.content.is_empty() {
+        warnings.push(format!("empty content will leave `{}` empty", call.path));
+    } else if workspace.dir().exists(&place.path) {
+        warnings.push(format!("`{}` is there already and will be replaced", call.path));
+    }
+    Ok(warnings)
+}
+
+fn run(workspace: &Workspace, call: &WriteFile) -> Outcome {
+    workspace.write_text(&workspace.place(&call.path)?, &call.content)?;
+    Ok(Answer::text(format!("wrote {} bytes to `{}`", call.content.len(), call.path)))
+}

@@ -1,0 +1,82 @@
+//! `get_project_context`.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{gates, inject_directive};
+use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
+use crate::trouble::Trouble;
+use crate::workspace::{Event, Workspace, clip};
+
+/// How many entries of the root, and how much of its README, are told.
+const MOST_ENTRIES: usize = 200;
+const MOST_README: usize = 2000;
+
+#[derive(Deserialize)]
+struct Context {
+    #[serde(default = "all")]
+    sections: Vec<Section>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Section {
+    Files,
+    Git,
+    Gates,
+    Directives,
+}
+
+fn all() -> Vec<Section> {
+    vec![Section::Files, Section::Git, Section::Gates, Section::Directives]
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "sections": {
+                "type": "array", "minItems": 1, "uniqueItems": true,
+                "items": { "type": "string", "enum": ["files", "git", "gates", "directives"] },
+                "description": "What to tell; everything without it",
+            },
+        }),
+        &[],
+        json!({ "sections": ["files", "directives"] }),
+    );
+    let description =
+        "Tells what the project is and how it stands: files, git, open gates, directives.";
+    Tool::new("get_project_context", description, Effect::Reads, schema, no_check::<Context>, run)
+}
+
+fn run(workspace: &Workspace, call: &Context) -> Outcome {
+    let mut context = Map::new();
+    for section in &call.sections {
+        let (name, value) = match section {
+            Section::Files => ("files", files(workspace)?),
+            Section::Git => ("git", workspace.git_status().into()),
+            Section::Gates => {
+                let gates = gates::all(&workspace.recall()?)?;
+                let open = gates.iter().filter(|gate| gate.status == "open");
+                ("gates", open.map(gates::Gate::written).collect())
+            }
+            Section::Directives => {
+                let events = workspace.recall()?.standing()?;
+                let these = events.iter().filter(|event| event.kind == inject_directive::KIND);
+                ("directives", these.map(Event::written).collect())
+            }
+        };
+        context.insert(name.to_owned(), value);
+    }
+    Ok(Answer::data(Value::Object(context)))
+}
+
+fn files(workspace: &Workspace) -> Result<Value, Trouble> {
+    let entries = workspace.dir().entries().map_err(|error| Trouble::file(".", &error))?;
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with(".stickler")).collect();
+    names.sort();
+    names.truncate(MOST_ENTRIES);
+    let readme = workspace.place("README.md").and_then(|place| workspace.read_text(&place)).ok();
+    let readme = readme.map(|text| clip(&text, MOST_README).to_owned());
+    Ok(json!({ "entries": names, "readme": readme }))
+}

@@ -1,0 +1,51 @@
+//! `search_memory`.
+
+use std::cmp::Reverse;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
+use crate::workspace::Workspace;
+
+#[derive(Deserialize)]
+struct Search {
+    query: String,
+    #[serde(default = "ten")]
+    limit: usize,
+}
+
+fn ten() -> usize {
+    10
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "query": { "type": "string", "minLength": 1, "description": "Words to look for, in any order" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "How many entries to give" },
+        }),
+        &["query"],
+        json!({ "query": "database", "limit": 5 }),
+    );
+    let description = "Finds what the project remembers (directives, gates, decisions, traces) by words, the best first.";
+    Tool::new("search_memory", description, Effect::Reads, schema, no_check::<Search>, run)
+}
+
+fn run(workspace: &Workspace, call: &Search) -> Outcome {
+    let words: Vec<String> = call.query.split_whitespace().map(str::to_lowercase).collect();
+    let mut found: Vec<(usize, i64, Value)> = Vec::new();
+    for event in workspace.recall()?.standing()? {
+        let task = event.task.as_deref().unwrap_or_default();
+        let text = format!("{} {task} {}", event.kind, event.data).to_lowercase();
+        let score = words.iter().filter(|word| text.contains(word.as_str())).count();
+        if score > 0 {
+            found.push((score, event.id, event.written()));
+        }
+    }
+    found.sort_by_key(|(score, id, _)| (Reverse(*score), Reverse(*id)));
+    let total = found.len();
+    let entries: Vec<Value> =
+        found.into_iter().take(call.limit).map(|(_, _, entry)| entry).collect();
+    Ok(Answer::data(json!({ "query": call.query, "entries": entries, "total": total })))
+}

@@ -1,0 +1,55 @@
+//! `get_logs`.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::capture_trace;
+use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
+use crate::workspace::{Event, Workspace};
+
+const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];
+
+#[derive(Deserialize)]
+struct Logs {
+    level: Option<String>,
+    task_id: Option<String>,
+    contains: Option<String>,
+    #[serde(default = "fifty")]
+    limit: usize,
+}
+
+fn fifty() -> usize {
+    50
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "level": { "type": "string", "enum": LEVELS, "description": "Only what matters at least this much" },
+            "task_id": { "type": "string", "minLength": 1, "description": "Only what happened in this task" },
+            "contains": { "type": "string", "minLength": 1, "description": "Only what has this text in its message" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many entries to give, the newest" },
+        }),
+        &[],
+        json!({ "level": "info", "limit": 20 }),
+    );
+    let description = "Gives what `capture_trace` kept, the oldest first.";
+    Tool::new("get_logs", description, Effect::Reads, schema, no_check::<Logs>, run)
+}
+
+fn run(workspace: &Workspace, call: &Logs) -> Outcome {
+    let events = workspace.recall()?.standing()?;
+    let found: Vec<&Event> = events.iter().filter(|event| is_wanted(event, call)).collect();
+    let from = found.len().saturating_sub(call.limit);
+    let entries: Vec<Value> = found[from..].iter().map(|event| event.written()).collect();
+    Ok(Answer::data(json!({ "entries": entries, "left_out": from })))
+}
+
+fn is_wanted(event: &Event, call: &Logs) -> bool {
+    let text = |key: &str| event.data[key].as_str().unwrap_or_default();
+    let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
+    event.kind == capture_trace::KIND
+        && call.level.as_deref().is_none_or(|level| rank(text("level")) >= rank(level))
+        && call.task_id.as_deref().is_none_or(|task| event.task.as_deref() == Some(task))
+        && call.contains.as_deref().is_none_or(|part| text("message").contains(part))
+}

@@ -1,0 +1,62 @@
+//! `run_test_task`.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::trouble::Trouble;
+use crate::workspace::{DEFAULT_SECONDS, MOST_SECONDS, TestRun, Workspace, time_limit};
+
+#[derive(Deserialize)]
+struct TestTask {
+    test_path: String,
+    #[serde(default)]
+    reporter: Reporter,
+    timeout_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Reporter {
+    #[default]
+    Text,
+    Json,
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "test_path": { "type": "string", "minLength": 1, "description": "The file or folder with the tests, relative to the root" },
+            "reporter": { "type": "string", "enum": ["text", "json"], "default": "text", "description": "How the outcome is told" },
+            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "default": DEFAULT_SECONDS, "description": "After how long the tests are ended" },
+        }),
+        &["test_path"],
+        json!({ "test_path": "tests", "reporter": "json" }),
+    );
+    let description = "Runs the tests of one file or folder, and tells how they ended.";
+    Tool::new("run_test_task", description, Effect::Runs, schema, check, run)
+}
+
+fn check(workspace: &Workspace, call: &TestTask) -> Check {
+    let place = workspace.place(&call.test_path)?;
+    workspace.require_shell("`run_test_task`")?;
+    if !workspace.dir().exists(&place.path) {
+        return Err(Trouble::runtime(format!("there is no `{}`", place.given)));
+    }
+    Ok(Vec::new())
+}
+
+fn run(workspace: &Workspace, call: &TestTask) -> Outcome {
+    let place = workspace.place(&call.test_path)?;
+    let limit = time_limit(call.timeout_seconds);
+    let (command, finished) =
+        workspace.run_tests(&TestRun { place: &place, filter: None, limit })?;
+    let verdict = if finished.succeeded() { "passed" } else { "failed" };
+    let mut data = finished.data();
+    data["command"] = command.clone().into();
+    data["passed"] = finished.succeeded().into();
+    Ok(match call.reporter {
+        Reporter::Json => Answer::data(data),
+        Reporter::Text => Answer::both(format!("{verdict}: {command}\n{}", finished.text()), data),
+    })
+}

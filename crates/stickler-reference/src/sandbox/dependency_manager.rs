@@ -1,0 +1,116 @@
+//! `dependency_manager`.
+
+use std::process::Command;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::manifest::Manager;
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::trouble::Trouble;
+use crate::workspace::{DEFAULT_SECONDS, MOST_SECONDS, Workspace, time_limit};
+
+#[derive(Deserialize)]
+struct Dependencies {
+    action: Action,
+    manager: Option<Manager>,
+    package: Option<String>,
+    version: Option<String>,
+    timeout_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    List,
+    Add,
+    Remove,
+}
+
+impl Action {
+    fn name(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Add => "add",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "action": { "type": "string", "enum": ["list", "add", "remove"], "description": "What to do" },
+            "manager": { "type": "string", "enum": ["cargo", "npm"], "description": "Whose dependencies; told from the files without it" },
+            "package": { "type": "string", "pattern": "^[A-Za-z0-9@][A-Za-z0-9@/._-]*$", "description": "The package, for `add` and `remove`" },
+            "version": { "type": "string", "pattern": "^[A-Za-z0-9^~*=.+-]+$", "description": "The version for `add`, such as `1.2`; the newest without it" },
+            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "default": DEFAULT_SECONDS, "description": "After how long the manager is ended" },
+        }),
+        &["action"],
+        json!({ "action": "list", "manager": "cargo" }),
+    );
+    let description = "Lists the dependencies of the project in the root, adds one or removes one.";
+    Tool::new("dependency_manager", description, Effect::Runs, schema, check, run)
+}
+
+fn check(workspace: &Workspace, call: &Dependencies) -> Check {
+    if call.action != Action::List {
+        if call.package.is_none() {
+            return Err(Trouble::needs(call.action.name(), "package"));
+        }
+        workspace.require_shell("changing dependencies")?;
+    }
+    let manager = Manager::of(workspace, call.manager)?;
+    if let (Action::Remove, Some(package)) = (call.action, &call.package) {
+        manager.section_of(workspace, package)?;
+    }
+    Ok(Vec::new())
+}
+
+fn run(workspace: &Workspace, call: &Dependencies) -> Outcome {
+    let manager = Manager::of(workspace, call.manager)?;
+    if call.action == Action::List {
+        return Ok(Answer::data(manager.dependencies(workspace)?));
+    }
+    let mut command = Command::new(manager.name());
+    command.current_dir(workspace.root()).args(words(workspace, manager, call)?);
+    let finished = workspace.running.run(&mut command, time_limit(call.timeout_seconds));
+    let finished = finished.map_err(|error| {
+        Trouble::runtime(format!(
+            "`{}` cannot be started: {error}; is it installed?",
+            manager.name()
+        ))
+    })?;
+    if !finished.succeeded() {
+        return Err(Trouble::runtime(format!("{}: {}", manager.name(), finished.text())));
+    }
+    Ok(Answer::data(manager.dependencies(workspace)?))
+}
+
+/// What the manager is told to do. Scripts of strangers are not part of adding a dependency.
+fn words(
+    workspace: &Workspace,
+    manager: Manager,
+    call: &Dependencies,
+) -> Result<Vec<String>, Trouble> {
+    let mut package = call.package.clone().unwrap_or_default();
+    let mut words = match (manager, call.action) {
+        (Manager::Cargo, Action::Remove) => {
+            let mut words = vec!["remove"];
+            words.extend(match manager.section_of(workspace, &package)?.as_str() {
+                "dev-dependencies" => Some("--dev"),
+                "build-dependencies" => Some("--build"),
+                _ => None,
+            });
+            words
+        }
+        (Manager::Cargo, action) => vec![action.name()],
+        (Manager::Npm, Action::Remove) => vec!["uninstall", "--ignore-scripts"],
+        (Manager::Npm, _) => vec!["install", "--ignore-scripts"],
+    };
+    if let (Action::Add, Some(version)) = (call.action, &call.version) {
+        package = format!("{package}@{version}");
+    }
+    words.extend(["--", &package]);
+    Ok(words.into_iter().map(str::to_owned).collect())
+}

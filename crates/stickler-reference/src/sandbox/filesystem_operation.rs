@@ -1,0 +1,177 @@
+//! `filesystem_operation`.
+
+use std::fmt;
+use std::io::Write as _;
+
+use cap_std::fs::OpenOptions;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::trouble::Trouble;
+use crate::workspace::{Place, Workspace, clip};
+
+/// How much of a file, and how many entries of a folder, one answer holds.
+const MOST_BYTES: usize = 128 << 10;
+const MOST_ENTRIES: usize = 500;
+
+#[derive(Deserialize)]
+struct Operation {
+    action: Action,
+    path: String,
+    content: Option<String>,
+    destination: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Read,
+    Write,
+    Append,
+    List,
+    Stat,
+    CreateFolder,
+    Move,
+    Delete,
+}
+
+impl Operation {
+    /// What it is about: for `move` and `delete` a link itself, for all others where it leads.
+    fn place(&self, workspace: &Workspace) -> Result<Place, Trouble> {
+        match self.action {
+            Action::Move | Action::Delete => workspace.place_itself(&self.path),
+            _ => workspace.place(&self.path),
+        }
+    }
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "action": {
+                "type": "string",
+                "enum": ["read", "write", "append", "list", "stat", "create_folder", "move", "delete"],
+                "description": "What to do; `delete` takes a file, a link or an empty folder",
+            },
+            "path": { "type": "string", "minLength": 1, "description": "The file or folder, relative to the root" },
+            "content": { "type": "string", "description": "The text for `write` and `append`" },
+            "destination": { "type": "string", "minLength": 1, "description": "Where `move` puts it, relative to the root; nothing may be there" },
+        }),
+        &["action", "path"],
+        json!({ "action": "read", "path": "README.md" }),
+    );
+    let description = "Reads, writes, lists, moves and deletes files beneath the root.";
+    Tool::new("filesystem_operation", description, Effect::Changes, schema, check, run)
+}
+
+fn check(workspace: &Workspace, call: &Operation) -> Check {
+    let action = call.action.to_string();
+    call.place(workspace)?;
+    match call.action {
+        Action::Write | Action::Append if call.content.is_none() => {
+            Err(Trouble::needs(&action, "content"))
+        }
+        Action::Move => {
+            let destination = call.destination.as_deref();
+            let destination = destination.ok_or_else(|| Trouble::needs(&action, "destination"))?;
+            let place = workspace.place(destination)?;
+            if workspace.dir().symlink_metadata(&place.path).is_ok() {
+                return Err(Trouble::runtime(format!("`{destination}` is there already")));
+            }
+            Ok(Vec::new())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn run(workspace: &Workspace, call: &Operation) -> Outcome {
+    let place = call.place(workspace)?;
+    let given = &place.given;
+    let trouble = |error: std::io::Error| Trouble::file(given, &error);
+    let content = call.content.as_deref().unwrap_or_default();
+    let dir = workspace.dir();
+    Ok(match call.action {
+        Action::Read => {
+            let text = workspace.read_text(&place)?;
+            let shown = clip(&text, MOST_BYTES);
+            let cut = if shown.len() < text.len() { "\n… cut here" } else { "" };
+            Answer::text(format!("{shown}{cut}"))
+        }
+        Action::Write => {
+            workspace.write_text(&place, content)?;
+            Answer::text(format!("wrote {} bytes to `{given}`", content.len()))
+        }
+        Action::Append => {
+            workspace.require_writable(&place)?;
+            let options = OpenOptions::new().append(true).create(true).clone();
+            let mut file = dir.open_with(&place.path, &options).map_err(trouble)?;
+            file.write_all(content.as_bytes()).map_err(trouble)?;
+            Answer::text(format!("added {} bytes to `{given}`", content.len()))
+        }
+        Action::List => Answer::data(list(workspace, &place)?),
+        Action::Stat => Answer::data(stat(workspace, &place)?),
+        Action::CreateFolder => {
+            dir.create_dir_all(&place.path).map_err(trouble)?;
+            Answer::text(format!("`{given}` is there"))
+        }
+        Action::Move => {
+            let destination = workspace.place(call.destination.as_deref().unwrap_or_default())?;
+            dir.rename(&place.path, dir, &destination.path).map_err(trouble)?;
+            Answer::text(format!("moved `{given}` to `{}`", destination.given))
+        }
+        Action::Delete => {
+            let about = dir.symlink_metadata(&place.path).map_err(trouble)?;
+            let removed = if about.is_dir() {
+                dir.remove_dir(&place.path)
+            } else {
+                dir.remove_file(&place.path)
+            };
+            removed.map_err(trouble)?;
+            Answer::text(format!("deleted `{given}`"))
+        }
+    })
+}
+
+fn list(workspace: &Workspace, place: &Place) -> Result<Value, Trouble> {
+    let trouble = |error: std::io::Error| Trouble::file(&place.given, &error);
+    let mut entries = Vec::new();
+    for entry in workspace.dir().read_dir(&place.path).map_err(trouble)? {
+        let entry = entry.map_err(trouble)?;
+        let kind = entry.file_type().map_err(trouble)?;
+        let kind = match (kind.is_dir(), kind.is_symlink()) {
+            (true, _) => "folder",
+            (_, true) => "link",
+            _ => "file",
+        };
+        entries.push((entry.file_name().to_string_lossy().into_owned(), kind));
+    }
+    entries.sort();
+    let is_cut = entries.len() > MOST_ENTRIES;
+    entries.truncate(MOST_ENTRIES);
+    let entries: Vec<Value> =
+        entries.into_iter().map(|(name, kind)| json!({ "name": name, "kind": kind })).collect();
+    Ok(json!({ "path": place.given, "entries": entries, "truncated": is_cut }))
+}
+
+fn stat(workspace: &Workspace, place: &Place) -> Result<Value, Trouble> {
+    let about = workspace.dir().metadata(&place.path);
+    let about = about.map_err(|error| Trouble::file(&place.given, &error))?;
+    let kind = if about.is_dir() { "folder" } else { "file" };
+    Ok(json!({ "path": place.given, "kind": kind, "bytes": about.len() }))
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Append => "append",
+            Self::List => "list",
+            Self::Stat => "stat",
+            Self::CreateFolder => "create_folder",
+            Self::Move => "move",
+            Self::Delete => "delete",
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! What a project says it depends on.
+
+use serde_json::{Map, Value, json};
+
+use crate::trouble::Trouble;
+use crate::workspace::Workspace;
+
+/// Who looks after dependencies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Manager {
+    Cargo,
+    Npm,
+}
+
+impl Manager {
+    /// The one whose file is in the root.
+    pub(super) fn of(workspace: &Workspace, chosen: Option<Self>) -> Result<Self, Trouble> {
+        let all = [Self::Cargo, Self::Npm];
+        let present = |manager: &Self| workspace.dir().is_file(manager.file());
+        let found = match chosen {
+            Some(manager) => Some(manager).filter(present),
+            None => all.into_iter().find(present),
+        };
+        found.ok_or_else(|| match chosen {
+            Some(manager) => Trouble::runtime(format!("there is no `{}` here", manager.file())),
+            None => Trouble::runtime("there is neither `Cargo.toml` nor `package.json` here"),
+        })
+    }
+
+    pub(super) fn file(self) -> &'static str {
+        match self {
+            Self::Cargo => "Cargo.toml",
+            Self::Npm => "package.json",
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Cargo => "cargo",
+            Self::Npm => "npm",
+        }
+    }
+
+    /// The dependencies by section, as the file has them.
+    pub(super) fn dependencies(self, workspace: &Workspace) -> Result<Value, Trouble> {
+        let text = workspace.read_text(&workspace.place(self.file())?)?;
+        let manifest: Value = match self {
+            Self::Cargo => toml::from_str(&text).map_err(|error| self.unreadable(&error))?,
+            Self::Npm => serde_json::from_str(&text).map_err(|error| self.unreadable(&error))?,
+        };
+        let sections: &[&str] = match self {
+            Self::Cargo => &["dependencies", "dev-dependencies", "build-dependencies"],
+            Self::Npm => {
+                &["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"]
+            }
+        };
+        let found: Map<String, Value> = sections
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), manifest.get(*name)?.clone())))
+            .collect();
+        Ok(json!({ "manager": self.name(), "sections": found }))
+    }
+
+    /// Where a dependency stands, of which npm would not say that there is none.
+    pub(super) fn section_of(
+        self,
+        workspace: &Workspace,
+        package: &str,
+    ) -> Result<String, Trouble> {
+        let found = self.dependencies(workspace)?;
+        let sections = || found["sections"].as_object().into_iter().flatten();
+        let section = sections().find(|(_, packages)| packages.get(package).is_some());
+        section.map(|(name, _)| name.clone()).ok_or_else(|| {
+            let known: Vec<String> = sections()
+                .filter_map(|(_, all)| all.as_object())
+                .flat_map(Map::keys)
+                .cloned()
+                .collect();
+            let meant = did_you_mean(package, known.iter().map(String::as_str));
+            let all = if known.is_empty() { "none".to_owned() } else { list(&known) };
+            Trouble::runtime(format!(
+                "nothing was changed: `{package}` is no dependency here, there are {all}{meant}"
+            ))
+        })
+    }
+
+    fn unreadable(self, error: &dyn std::fmt::Display) -> Trouble {
+        Trouble::runtime(format!("`{}` cannot be read: {error}", self.file()))
+    }
+}
+
+/// Names for people.
+fn list(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// The end of a sentence about a name that is not known.
+fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    let nearest = stickler::nearest_names(name, known);
+    nearest.first().map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
+}

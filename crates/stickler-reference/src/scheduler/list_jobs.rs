@@ -1,0 +1,32 @@
+//! `list_jobs`.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::jobs::{self, Job};
+use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
+use crate::workspace::Workspace;
+
+#[derive(Deserialize)]
+struct ListJobs {
+    tool: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    let schema = strict(
+        json!({
+            "tool": { "type": "string", "minLength": 1, "description": "Only jobs that call this tool, written as in the job" },
+        }),
+        &[],
+        json!({ "tool": "files:write_file" }),
+    );
+    let description = "Lists the jobs, when each runs next and how it ended last.";
+    Tool::new("list_jobs", description, Effect::Reads, schema, no_check::<ListJobs>, run)
+}
+
+fn run(workspace: &Workspace, call: &ListJobs) -> Outcome {
+    let jobs = jobs::all(&workspace.recall()?)?;
+    let wanted = jobs.iter().filter(|job| call.tool.as_ref().is_none_or(|tool| *tool == job.tool));
+    let jobs: Vec<Value> = wanted.map(Job::written).collect();
+    Ok(Answer::data(json!({ "jobs": jobs })))
+}

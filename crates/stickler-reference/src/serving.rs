@@ -1,0 +1,109 @@
+//! A suite on standard input and output, or over Streamable HTTP.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rmcp::ServiceExt as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use stickler_rmcp::{AnswerForm, RawLayer, RawSettings, RawTransport, Validated, ValidationConfig};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tower_layer::Layer as _;
+
+use super::server::ReferenceServer;
+use super::workspace::Workspace;
+use super::{Suite, scheduler};
+
+/// Headers must have come after this long.
+const HEADERS: Duration = Duration::from_secs(30);
+
+/// Serves until the input ends or a signal comes.
+pub fn over_stdio(suite: Suite, workspace: Workspace, form: AnswerForm) -> io::Result<()> {
+    run(suite, workspace, form, |server| async move {
+        let transport = RawTransport::stdio(&RawSettings::default());
+        // Whoever goes away before the handshake has nobody to be told.
+        if let Ok(running) = server.serve(transport).await {
+            let _ = running.waiting().await;
+        }
+        Ok(())
+    })
+}
+
+/// Serves at `/mcp` until a signal comes, and announces where.
+pub fn over_http(
+    suite: Suite,
+    workspace: Workspace,
+    form: AnswerForm,
+    listen: &str,
+    announce: impl Fn(&str),
+) -> io::Result<()> {
+    let listen = listen.to_owned();
+    run(suite, workspace, form, |server| async move {
+        let listener = TcpListener::bind(&listen).await?;
+        let address = listener.local_addr()?;
+        announce(&format!("listening on http://{address}/mcp"));
+        if !address.ip().is_loopback() {
+            announce(&format!("{address} is open to other machines"));
+        }
+        accept(&listener, server).await
+    })
+}
+
+async fn accept(listener: &TcpListener, server: Validated<ReferenceServer>) -> io::Result<()> {
+    let sessions = Arc::new(LocalSessionManager::default());
+    let config = StreamableHttpServerConfig::default();
+    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
+    let service = RawLayer::new(RawSettings::default()).layer(service);
+    loop {
+        let (stream, _) = listener.accept().await?;
+        let service = TowerToHyperService::new(service.clone());
+        tokio::spawn(async move {
+            let mut connection = http1::Builder::new();
+            let connection = connection.timer(TokioTimer::new()).header_read_timeout(HEADERS);
+            // A client that breaks off has nobody to be told.
+            let _ = connection.serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+/// Runs a server, and leaves nothing running behind it.
+fn run<F: Future<Output = io::Result<()>>>(
+    suite: Suite,
+    workspace: Workspace,
+    form: AnswerForm,
+    serve: impl FnOnce(Validated<ReferenceServer>) -> F,
+) -> io::Result<()> {
+    let workspace = Arc::new(workspace);
+    let handler = ReferenceServer::new(suite, Arc::clone(&workspace));
+    let server =
+        Validated::new(handler, ValidationConfig::default()).answer_with(form).with_deep_checks();
+    if suite == Suite::Scheduler {
+        scheduler::run_due_jobs(&workspace);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(async {
+        server
+            .check_tools()
+            .await
+            .map_err(io::Error::other)?
+            .require_all()
+            .map_err(io::Error::other)?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hang_up = signal(SignalKind::hangup())?;
+        tokio::select! {
+            outcome = serve(server) => outcome,
+            _ = terminate.recv() => Ok(()),
+            _ = interrupt.recv() => Ok(()),
+            _ = hang_up.recv() => Ok(()),
+        }
+    });
+    workspace.running.end_all();
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    outcome
+}
