@@ -1,0 +1,255 @@
+//! The client over HTTP: every message is a request on a connection of its own.
+//!
+//! A step that does not say otherwise gets the headers that a client would send: the session and the version
+//! that were agreed, or the headers of a modern request. A notification or response must be answered with `202`.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::compare;
+use super::http::{Event, Head, Part, events, part};
+use super::inbox::Inbox;
+use super::script::Step;
+use super::template::{Bindings, bytes_of, fill, visible};
+
+pub(crate) struct HttpClient {
+    port: u16,
+    inbox: Inbox<(String, Came)>,
+    heads: BTreeMap<String, Head>,
+    connections: BTreeMap<String, TcpStream>,
+    /// The revision that `initialize` agreed on.
+    revision: Option<String>,
+}
+
+/// What comes of a request.
+enum Came {
+    Head(Head),
+    Body(Vec<u8>),
+    Event(Event),
+    End,
+    Broken,
+}
+
+impl HttpClient {
+    pub(crate) fn new(port: u16) -> Self {
+        let (heads, connections) = (BTreeMap::new(), BTreeMap::new());
+        Self { port, inbox: Inbox::default(), heads, connections, revision: None }
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        step: &Step,
+        bindings: &mut Bindings,
+        deadline: Duration,
+    ) -> Result<(), String> {
+        let options = &step.options;
+        if options.has("close") {
+            let label = options.label.as_ref().ok_or("a label says what to close")?;
+            let connection = self.connections.remove(label).ok_or("no such exchange")?;
+            return connection.shutdown(Shutdown::Both).map_err(|error| error.to_string());
+        }
+        let body = bytes_of(&fill(&step.text, bindings)?);
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let method = options.method.as_deref().unwrap_or("POST");
+        let path = options.path.as_deref().unwrap_or("/mcp");
+        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+        for (name, value) in self.headers(step, method, &message, bindings) {
+            let value = fill(&value, bindings)?;
+            if value != "-" {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+        }
+        if options.header("content-length").is_none() {
+            head.push_str(&format!("content-length: {}\r\n", body.len()));
+        }
+        let label = options
+            .label
+            .clone()
+            .unwrap_or_else(|| format!("#{}", step.line + 10_000 * self.heads.len()));
+        let mut connection =
+            TcpStream::connect(("127.0.0.1", self.port)).map_err(|error| error.to_string())?;
+        let sent = connection.write_all(&[head.as_bytes(), b"\r\n", &body].concat());
+        sent.map_err(|error| format!("the gateway does not read: {error}"))?;
+        if options.has("half-close") {
+            connection.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
+        }
+        let reading = connection.try_clone().map_err(|error| error.to_string())?;
+        self.connections.insert(label.clone(), connection);
+        let (inbox, name, as_bytes) = (self.inbox.clone(), label.clone(), options.has("bytes"));
+        std::thread::spawn(move || read_response(reading, &name, &inbox, as_bytes));
+        let is_one_way = method == "POST"
+            && message.is_object()
+            && !(message.get("id").is_some() && message.get("method").is_some());
+        if is_one_way && options.label.is_none() && message.get("jsonrpc").is_some() {
+            return self.accepted(&label, deadline);
+        }
+        if message["method"] == "initialize" {
+            bindings.remove("session");
+            self.revision = None;
+        }
+        Ok(())
+    }
+
+    /// What a client that says nothing else would send, and what the step says.
+    fn headers(
+        &self,
+        step: &Step,
+        method: &str,
+        message: &Value,
+        bindings: &Bindings,
+    ) -> Vec<(String, String)> {
+        let mut headers = vec![
+            ("host", format!("127.0.0.1:{}", self.port)),
+            ("accept", "application/json, text/event-stream".to_owned()),
+        ];
+        if method == "POST" {
+            headers.push(("content-type", "application/json".to_owned()));
+        }
+        let params = &message["params"];
+        if let Some(version) = params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str() {
+            headers.push(("mcp-protocol-version", version.to_owned()));
+            headers
+                .extend(message["method"].as_str().map(|method| ("mcp-method", method.to_owned())));
+            let name = params["name"].as_str().or_else(|| params["uri"].as_str());
+            headers.extend(name.map(|name| ("mcp-name", name.to_owned())));
+        } else if message["method"] != "initialize" {
+            headers
+                .extend(bindings.get("session").map(|session| ("mcp-session-id", session.clone())));
+            let revision =
+                self.revision.clone().filter(|revision| revision.as_str() >= "2025-06-18");
+            headers.extend(revision.map(|revision| ("mcp-protocol-version", revision)));
+        }
+        headers.retain(|(name, _)| step.options.header(name).is_none());
+        let given = step.options.headers.iter().cloned();
+        headers.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(given).collect()
+    }
+
+    /// A message that is not a request has been taken.
+    fn accepted(&self, label: &str, deadline: Duration) -> Result<(), String> {
+        match self.inbox.take(deadline, |(one, _)| one == label) {
+            Some((_, Came::Head(head))) if head.status() == 202 => Ok(()),
+            Some((_, Came::Head(head))) => Err(format!("expected status 202, came {}", head.first)),
+            _ => Err("no answer came to a message that is not a request".to_owned()),
+        }
+    }
+
+    /// The text of the next message; `None` where the step expects none and none came.
+    pub(crate) fn receive(
+        &mut self,
+        step: &Step,
+        bindings: &mut Bindings,
+        deadline: Duration,
+    ) -> Result<Option<String>, String> {
+        let options = &step.options;
+        let is_ours = |label: &str| options.label.as_deref().is_none_or(|wanted| wanted == label);
+        let is_empty = step.text.is_empty() && options.number.is_some() && !options.has("stream");
+        let wants_end = options.has("end") || options.has("broken") || is_empty;
+        loop {
+            let next = self.inbox.take(deadline, |(label, _)| is_ours(label));
+            let (label, came) = next.ok_or("nothing came")?;
+            let text = match came {
+                Came::Head(head) => {
+                    self.learn(&head, bindings);
+                    self.heads.insert(label.clone(), head);
+                    if !options.has("stream") {
+                        continue;
+                    }
+                    self.check_head(&label, step, bindings)?;
+                    let is_stream = self.heads[&label].is_stream();
+                    return if is_stream {
+                        Ok(None)
+                    } else {
+                        Err(format!("not a stream: {:?}", self.heads[&label]))
+                    };
+                }
+                Came::Event(event) if event.data.is_empty() && !options.has("event") => continue,
+                Came::Event(event) => {
+                    compare::fields(&event, options, bindings)?;
+                    event.data.into_bytes()
+                }
+                Came::Body(body) => body,
+                Came::End if wants_end && !options.has("broken") => {
+                    self.check_head(&label, step, bindings)?;
+                    return Ok(None);
+                }
+                Came::End if options.label.is_none() => continue,
+                Came::End => return Err("the answer ended".to_owned()),
+                Came::Broken if options.has("broken") => return Ok(None),
+                Came::Broken => return Err("the answer broke off".to_owned()),
+            };
+            self.check_head(&label, step, bindings)?;
+            if wants_end {
+                return Err(format!("a message came: {}", visible(&text)));
+            }
+            self.learn_revision(&text);
+            return Ok(Some(visible(&text)));
+        }
+    }
+
+    fn check_head(&self, label: &str, step: &Step, bindings: &mut Bindings) -> Result<(), String> {
+        let head = self.heads.get(label).ok_or("no head came")?;
+        let is_bare = step.options.number.is_none() && step.options.has("end");
+        let expected = step.options.number.unwrap_or(200);
+        if head.status() != expected && !is_bare {
+            return Err(format!("expected status {expected}, came {}", head.first));
+        }
+        if step.options.has("event") {
+            return Ok(());
+        }
+        compare::headers(head, &step.options, bindings)
+    }
+
+    fn learn(&self, head: &Head, bindings: &mut Bindings) {
+        if let Some(session) = head.header("mcp-session-id") {
+            bindings.entry("session".to_owned()).or_insert_with(|| session.to_owned());
+        }
+    }
+
+    fn learn_revision(&mut self, text: &[u8]) {
+        let message: Value = serde_json::from_slice(text).unwrap_or_default();
+        let revision = message["result"]["protocolVersion"].as_str().map(str::to_owned);
+        self.revision = revision.or_else(|| self.revision.take());
+    }
+
+    pub(crate) fn rest(&self) -> Vec<String> {
+        self.inbox.rest(|(label, came)| match came {
+            Came::Body(body) => Some(format!("({label}) {}", visible(body))),
+            Came::Event(event) if !event.data.is_empty() => {
+                Some(format!("({label}) {}", event.data))
+            }
+            Came::Head(head) if head.status() >= 300 => Some(format!("({label}) {}", head.first)),
+            _ => None,
+        })
+    }
+}
+
+fn read_response(
+    connection: TcpStream,
+    label: &str,
+    inbox: &Inbox<(String, Came)>,
+    as_bytes: bool,
+) {
+    let push = |came| inbox.push((label.to_owned(), came));
+    let mut reader = BufReader::new(connection);
+    let Some(head) = Head::read(&mut reader) else { return push(Came::Broken) };
+    push(Came::Head(head.clone()));
+    let (mut left, mut received) = (None, Vec::new());
+    let end = loop {
+        match part(&head, &mut reader, &mut left) {
+            Part::Bytes(bytes) => received.extend(bytes),
+            Part::End => break Came::End,
+            Part::Broken => break Came::Broken,
+        }
+        if head.is_stream() && !as_bytes {
+            events(&mut received).into_iter().for_each(|event| push(Came::Event(event)));
+        }
+    };
+    if !received.is_empty() {
+        push(Came::Body(received));
+    }
+    push(end);
+}

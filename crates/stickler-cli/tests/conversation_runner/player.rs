@@ -1,0 +1,233 @@
+//! Plays one conversation over one pairing: both peers, step by step.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::client_http::HttpClient;
+use super::client_stdio::StdioClient;
+use super::gateway::Gateway;
+use super::script::{Actor, Conversation, Pairing, Step};
+use super::server_http::Upstream;
+use super::server_process::Processes;
+use super::template::{Bindings, decide, matches, record, visible};
+
+/// How long a step waits for something that does not come.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The same while expectations are recorded, when a script is often wrong.
+const RECORDING_DEADLINE: Duration = Duration::from_secs(4);
+
+/// New texts for lines of a file.
+pub(crate) type Recorded = BTreeMap<usize, String>;
+
+/// Why a run failed.
+pub(crate) struct Failure {
+    /// The number of the step, from 1, and its line.
+    pub(crate) step: usize,
+    pub(crate) line: usize,
+    pub(crate) expected: String,
+    pub(crate) came: String,
+    /// What else has arrived, and the end of the log.
+    pub(crate) context: String,
+}
+
+enum Client {
+    Stdio(StdioClient),
+    Http(HttpClient),
+}
+
+enum Server {
+    Processes(Processes),
+    Upstream(Upstream),
+}
+
+struct Player {
+    gateway: Gateway,
+    client: Client,
+    server: Server,
+    bindings: Bindings,
+    deadline: Duration,
+}
+
+/// Plays it. With `recorded` expectations that do not match are replaced by what came.
+pub(crate) fn play(
+    conversation: &Conversation,
+    pairing: Pairing,
+    version: &str,
+    mut recorded: Option<&mut Recorded>,
+) -> Result<(), Failure> {
+    let deadline = if recorded.is_some() { RECORDING_DEADLINE } else { DEADLINE };
+    let steps: Vec<Step> = conversation
+        .steps
+        .iter()
+        .filter(|step| step.is_for(pairing))
+        .map(|step| decided(step, pairing))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let mut player = Player::start(conversation, pairing, (&steps, folder.path()), deadline)
+        .map_err(|came| Failure {
+            step: 0,
+            line: 1,
+            expected: "a gateway that runs".to_owned(),
+            came,
+            context: String::new(),
+        })?;
+    player.bindings.insert("version".to_owned(), version.to_owned());
+    for (number, step) in (1..).zip(&steps) {
+        let outcome = player.step(step, recorded.as_deref_mut());
+        outcome.map_err(|came| player.failure((number, step.line), describe(step), came))?;
+    }
+    let (number, line) = (steps.len() + 1, steps.last().map_or(1, |step| step.line));
+    let end = player.finish(pairing);
+    end.map_err(|came| {
+        player.failure((number, line), "the end, and nothing further".to_owned(), came)
+    })
+}
+
+fn decided(step: &Step, pairing: Pairing) -> Step {
+    let text = decide(&step.text, pairing == Pairing::HttpCommand);
+    let mut step = step.clone();
+    step.text = text;
+    step
+}
+
+fn describe(step: &Step) -> String {
+    let who = match step.actor {
+        Actor::ClientSends => "the client sends",
+        Actor::ClientReceives => "the client receives",
+        Actor::ServerSends => "the server sends",
+        Actor::ServerReceives => "the server receives",
+        Actor::GatewayGets => "the gateway gets a signal",
+        Actor::GatewayEnds => "the gateway exits",
+    };
+    let options = step.options.to_string();
+    let options = if options.is_empty() { options } else { format!(" ({options})") };
+    format!("{who}{options} {}", step.text)
+}
+
+impl Player {
+    fn start(
+        conversation: &Conversation,
+        pairing: Pairing,
+        (steps, folder): (&[Step], &std::path::Path),
+        deadline: Duration,
+    ) -> Result<Self, String> {
+        let socket = folder.join("socket");
+        let mut port = 1;
+        let server = if pairing.is_url() {
+            let upstream = Upstream::listen(steps);
+            // Port 1 is a port where nothing listens.
+            port = if conversation.has_no_server { 1 } else { upstream.port };
+            Server::Upstream(upstream)
+        } else {
+            Server::Processes(Processes::listen(&socket, steps))
+        };
+        let mut gateway = Gateway::start(conversation, pairing, &socket, port);
+        let mut bindings = Bindings::new();
+        let client = match (gateway.child.stdin.take(), gateway.child.stdout.take()) {
+            (Some(input), Some(output)) => Client::Stdio(StdioClient::new(input, output)),
+            _ => {
+                let port = gateway
+                    .port(deadline)
+                    .map_err(|error| format!("{error}\n{}", gateway.log()))?;
+                bindings.insert("port".to_owned(), port.to_string());
+                Client::Http(HttpClient::new(port))
+            }
+        };
+        if pairing.is_url() {
+            bindings.insert("upstream".to_owned(), format!("127.0.0.1:{port}"));
+        }
+        Ok(Self { gateway, client, server, bindings, deadline })
+    }
+
+    fn step(&mut self, step: &Step, recorded: Option<&mut Recorded>) -> Result<(), String> {
+        let (bindings, deadline) = (&mut self.bindings, self.deadline);
+        let came = match step.actor {
+            Actor::ClientSends => {
+                return match &mut self.client {
+                    Client::Stdio(client) => client.send(step, bindings),
+                    Client::Http(client) => client.send(step, bindings, deadline),
+                };
+            }
+            Actor::ServerSends => {
+                return match &mut self.server {
+                    Server::Processes(server) => server.send(step, bindings),
+                    Server::Upstream(server) => server.send(step, bindings),
+                };
+            }
+            Actor::GatewayGets => {
+                self.gateway.signal(step.options.method.as_deref().unwrap_or("TERM"));
+                return Ok(());
+            }
+            Actor::GatewayEnds => {
+                let code = self.gateway.exit_code(deadline)?;
+                let is_expected = step.options.number.map(i32::from) == Some(code);
+                return if is_expected { Ok(()) } else { Err(format!("exit code {code}")) };
+            }
+            Actor::ClientReceives => match &mut self.client {
+                Client::Stdio(client) => client.receive(step, deadline)?,
+                Client::Http(client) => client.receive(step, bindings, deadline)?,
+            },
+            Actor::ServerReceives => match &mut self.server {
+                Server::Processes(server) => server.receive(step, bindings, deadline)?,
+                Server::Upstream(server) => server.receive(step, bindings, deadline)?,
+            },
+        };
+        let Some(came) = came else { return Ok(()) };
+        if matches(&step.text, &came, bindings) {
+            return Ok(());
+        }
+        match recorded.filter(|_| !step.is_shared) {
+            Some(recorded) if !recorded.contains_key(&step.line) => {
+                recorded.insert(step.line, record(&came, bindings));
+                Ok(())
+            }
+            Some(recorded) if matches(&recorded[&step.line], &came, bindings) => Ok(()),
+            _ => Err(came),
+        }
+    }
+
+    /// Ends the conversation, and sees that nothing is left.
+    fn finish(&mut self, pairing: Pairing) -> Result<(), String> {
+        if let Server::Processes(server) = &self.server {
+            server.finish();
+        }
+        match &mut self.client {
+            Client::Stdio(client) => client.close(),
+            Client::Http(_) => self.gateway.signal("TERM"),
+        }
+        self.gateway.exit_code(self.deadline)?;
+        if !pairing.is_http() {
+            // The end of the output is behind everything that the gateway has written.
+            let end = Step::end_of_output();
+            if let Client::Stdio(client) = &self.client {
+                client
+                    .receive(&end, self.deadline)
+                    .map_err(|came| format!("the client received more: {came}"))?;
+            }
+        }
+        let left = self.left();
+        if left.is_empty() { Ok(()) } else { Err(left) }
+    }
+
+    /// What has arrived and was not expected.
+    fn left(&self) -> String {
+        let client = match &self.client {
+            Client::Stdio(client) => client.rest(),
+            Client::Http(client) => client.rest(),
+        };
+        let server = match &self.server {
+            Server::Processes(server) => server.rest(),
+            Server::Upstream(server) => server.rest(),
+        };
+        let client = client.iter().map(|text| format!("  the client has received: {text}\n"));
+        let server = server.iter().map(|text| format!("  the server has received: {text}\n"));
+        client.chain(server).collect()
+    }
+
+    fn failure(&self, (step, line): (usize, usize), expected: String, came: String) -> Failure {
+        let log = visible(self.gateway.log().as_bytes()).replace('␊', "\n    ");
+        let context = format!("{}  the end of the gateway's log:\n    {log}", self.left());
+        Failure { step, line, expected, came, context }
+    }
+}
