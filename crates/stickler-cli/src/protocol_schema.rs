@@ -8,7 +8,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use stickler::{ProtocolSchemas, Revision, SchemaValidator};
+use stickler::Revision;
+use stickler_protocol::{ProtocolSchemas, SchemaValidator};
 
 use crate::exit::Failure;
 use crate::gateway;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stickler::ProtocolSchemas;
+use stickler_protocol::ProtocolSchemas;
 
 use crate::cli::RunOptions;
 use crate::config::{self, Configuration, Configured, RunSettings};

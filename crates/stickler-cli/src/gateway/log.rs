@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use stickler::{Decision, Edit, Event, Severity, Side, Verdict};
+use stickler::{Edit, Severity};
+use stickler_protocol::{Decision, Event, Side, Verdict};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]

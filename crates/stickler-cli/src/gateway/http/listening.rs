@@ -9,10 +9,10 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method};
-use stickler::envelope::Address;
-use stickler::frame::{SseFrame, SseFramer};
 use stickler::rules::json_rpc;
-use stickler::{error_reply, is_own_subscription};
+use stickler_protocol::envelope::Address;
+use stickler_protocol::frame::{SseFrame, SseFramer};
+use stickler_protocol::{error_reply, is_own_subscription};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::Code;
-use stickler::envelope::{Address, Bearing, RequestId};
+use stickler_protocol::envelope::{Address, Bearing, RequestId};
 
 use super::body::{self, Body, OnDrop, Received, Source};
 use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
-use stickler::Outbox;
+use stickler_protocol::Outbox;
 
 use super::{BEAT, Own, PATIENT_GRACES, Shared};
 use crate::gateway::child::{Server, await_end, signal_group};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use stickler::McpValidator;
-use stickler::frame::Frame;
+use stickler_protocol::frame::Frame;
 
 use super::{SERVER, Setup};
 use crate::exit::Failure;
