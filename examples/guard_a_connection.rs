@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stickler::{Decision, McpValidator, Side, ValidationConfig, ValidationMiddleware};
+use stickler::{McpValidator, ValidationConfig};
+use stickler_protocol::{Decision, Side, ValidationMiddleware};
 
 const CONVERSATION: [(Side, &str); 7] = [
     (

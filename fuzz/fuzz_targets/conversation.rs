@@ -11,12 +11,10 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use stickler::envelope::RequestId;
+use stickler_protocol::envelope::RequestId;
 use stickler::tape::TapeBuffer;
-use stickler::{
-    Code, Decision, McpValidator, MessageRule, Policy, Revision, Side, ValidationConfig,
-    ValidationMiddleware, Verdict,
-};
+use stickler::{Code, McpValidator, MessageRule, Revision, ValidationConfig};
+use stickler_protocol::{Decision, Policy, Side, ValidationMiddleware, Verdict};
 
 /// Requests minus answers, as the client counts them.
 #[derive(Default)]

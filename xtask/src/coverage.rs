@@ -5,6 +5,9 @@ use std::process::Command;
 use crate::interop::call;
 use crate::{Outcome, paths};
 
+/// The crates of the core.
+const CORE: [&str; 2] = ["stickler", "stickler-protocol"];
+
 /// What the core's tests must reach.
 const LEAST: &str = "90";
 
@@ -19,8 +22,11 @@ pub(crate) fn run() -> Outcome {
         return Err("`cargo install --locked cargo-tarpaulin` first".to_owned());
     }
     let mut tarpaulin = Command::new("cargo");
-    tarpaulin.args(["tarpaulin", "--locked", "--package", "stickler", "--engine", "llvm"]);
-    tarpaulin.args(["--include-files", "crates/stickler/src/*", "--timeout", "300"]);
+    tarpaulin.args(["tarpaulin", "--locked", "--engine", "llvm", "--timeout", "300"]);
+    for package in CORE {
+        let sources = format!("crates/{package}/src/*");
+        tarpaulin.args(["--package", package, "--include-files", &sources]);
+    }
     // Where it is built is nobody else's, so that what is there can be used again. Neither dead code
     // nor debug information is of use, and both take their time.
     tarpaulin.args(["--target-dir", "target/coverage", "--skip-clean", "--no-dead-code"]);
@@ -33,18 +39,20 @@ pub(crate) fn run() -> Outcome {
 
 /// The test programs of the core.
 fn tests() -> Result<Vec<String>, String> {
-    let folder = paths::root().join("crates/stickler/tests");
-    let entries = std::fs::read_dir(&folder);
-    let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| {
+    let mut names = Vec::new();
+    for package in CORE {
+        let folder = paths::root().join("crates").join(package).join("tests");
+        let entries = std::fs::read_dir(&folder);
+        let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
+        names.extend(entries.filter_map(|entry| {
             let path = entry.ok()?.path();
             let is_program = path.extension().is_some_and(|extension| extension == "rs")
                 || path.join("main.rs").exists();
             let name = path.file_stem()?.to_str()?;
             (is_program && !LEFT_OUT.contains(&name)).then(|| name.to_owned())
-        })
-        .collect();
+        }));
+    }
     names.sort();
+    names.dedup();
     Ok(names)
 }

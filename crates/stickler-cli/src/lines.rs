@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use stickler::frame::{Frame, LineFramer};
+use stickler_protocol::frame::{Frame, LineFramer};
 
 /// How much is read at a time: what stays in a core's cache while it is looked at.
 const CHUNK: usize = 128 << 10;
@@ -50,7 +50,7 @@ impl<R: Read> Lines<R> {
 mod tests {
     use super::{CHUNK, Lines};
     use std::io::{Cursor, Read};
-    use stickler::frame::Frame;
+    use stickler_protocol::frame::Frame;
 
     fn lines(input: impl Read, limit: usize) -> Vec<Option<usize>> {
         let mut lines = Lines::new(input, limit);

@@ -8,7 +8,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use stickler::{ProtocolSchemas, Revision, SchemaValidator};
+use stickler::Revision;
+use stickler_protocol::{ProtocolSchemas, SchemaValidator};
 use stickler_transport::http::fetch;
 
 use crate::exit::Failure;

@@ -11,7 +11,8 @@
 mod support;
 
 use serde_json::Value;
-use stickler::{Revision, SchemaValidator};
+use stickler::Revision;
+use stickler_protocol::SchemaValidator;
 use support::stickler;
 
 #[test]

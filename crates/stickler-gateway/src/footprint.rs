@@ -8,7 +8,7 @@
 use std::sync::Once;
 use std::time::Duration;
 
-use stickler::{Event, Side};
+use stickler_protocol::{Event, Side};
 
 /// What a first message sets off is over by then.
 const PAUSE: Duration = Duration::from_millis(200);

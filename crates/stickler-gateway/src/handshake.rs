@@ -1,7 +1,7 @@
 //! The client's handshake, kept so that a server that is started again can be given it.
 
-use stickler::envelope::{Address, Bearing};
 use stickler::tape::{Node, TapeBuffer};
+use stickler_protocol::envelope::{Address, Bearing};
 
 /// What our own ids begin with.
 const PREFIX: &str = "stickler:initialize:";

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use stickler::{Decision, Edit, Event, Severity, Side, Verdict};
+use stickler::{Edit, Severity};
+use stickler_protocol::{Decision, Event, Side, Verdict};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,10 +4,10 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex};
 
-use stickler::headers::Mirrors;
-use stickler::{
-    Gatekeeper, GatekeeperSettings, McpValidator, Policy, ProtocolSchemas, Repeats, Revision,
-    ValidationConfig, ValidationMiddleware,
+use stickler::{McpValidator, Revision, ValidationConfig};
+use stickler_protocol::headers::Mirrors;
+use stickler_protocol::{
+    Gatekeeper, GatekeeperSettings, Policy, ProtocolSchemas, Repeats, ValidationMiddleware,
 };
 
 /// What all gatekeepers of a run have in common.

@@ -17,9 +17,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use stickler::envelope::{Address, Bearing};
-use stickler::frame::{Frame, LineFramer};
-use stickler::{Gatekeeper, Outbox, Side};
+use stickler_protocol::envelope::{Address, Bearing};
+use stickler_protocol::frame::{Frame, LineFramer};
+use stickler_protocol::{Gatekeeper, Outbox, Side};
 use stickler_transport::way::Way;
 use stickler_transport::wire::Lines;
 use stickler_transport::{Addressee, Backoff, ServerCommand, exit_code, signal_group};

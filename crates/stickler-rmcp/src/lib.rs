@@ -40,4 +40,5 @@ pub use raw::{RawBody, RawLayer, RawService, RawSettings, RawTransport};
 pub use server::{Concerns, DeepCall, DeepChecks, ToolCheck, ToolProblem, Validated};
 pub use stickler::rules::Code;
 pub use stickler::tool_validation::{ValidationLevels, ValidationReport};
-pub use stickler::{AnswerForm, Era, Policy, ToolValidationCapability, ValidationConfig};
+pub use stickler::{AnswerForm, Era, ToolValidationCapability, ValidationConfig};
+pub use stickler_protocol::Policy;

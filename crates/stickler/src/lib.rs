@@ -23,22 +23,18 @@
 //! assert_eq!(corrected.arguments.get(), r#"{"path":"a.txt","content":"hi"}"#);
 //! ```
 //!
-//! # The way of a message
+//! # The stages of a call
 //!
-//! [`ValidationMiddleware`] takes every message of both sides through all stages; each can be used
-//! alone.
+//! Each can be used alone. The messages that calls travel in, and the connections that messages
+//! travel on, are the subject of the crate `stickler-protocol`.
 //!
-//! | stage | module | asks |
+//! | stage | item | asks |
 //! | --- | --- | --- |
-//! | frame | [`frame`] | where does a message begin and end? |
 //! | bytes | [`tape`] | is it JSON, and where is what? |
-//! | envelope | [`envelope`] | request, notification, response, batch, or noise? |
-//! | protocol | [`SchemaValidator`] | has it the shape that its revision gives it? |
 //! | discovery | [`ToolSchemaCache`] | which tools does the server have, and what do their schemas say? |
 //! | arguments | [`McpValidator`] | do the arguments satisfy the schema, and if not, why? |
 //! | repair | [`Edit`] | what was probably meant? |
-//! | verdict | [`Verdict`] | what is to happen to the message? |
-//! | render | [`HelpPrompt`], [`RetryObservation`] | how is the caller told? |
+//! | render | [`HelpPrompt`], [`RetryObservation`], [`CallRefusal`] | how is the caller told? |
 //! | after the call | [`ErrorEnhancer`] | what does the schema add to the server's own error? |
 //!
 //! This crate does no I/O of any kind: no files, sockets, clock, environment, threads or logging.
@@ -49,26 +45,20 @@ mod config;
 mod discovery;
 mod embedded;
 mod enhance;
-pub mod envelope;
 mod error;
 mod example;
-pub mod frame;
-mod gatekeeper;
-pub mod headers;
+mod finding;
+#[doc(hidden)]
+pub mod internal;
 pub mod lint;
-mod middleware;
-mod policy;
-mod protocol;
 mod render;
 mod repair;
+mod revision;
 pub mod rules;
 mod schema;
-mod session;
-mod side;
 mod suggest;
 pub mod tape;
 pub mod tool_validation;
-mod verdict;
 
 pub use arguments::{
     CorrectedCall, McpValidator, ValidationError, ValidationErrorKind, ValidationResult,
@@ -80,23 +70,18 @@ pub use discovery::{
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
-pub use gatekeeper::{
-    Event, Gatekeeper, GatekeeperSettings, Outbox, cancellation, is_own_subscription,
-};
-pub use middleware::ValidationMiddleware;
-pub use policy::{Action, AnswerForm, Policy};
-pub use protocol::{
-    Era, Method, MethodKind, MethodLookup, ProtocolSchemaError, ProtocolSchemas, Revision,
-    SchemaValidator, UnknownRevision,
-};
+pub use finding::Finding;
 pub use render::{
-    CallAnswer, CallRefusal, HelpPrompt, ObservedError, RetryObservation, error_reply,
+    AnswerForm, CallAnswer, CallRefusal, HelpPrompt, ObservedError, RetryObservation,
     estimate_tokens,
 };
 pub use repair::{Edit, EditKind};
+pub use revision::{Era, Revision, UnknownRevision};
 pub use rules::{Code, MessageRule, Rule, Severity};
-pub use session::Repeats;
-pub use side::Side;
 pub use suggest::{edit_distance, nearest_names};
 pub use tool_validation::ToolValidationCapability;
-pub use verdict::{Decision, Finding, Part, Subject, Verdict};
+
+/// The example of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

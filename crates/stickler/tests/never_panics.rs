@@ -13,7 +13,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use stickler::lint::{LintOptions, lint};
+use stickler::lint::{LintOptions, lint_with};
 use stickler::tape::TapeBuffer;
 use stickler::{
     HelpDetail, McpValidator, ToolDefinition, ValidationConfig, ValidationErrorKind,
@@ -123,7 +123,8 @@ proptest! {
     ) {
         let tool = json!({ "name": "t", "inputSchema": input, "outputSchema": output });
         let list = json!([tool]).to_string();
-        let examine = || lint(list.as_bytes(), &LintOptions::default()).unwrap();
+        let options = LintOptions::default();
+        let examine = || lint_with(list.as_bytes(), &options, &|_| Vec::new()).unwrap();
         let report = examine();
         prop_assert_eq!(report.tools.len(), 1);
         for finding in &report.findings {

@@ -11,18 +11,12 @@
 
 use std::process::Command;
 
-fn cargo_tree(arguments: &[&str]) -> String {
+/// The crates that do no I/O.
+const PURE: [&str; 2] = ["stickler", "stickler-protocol"];
+
+fn cargo_tree(package: &str, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
-        .args([
-            "tree",
-            "--offline",
-            "--package",
-            "stickler",
-            "--edges",
-            "normal",
-            "--prefix",
-            "none",
-        ])
+        .args(["tree", "--offline", "--package", package, "--edges", "normal", "--prefix", "none"])
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
@@ -33,33 +27,43 @@ fn cargo_tree(arguments: &[&str]) -> String {
 
 #[test]
 fn nothing_in_the_dependency_tree_does_io() {
-    let tree = cargo_tree(&[]);
-    assert!(tree.contains("jsonschema v"), "{tree}");
-    for name in [
-        "tokio",
-        "async-std",
-        "mio",
-        "socket2",
-        "hyper",
-        "reqwest",
-        "ureq",
-        "rustls",
-        "native-tls",
-        "log",
-        "tracing",
-        "chrono",
-        "time",
-        "rayon",
-        "libloading",
-    ] {
-        let found = tree.lines().find(|line| line.split(' ').next() == Some(name));
-        assert_eq!(found, None, "{name} has no place in the core");
+    for package in PURE {
+        let tree = cargo_tree(package, &[]);
+        assert!(tree.contains("jsonschema v"), "{tree}");
+        for name in [
+            "tokio",
+            "async-std",
+            "mio",
+            "socket2",
+            "hyper",
+            "reqwest",
+            "ureq",
+            "rustls",
+            "native-tls",
+            "log",
+            "tracing",
+            "chrono",
+            "time",
+            "rayon",
+            "libloading",
+        ] {
+            let found = tree.lines().find(|line| line.split(' ').next() == Some(name));
+            assert_eq!(found, None, "{name} has no place in {package}");
+        }
     }
 }
 
 #[test]
 fn the_schema_engine_cannot_fetch_anything() {
-    let features = cargo_tree(&["--format", "{p} {f}"]);
-    let engine = features.lines().find(|line| line.starts_with("jsonschema v")).unwrap();
-    assert!(!engine.contains("resolve"), "{engine}");
+    for package in PURE {
+        let features = cargo_tree(package, &["--format", "{p} {f}"]);
+        let engine = features.lines().find(|line| line.starts_with("jsonschema v")).unwrap();
+        assert!(!engine.contains("resolve"), "{package}: {engine}");
+    }
+}
+
+#[test]
+fn the_core_does_not_depend_on_the_protocol() {
+    let tree = cargo_tree("stickler", &[]);
+    assert!(!tree.lines().any(|line| line.starts_with("stickler-")), "{tree}");
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use stickler::frame::{Frame, LineFramer};
 use stickler::tape::TapeBuffer;
+use stickler_protocol::frame::{Frame, LineFramer};
 
 use super::contest::median;
 use super::program;

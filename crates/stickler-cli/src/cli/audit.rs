@@ -65,7 +65,7 @@ Examples:
   stickler audit --format json recordings/*.ndjson.gz
   recorder | stickler audit --deny warning -";
 
-impl From<Direction> for stickler::Side {
+impl From<Direction> for stickler_protocol::Side {
     fn from(direction: Direction) -> Self {
         match direction {
             Direction::C2s => Self::Client,

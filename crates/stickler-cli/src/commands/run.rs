@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use stickler::ProtocolSchemas;
 use stickler_gateway::{Endpoint, HttpSettings, Keeping, Level, Log, Recipe};
+use stickler_protocol::ProtocolSchemas;
 use stickler_transport::Server;
 
 use crate::cli::RunOptions;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use serde_json::{Value, json};
-use stickler::SchemaValidator;
+use stickler_protocol::SchemaValidator;
 
 use crate::cli::{Format, SchemaOptions};
 use crate::exit::{Exit, Failure, Outcome};

@@ -1,6 +1,7 @@
 //! `STICKLER_…`: every setting by its key in capitals, what is no letter or digit as `_`.
 
-use stickler::{MessageRule, Side, nearest_names};
+use stickler::{MessageRule, nearest_names};
+use stickler_protocol::Side;
 
 use super::Layer;
 use super::given::{Expected, Given};

@@ -119,7 +119,8 @@ pub(super) mod tests {
     use crate::config::settings::{RunSettings, ServerSettings};
     use crate::config::table::SETTINGS;
     use std::path::Path;
-    use stickler::{Action, MessageRule, Policy, Side};
+    use stickler::MessageRule;
+    use stickler_protocol::{Action, Policy, Side};
 
     const PAGE: &str =
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md"));

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use stickler::{
-    Action, AnswerForm, GatekeeperSettings, MessageRule, Policy, Side, ValidationConfig,
-};
+use stickler::{AnswerForm, MessageRule, ValidationConfig};
+use stickler_protocol::{Action, GatekeeperSettings, Policy, Side};
 use stickler_transport::Restart;
 
 use crate::cli::Level;

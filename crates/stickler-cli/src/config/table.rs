@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use stickler::{Action, MessageRule, Side};
+use stickler::MessageRule;
+use stickler_protocol::{Action, Side};
 
 use super::document::{Data, Value};
 use super::fault::Fault;

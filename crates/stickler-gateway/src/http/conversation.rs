@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::HeaderMap;
-use stickler::envelope::{Bearing, Glimpse, RequestId, mentions};
-use stickler::frame::Frame;
 use stickler::tape::{Node, TapeBuffer};
-use stickler::{Code, Era, Event, Gatekeeper, Revision, Side};
+use stickler::{Code, Era, Revision};
+use stickler_protocol::envelope::{Bearing, Glimpse, RequestId, mentions};
+use stickler_protocol::frame::Frame;
+use stickler_protocol::{Event, Gatekeeper, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 

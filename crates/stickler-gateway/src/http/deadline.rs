@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use stickler::envelope::{Address, RequestId};
-use stickler::{Code, cancellation};
+use stickler::Code;
+use stickler_protocol::cancellation;
+use stickler_protocol::envelope::{Address, RequestId};
 use tokio::time::Instant;
 
 use super::conversation::Conversation;

@@ -7,10 +7,11 @@ use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{AUTHORIZATION, EXPECT, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
-use stickler::envelope::{Glimpse, mentions};
-use stickler::headers::VERSION_KEY;
 use stickler::rules::json_rpc;
-use stickler::{Era, Revision, Side, error_reply};
+use stickler::{Era, Revision};
+use stickler_protocol::envelope::{Glimpse, mentions};
+use stickler_protocol::headers::VERSION_KEY;
+use stickler_protocol::{Side, error_reply};
 use stickler_transport::http::{Received, SESSION, Stalled, receive_within};
 
 use super::letter::Letter;

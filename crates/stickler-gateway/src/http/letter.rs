@@ -1,7 +1,7 @@
 //! A message from a client, and where it belongs: read once, asked by all who handle it.
 
 use bytes::Bytes;
-use stickler::envelope::{Address, Bearing, RequestId, requests_in};
+use stickler_protocol::envelope::{Address, Bearing, RequestId, requests_in};
 
 /// The body of a POST.
 #[derive(Debug, Clone)]

@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use memchr::memmem::Finder;
-use stickler::envelope::{Address, Bearing, RequestId, answers_in, requests_in};
 use stickler::tape::{Node, TapeBuffer};
+use stickler_protocol::envelope::{Address, Bearing, RequestId, answers_in, requests_in};
 use tokio::sync::mpsc;
 
 use super::streams::{LISTENER, Streams, TakenUp, Unread};

@@ -3,7 +3,7 @@
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName};
 use hyper::{HeaderMap, Method, StatusCode, Uri};
-use stickler::headers;
+use stickler_protocol::headers;
 
 use super::reply::{self, Answer};
 

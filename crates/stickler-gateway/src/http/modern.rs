@@ -4,9 +4,9 @@ use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
-use stickler::headers::{self, HeaderRefusal, Mirrors, PARAM};
 use stickler::rules::json_rpc;
 use stickler::tape::{Node, TapeBuffer};
+use stickler_protocol::headers::{self, HeaderRefusal, Mirrors, PARAM};
 
 use super::body::Body;
 use super::reply::{self, Answer};

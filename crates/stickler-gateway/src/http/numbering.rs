@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use stickler::envelope::{Address, Glimpse, RequestId};
-use stickler::headers::SUBSCRIPTION_KEY;
 use stickler::tape::{Node, Tape};
+use stickler_protocol::envelope::{Address, Glimpse, RequestId};
+use stickler_protocol::headers::SUBSCRIPTION_KEY;
 
 /// The numbers that a conversation has in use; `None` once its client has gone.
 pub(super) type Numbers = Arc<Mutex<Option<Vec<u64>>>>;

@@ -8,10 +8,11 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
-use stickler::envelope::{Address, Bearing, RequestId};
-use stickler::frame::{SseFrame, SseFramer};
-use stickler::headers::{self, METHOD, NAME, PARAM};
-use stickler::{Era, Revision, error_reply, rules::json_rpc};
+use stickler::{Era, Revision, rules::json_rpc};
+use stickler_protocol::envelope::{Address, Bearing, RequestId};
+use stickler_protocol::error_reply;
+use stickler_protocol::frame::{SseFrame, SseFramer};
+use stickler_protocol::headers::{self, METHOD, NAME, PARAM};
 use stickler_transport::http::{Received, Upstream, is_kind, receive};
 use tokio::time::timeout;
 

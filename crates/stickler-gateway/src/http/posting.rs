@@ -7,11 +7,14 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
-use stickler::envelope::{Address, Bearing, Glimpse, RequestId, answers_in, mentions, requests_in};
-use stickler::frame::{SseFrame, SseFramer};
-use stickler::headers::{self, VERSION, VERSION_KEY};
 use stickler::rules::json_rpc;
-use stickler::{Code, Era, error_reply};
+use stickler::{Code, Era};
+use stickler_protocol::envelope::{
+    Address, Bearing, Glimpse, RequestId, answers_in, mentions, requests_in,
+};
+use stickler_protocol::error_reply;
+use stickler_protocol::frame::{SseFrame, SseFramer};
+use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
 use stickler_transport::http::{Received, SESSION, is_kind, old_transport, receive};
 
 use super::from_stdio::Client;
@@ -137,9 +140,9 @@ impl Client {
             framer.push(frame.data_ref().map_or(&[][..], |data| data));
             while let Some(frame) = framer.next_frame() {
                 let heard = match frame {
-                    SseFrame::TooLong(beginning) => {
-                        self.conversation.overlong(stickler::Side::Server, Glimpse::of(&beginning))
-                    }
+                    SseFrame::TooLong(beginning) => self
+                        .conversation
+                        .overlong(stickler_protocol::Side::Server, Glimpse::of(&beginning)),
                     SseFrame::Event(event) => {
                         let id = event.id.as_deref().and_then(|id| HeaderValue::from_str(id).ok());
                         read.last_id = id.or(read.last_id);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use stickler::frame::{Frame, LineFramer};
+use stickler_protocol::frame::{Frame, LineFramer};
 use stickler_transport::{Process as Server, ServerCommand};
 use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::Code;
-use stickler::envelope::{Address, Bearing, RequestId};
+use stickler_protocol::envelope::{Address, Bearing, RequestId};
 use stickler_transport::http::{Lease, Received, Unsent, is_kind, old_transport, receive};
 
 use super::body::{Body, OnDrop, Source};

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use stickler::frame::sse_event_with_id;
+use stickler_protocol::frame::sse_event_with_id;
 
 /// Events of a session that are kept: more than a client misses while it connects again.
 const MOST: usize = 256;

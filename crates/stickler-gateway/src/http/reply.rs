@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Response, StatusCode};
-use stickler::envelope::{Address, Bearing};
-use stickler::frame::sse_event;
-use stickler::{error_reply, rules::json_rpc};
+use stickler::rules::json_rpc;
+use stickler_protocol::envelope::{Address, Bearing};
+use stickler_protocol::error_reply;
+use stickler_protocol::frame::sse_event;
 
 use super::body::{Body, OnDrop, Source};
 

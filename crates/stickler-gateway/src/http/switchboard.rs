@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use stickler::envelope::{Address, Glimpse};
-use stickler::frame::Frame;
-use stickler::headers::Mirrors;
 use stickler::tape::TapeBuffer;
-use stickler::{Code, Gatekeeper, Revision};
+use stickler::{Code, Revision};
+use stickler_protocol::Gatekeeper;
+use stickler_protocol::envelope::{Address, Glimpse};
+use stickler_protocol::frame::Frame;
+use stickler_protocol::headers::Mirrors;
 use stickler_transport::Backoff;
 use tokio::time::Instant;
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
-use stickler::{Era, Gatekeeper, Revision};
+use stickler::{Era, Revision};
+use stickler_protocol::Gatekeeper;
 use stickler_transport::http::{SESSION, Upstream};
 use tokio::sync::watch;
 use tokio::time::Instant;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
-use stickler::Outbox;
+use stickler_protocol::Outbox;
 use stickler_transport::{Process, await_end, signal_group};
 
 use super::{BEAT, Own, PATIENT_GRACES, Shared};

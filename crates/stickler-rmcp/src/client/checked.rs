@@ -11,9 +11,9 @@ use rmcp::transport::Transport;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stickler::rules::Code;
-use stickler::{
-    Event, Finding, Gatekeeper, GatekeeperSettings, McpValidator, Outbox, Policy, ValidationConfig,
-    ValidationMiddleware,
+use stickler::{Finding, McpValidator, ValidationConfig};
+use stickler_protocol::{
+    Event, Gatekeeper, GatekeeperSettings, Outbox, Policy, ValidationMiddleware,
 };
 use tokio::sync::mpsc;
 

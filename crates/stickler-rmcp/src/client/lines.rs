@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use stickler::frame::{Frame, LineFramer};
+use stickler_protocol::frame::{Frame, LineFramer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;

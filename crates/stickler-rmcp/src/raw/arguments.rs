@@ -10,8 +10,9 @@ use serde_json::Value;
 use stickler::tape::{Node, TapeBuffer};
 use stickler::{
     AnswerForm, CallAnswer, CallRefusal, Era, Finding, McpValidator, MessageRule, Revision,
-    Severity, Verdict,
+    Severity,
 };
+use stickler_protocol::Verdict;
 
 /// What is known of the server's tools.
 #[derive(Clone)]

@@ -12,9 +12,10 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
-use stickler::envelope::{Address, Glimpse};
-use stickler::headers::{VERSION, VERSION_KEY};
-use stickler::{Decision, Era, Finding, MessageRule, Revision, Severity, Side, Verdict};
+use stickler::{Era, Finding, MessageRule, Revision, Severity};
+use stickler_protocol::envelope::{Address, Glimpse};
+use stickler_protocol::headers::{VERSION, VERSION_KEY};
+use stickler_protocol::{Decision, Side, Verdict};
 use tower_layer::Layer;
 use tower_service::Service;
 

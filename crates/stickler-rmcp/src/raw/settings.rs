@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stickler::{
-    Decision, Finding, Limits, McpValidator, Policy, ProtocolSchemas, Revision, Side,
-    ValidationConfig, ValidationMiddleware, Verdict,
-};
+use stickler::{Finding, Limits, McpValidator, Revision, ValidationConfig};
+use stickler_protocol::{Decision, Policy, ProtocolSchemas, Side, ValidationMiddleware, Verdict};
 
 use super::arguments::KnownTools;
 

@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::ServerHandler;
 use stickler::tool_validation::DEFAULT_METHOD;
-use stickler::{AnswerForm, McpValidator, Repeats, ValidationConfig};
+use stickler::{AnswerForm, McpValidator, ValidationConfig};
+use stickler_protocol::Repeats;
 
 use deep::ErasedChecks;
 pub use deep::{Concerns, DeepCall, DeepChecks};

@@ -13,9 +13,9 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue
 use hyper::{HeaderMap, Method, Uri};
 use serde_json::Value;
 use stickler::Revision;
-use stickler::envelope::{Address, Bearing, Glimpse, mentions};
-use stickler::frame::{SseFrame, SseFramer};
-use stickler::headers::{self, VERSION, VERSION_KEY};
+use stickler_protocol::envelope::{Address, Bearing, Glimpse, mentions};
+use stickler_protocol::frame::{SseFrame, SseFramer};
+use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
 
 use super::headers::{SESSION, is_kind};
 use super::received::{self, Received};

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
-use stickler::frame::{SseFrame, SseFramer};
+use stickler_protocol::frame::{SseFrame, SseFramer};
 
 use super::upstream::Upstream;
 

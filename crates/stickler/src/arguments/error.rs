@@ -80,7 +80,7 @@ impl ValidationErrorKind {
 
 impl ValidationError {
     /// Something that is wrong with the whole.
-    pub(crate) fn whole(reason: String) -> Self {
+    pub fn whole(reason: String) -> Self {
         Self {
             path: String::new(),
             schema_path: String::new(),

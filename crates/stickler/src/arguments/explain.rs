@@ -75,7 +75,7 @@ pub(crate) fn explain(
 
 /// The same for a part of a message, by its place there: any value may be its root, and it is never
 /// closed.
-pub(crate) fn explain_part(
+pub fn explain_part(
     schema: &CompiledSchema,
     root: Node<'_>,
     place: &'static str,

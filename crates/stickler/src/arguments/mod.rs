@@ -14,10 +14,10 @@ mod wording;
 
 pub(crate) use describe::{names, type_of};
 pub use error::{ValidationError, ValidationErrorKind};
-pub(crate) use explain::{Explanation, explain_part};
+pub(crate) use explain::Explanation;
+pub use explain::explain_part;
 pub(crate) use place::join;
-pub(crate) use result::ARGUMENTS;
-pub use result::{CorrectedCall, ValidationResult};
+pub use result::{ARGUMENTS, CorrectedCall, ValidationResult};
 pub use validator::McpValidator;
 pub(crate) use verdict::Verdict;
 pub(crate) use wording::{cut, literal};

@@ -3,12 +3,12 @@
 use serde_json::value::RawValue;
 
 use super::error::{ValidationError, ValidationErrorKind};
+use crate::finding::Finding;
 use crate::repair::Edit;
 use crate::rules::MessageRule;
-use crate::verdict::Finding;
 
 /// Where the arguments stand in a `tools/call`.
-pub(crate) const ARGUMENTS: &str = "/params/arguments";
+pub const ARGUMENTS: &str = "/params/arguments";
 
 /// Whether a call is valid, and if not, everything there is to know about it.
 #[derive(Debug, Clone, Default)]

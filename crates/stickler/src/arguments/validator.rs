@@ -115,7 +115,8 @@ impl McpValidator {
         }
     }
 
-    pub(crate) fn validate_output_node(
+    /// The same for structured content on a tape.
+    pub fn validate_output_node(
         &self,
         server: &str,
         tool: &str,

@@ -169,14 +169,14 @@ impl ToolSchemaCache {
         }
     }
 
-    /// How often that was.
-    pub(crate) fn changes(&self, server: &str) -> u64 {
+    /// How often a server's tools have changed, those of the servers it is a view of included.
+    pub fn changes(&self, server: &str) -> u64 {
         let changes = read(&self.changes);
         view::with_wider(server).filter_map(|name| changes.get(name)).sum()
     }
 
     /// Notes that what is known of a server's tools cannot be relied on.
-    pub(crate) fn mark_stale(&self, server: &str) {
+    pub fn mark_stale(&self, server: &str) {
         let mut servers = write(&self.servers);
         if let Some(tools) = servers.get_mut(server).filter(|tools| !tools.freshness.changed) {
             *tools = Arc::new(tools.stale());
@@ -184,7 +184,8 @@ impl ToolSchemaCache {
     }
 
     /// Whether a server has tools some of whose arguments headers repeat over HTTP.
-    pub(crate) fn has_mirrors(&self, server: &str) -> bool {
+    #[doc(hidden)]
+    pub fn has_mirrors(&self, server: &str) -> bool {
         read(&self.servers).get(server).is_some_and(|tools| tools.has_mirrors)
     }
 
@@ -207,7 +208,7 @@ impl ToolSchemaCache {
     }
 
     /// Whether a server has listed a tool before and lists it no more.
-    pub(crate) fn was_listed(&self, server: &str, tool: &str) -> bool {
+    pub fn was_listed(&self, server: &str, tool: &str) -> bool {
         self.server(server).is_some_and(|tools| tools.former.contains(tool))
     }
 

@@ -5,10 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::ToolDefinition;
+use super::{Mirror, ToolDefinition};
 use crate::config::ValidationConfig;
 use crate::example;
-use crate::headers::Mirror;
 use crate::schema::{CompiledSchema, Members, SchemaGraph};
 
 /// A tool with its schema, compiled and ready to be asked.
@@ -26,7 +25,8 @@ pub struct CachedSchema {
     /// The fields that a call can have, in the order of the schema.
     pub properties: Vec<String>,
     /// The arguments that headers repeat over HTTP.
-    pub(crate) mirrors: Vec<Mirror>,
+    #[doc(hidden)]
+    pub mirrors: Vec<Mirror>,
     registered_example: Option<Value>,
     example: OnceLock<Option<Value>>,
     pub(crate) compiled: Arc<CompiledSchema>,

@@ -26,7 +26,7 @@ impl Freshness {
     }
 
     /// Learnt now, to be kept as long as the result itself says.
-    pub(crate) fn of_result(result: Node<'_>, now: Duration) -> Self {
+    pub fn of_result(result: Node<'_>, now: Duration) -> Self {
         let milliseconds = result.get("ttlMs").and_then(|ttl| ttl.raw().parse::<f64>().ok());
         let ttl = milliseconds.map(|one| Duration::try_from_secs_f64(one / 1000.0));
         let scope = result.get("cacheScope").and_then(Node::as_str);

@@ -1,6 +1,5 @@
 //! Tool lists as they come: a `tools/list` result, a whole response, or the bare array.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use super::ToolDefinition;
@@ -55,7 +54,7 @@ impl ToolList {
     }
 
     /// The tools of an array on a tape.
-    pub(crate) fn of(entries: Node<'_>, limits: &Limits) -> Self {
+    pub fn of(entries: Node<'_>, limits: &Limits) -> Self {
         let mut list = Self::default();
         for entry in entries.elements() {
             match ToolDefinition::read(entry, limits) {
@@ -64,16 +63,6 @@ impl ToolList {
             }
         }
         list
-    }
-
-    /// What the next page of a list is to be asked for with; `Err` where that cannot be told, so that there
-    /// may be more tools than were seen.
-    pub(crate) fn next_cursor(result: Node<'_>) -> Result<Option<Cow<'_, str>>, ()> {
-        match result.get("nextCursor") {
-            None => Ok(None),
-            Some(cursor) if cursor.kind() == Kind::Null => Ok(None),
-            Some(cursor) => cursor.as_str().map(Some).ok_or(()),
-        }
     }
 
     /// The array of tools in a text.

@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use super::LintOptions;
+use super::Shape;
 use super::report::Findings;
 use super::subject::Subject;
-use crate::config::ValidationConfig;
-use crate::protocol::{Revision, SchemaValidator};
+use crate::revision::Revision;
 use crate::rules::{Severity, tools};
 use crate::tape::Node;
 
@@ -25,7 +24,8 @@ pub(super) fn nameless(index: usize, findings: &mut Findings) {
 pub(super) fn check(
     subject: &Subject,
     entry: Node<'_>,
-    options: &LintOptions,
+    revision: Option<Revision>,
+    shape: &Shape<'_>,
     findings: &mut Findings,
 ) {
     if subject.compiled.is_none() {
@@ -34,10 +34,10 @@ pub(super) fn check(
     if !subject.is_described() {
         findings.add(&tools::NO_DESCRIPTION, "/description", "it has no description");
     }
-    roots(subject, options.revision, findings);
+    roots(subject, revision, findings);
     hints(subject, findings);
     if entry.depth() <= DEEPEST {
-        shape(entry, options, findings);
+        add_shape(entry, shape, findings);
     }
 }
 
@@ -76,14 +76,8 @@ fn hints(subject: &Subject, findings: &mut Findings) {
 const TOLD: [&str; 5] =
     ["/inputSchema", "/inputSchema/type", "/outputSchema", "/outputSchema/type", "/name"];
 
-fn shape(entry: Node<'_>, options: &LintOptions, findings: &mut Findings) {
-    let revision = options.revision.unwrap_or(Revision::LATEST);
-    let validator = SchemaValidator::built_in(revision);
-    if validator.is_valid("Tool", entry) {
-        return;
-    }
-    let config = ValidationConfig { limits: options.limits, ..ValidationConfig::default() };
-    for error in validator.explain("Tool", entry, &config) {
+fn add_shape(entry: Node<'_>, shape: &Shape<'_>, findings: &mut Findings) {
+    for error in shape(entry) {
         let is_schema = error.path == "/inputSchema" && entry.get("inputSchema").is_some();
         if !is_schema && TOLD.contains(&error.path.as_str()) {
             continue;
@@ -99,9 +93,9 @@ fn shape(entry: Node<'_>, options: &LintOptions, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{found, one, tool, with_parameter};
-    use super::super::{LintOptions, lint};
-    use crate::protocol::Revision;
+    use super::super::LintOptions;
+    use super::super::testing::{found, lint, one, tool, with_parameter};
+    use crate::revision::Revision;
     use serde_json::json;
 
     #[test]
@@ -155,12 +149,5 @@ mod tests {
         assert_eq!(found(tool.clone()), []);
         tool["annotations"]["destructiveHint"] = true.into();
         assert_eq!(found(tool), one("contradictory-hints", "warning", "/annotations"));
-    }
-
-    #[test]
-    fn members_of_the_wrong_type() {
-        let mut tool = with_parameter(json!({ "type": "string" }));
-        tool["annotations"] = json!({ "readOnlyHint": "yes" });
-        assert_eq!(found(tool), one("bad-tool", "error", "/annotations/readOnlyHint"));
     }
 }

@@ -137,8 +137,8 @@ impl Checker<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings, found, one, with_parameter};
-    use super::super::{ExampleState, LintOptions, lint};
+    use super::super::testing::{findings, found, lint, one, with_parameter};
+    use super::super::{ExampleState, LintOptions};
     use serde_json::json;
 
     #[test]

@@ -1,15 +1,8 @@
 //! Tool definitions, examined: what is wrong with them, what is missing, what will trouble clients
 //! and models.
 //!
-//! ```
-//! use stickler::lint::{LintOptions, lint};
-//!
-//! let list = br#"{"tools":[{"name":"echo","inputSchema":{"type":"object",
-//!     "properties":{"text":{"type":"strng"}},"additionalProperties":false}}]}"#;
-//! let report = lint(list, &LintOptions::default()).unwrap();
-//! assert_eq!(report.findings[0].rule.id, "no-description");
-//! assert!(report.findings.iter().any(|one| one.rule.id == "STK-108"));
-//! ```
+//! What the protocol's own definition of a tool has against an entry is asked of the caller, because
+//! that definition depends on the revision: `stickler_protocol::lint::lint` gives the answer.
 //!
 //! One file a family of rules. A finding is an error only where the protocol or JSON Schema forbids
 //! something or where a tool cannot be used; everything else is advice.
@@ -33,10 +26,11 @@ mod testing;
 
 pub use report::{ExampleState, LintFinding, LintReport, SchemaState, ToolSummary};
 
+use crate::arguments::ValidationError;
 use crate::config::Limits;
 use crate::discovery::{LIST_DEPTH, ToolList, ToolListError};
-use crate::protocol::Revision;
-use crate::tape::TapeBuffer;
+use crate::revision::Revision;
+use crate::tape::{Node, TapeBuffer};
 use report::Findings;
 use subject::Subject;
 
@@ -59,8 +53,26 @@ impl LintOptions {
     }
 }
 
+/// What the protocol's definition of a tool has against an entry of the list, with paths from the
+/// entry on.
+pub type Shape<'s> = dyn Fn(Node<'_>) -> Vec<ValidationError> + 's;
+
 /// Examines a `tools/list` result, a JSON-RPC response with one, or an array of tools.
-pub fn lint(list: &[u8], options: &LintOptions) -> Result<LintReport, ToolListError> {
+///
+/// ```
+/// use stickler::lint::{LintOptions, lint_with};
+///
+/// let list = br#"{"tools":[{"name":"echo","inputSchema":{"type":"object",
+///     "properties":{"text":{"type":"strng"}},"additionalProperties":false}}]}"#;
+/// let report = lint_with(list, &LintOptions::default(), &|_| Vec::new()).unwrap();
+/// assert_eq!(report.findings[0].rule.id, "no-description");
+/// assert!(report.findings.iter().any(|one| one.rule.id == "STK-108"));
+/// ```
+pub fn lint_with(
+    list: &[u8],
+    options: &LintOptions,
+    shape: &Shape<'_>,
+) -> Result<LintReport, ToolListError> {
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(list, LIST_DEPTH).map_err(ToolListError::Syntax)?;
     let entries = ToolList::entries(tape.root()).ok_or(ToolListError::NoTools)?;
@@ -73,7 +85,7 @@ pub fn lint(list: &[u8], options: &LintOptions) -> Result<LintReport, ToolListEr
             continue;
         };
         findings.begin(index, &subject.definition.name);
-        definition::check(&subject, entry, options, &mut findings);
+        definition::check(&subject, entry, options.revision, shape, &mut findings);
         known.check(&subject, &mut findings);
         schemas::check(&subject, &options.limits, &mut findings);
         let example = examples::check(&subject, &options.limits, &mut findings);

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{LintFinding, LintOptions, lint};
+use super::{LintFinding, LintOptions, LintReport, lint_with};
+use crate::discovery::ToolListError;
 
 /// A tool that nothing is to be said about but what its schema gives cause for.
 pub(super) fn tool(input_schema: &Value) -> Value {
@@ -18,6 +19,11 @@ pub(super) fn with_parameter(mut parameter: Value) -> Value {
         "type": "object", "properties": { "a": parameter }, "required": ["a"],
         "additionalProperties": false,
     }))
+}
+
+/// Without the protocol's own definition of a tool.
+pub(super) fn lint(list: &[u8], options: &LintOptions) -> Result<LintReport, ToolListError> {
+    lint_with(list, options, &|_| Vec::new())
 }
 
 pub(super) fn findings(tools: &Value) -> Vec<LintFinding> {

@@ -6,14 +6,13 @@ mod detail;
 mod help;
 mod observation;
 mod refusal;
-mod reply;
 mod tokens;
+mod told;
 mod unknown_tool;
 
 pub use help::HelpPrompt;
 pub use observation::{ObservedError, RetryObservation};
-pub use refusal::{CallAnswer, CallRefusal};
-pub(crate) use reply::Reply;
-pub use reply::error_reply;
+pub use refusal::{AnswerForm, CallAnswer, CallRefusal};
 pub(crate) use tokens::cut as cut_to_tokens;
 pub use tokens::estimate as estimate_tokens;
+pub use told::{Told, told};

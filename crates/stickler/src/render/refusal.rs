@@ -4,11 +4,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::reply::{Told, told};
+use super::told::{Told, told};
 use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult};
-use crate::policy::AnswerForm;
+use crate::finding::Finding;
 use crate::rules::{Code, json_rpc};
-use crate::verdict::Finding;
 
 /// The member of a result's `_meta` that holds the findings.
 const VALIDATION_KEY: &str = "dev.stickler/validation";
@@ -38,6 +37,18 @@ pub struct CallRefusal<'r> {
     findings: Vec<Finding>,
     repeats: Repetition,
     turn: u64,
+}
+
+/// Whether a refusal of a call is a tool result, an error, or an observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerForm {
+    /// A tool result with `isError: true`, which models get to see.
+    #[default]
+    ToolResult,
+    /// A JSON-RPC error.
+    JsonRpcError,
+    /// A tool result whose text is a retry observation.
+    Observation,
 }
 
 /// What a refused call is answered with.
@@ -91,7 +102,8 @@ impl<'r> CallRefusal<'r> {
     }
 
     /// The findings to tell, where a policy left some out or others came before.
-    pub(crate) fn with_findings(self, findings: &[Finding]) -> Self {
+    #[must_use]
+    pub fn with_findings(self, findings: &[Finding]) -> Self {
         Self { findings: findings.to_vec(), ..self }
     }
 

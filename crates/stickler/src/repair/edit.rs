@@ -94,7 +94,8 @@ impl Edit {
         Self::new(EditKind::RenameTool, "", from, to).in_doubt_unless(false)
     }
 
-    pub(crate) fn mask(&mut self) {
+    /// Leaves out the values that it shows; names stay.
+    pub fn mask(&mut self) {
         if !self.kind.is_about_names() {
             for side in [&mut self.from, &mut self.to] {
                 if !side.is_empty() {

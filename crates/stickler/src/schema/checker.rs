@@ -10,27 +10,27 @@ use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
 /// The engine's program for one schema.
 #[derive(Debug)]
-pub(crate) struct Checker(Validator<TapeJson>);
+pub struct Checker(Validator<TapeJson>);
 
 /// What the engine says of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
+    /// The schema accepts it.
     Valid,
+    /// The schema rejects it.
     Invalid,
     /// The question took more steps than it may.
     GaveUp,
 }
 
 impl Checker {
-    pub(crate) fn compile(
-        raw: &Value,
-        formats: Formats,
-        limits: &Limits,
-    ) -> Result<Self, SchemaRefusal> {
+    /// Compiles a schema.
+    pub fn compile(raw: &Value, formats: Formats, limits: &Limits) -> Result<Self, SchemaRefusal> {
         engine::build(raw, dialect::of(raw)?, formats, limits).map(Self)
     }
 
-    pub(crate) fn check(&self, node: Node<'_>, steps: u32) -> Answer {
+    /// Whether the schema accepts a value, within that many steps.
+    pub fn check(&self, node: Node<'_>, steps: u32) -> Answer {
         let budget = StepBudget::new(steps);
         let valid = self.0.is_valid(EngineNode::new(node, &budget));
         match (budget.is_spent(), valid) {

@@ -9,7 +9,7 @@ use crate::tape::TapeJson;
 
 /// What `format` is in a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Formats {
+pub enum Formats {
     /// A rule: a tool that names a format means it.
     Assert,
     /// A remark, as 2020-12 has it and as the protocol's own schemas use it.

@@ -26,18 +26,18 @@ use serde_json::Value;
 
 pub(crate) use admission::{check_size, too_deep};
 use branches::Branches;
-pub(crate) use checker::{Answer, Checker};
-pub(crate) use engine::Formats;
+pub use checker::{Answer, Checker};
+pub use engine::Formats;
 pub(crate) use graph::{Choice, Members, NodeId, SchemaGraph, SchemaNode};
 pub(crate) use parts::Parts;
-pub(crate) use refusal::SchemaRefusal;
+pub use refusal::SchemaRefusal;
 
 use crate::config::Limits;
 use crate::tape::{Node, StepBudget};
 
 /// A schema that can be asked.
 #[derive(Debug)]
-pub(crate) struct CompiledSchema {
+pub struct CompiledSchema {
     pub(crate) raw: Value,
     pub(crate) graph: SchemaGraph,
     pub(crate) branches: Branches,
@@ -46,7 +46,7 @@ pub(crate) struct CompiledSchema {
 
 impl CompiledSchema {
     /// Whether the schema is small enough to be worked with at all. Comes first.
-    pub(crate) fn measure(raw: &Value, limits: &Limits) -> Result<(), SchemaRefusal> {
+    pub fn measure(raw: &Value, limits: &Limits) -> Result<(), SchemaRefusal> {
         admission::measure(raw, limits)
     }
 
@@ -62,14 +62,14 @@ impl CompiledSchema {
 
     /// A shape of the protocol: not counted, because nobody sent it, and without compiled branches,
     /// because its objects are never closed.
-    pub(crate) fn compile_shape(raw: &Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
+    pub fn compile_shape(raw: &Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
         let graph = mapping::map(raw, dialect::of(raw)?)?;
         let checker = Checker::compile(raw, Formats::Annotate, limits)?;
         Ok(Self { raw: raw.clone(), graph, branches: Branches::default(), checker })
     }
 
     /// The yes or no that decides.
-    pub(crate) fn check(&self, node: Node<'_>, steps: u32) -> Answer {
+    pub fn check(&self, node: Node<'_>, steps: u32) -> Answer {
         self.checker.check(node, steps)
     }
 

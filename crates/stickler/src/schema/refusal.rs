@@ -4,13 +4,14 @@ use std::fmt;
 
 /// One sentence, without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SchemaRefusal {
+pub struct SchemaRefusal {
     reason: String,
     is_over_limit: bool,
 }
 
 impl SchemaRefusal {
-    pub(crate) fn new(reason: impl Into<String>) -> Self {
+    /// The refusal for that reason.
+    pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_over_limit: false }
     }
 

@@ -30,7 +30,7 @@ pub use fault::{SyntaxError, SyntaxErrorKind};
 pub use kind::Kind;
 pub use node::{Elements, Members, Node};
 pub use pointer::{escape_segment, unescape_segment};
-pub(crate) use string::quote;
+pub use string::quote;
 use token::Token;
 
 /// Room for the tokens of one JSON text, to be used again for the next.
@@ -113,7 +113,7 @@ impl<'t> Tape<'t> {
     }
 
     /// Those of them that are inside of a value.
-    pub(crate) fn duplicate_keys_in(&'t self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    pub fn duplicate_keys_in(&'t self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
         let range = node.tokens();
         let from = self.overridden.partition_point(|&index| index < range.start);
         let to = self.overridden.partition_point(|&index| index < range.end);

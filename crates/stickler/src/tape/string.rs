@@ -186,6 +186,6 @@ fn low_half_of_pair(escape: &[u8]) -> Option<u32> {
 }
 
 /// `text` as a JSON string.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

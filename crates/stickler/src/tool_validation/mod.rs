@@ -33,7 +33,7 @@ pub const VALIDATION_TOOL_DESCRIPTION: &str = "Checks the arguments of a tool ca
     the call. Takes one call as `tool` and `arguments`, or several as `calls`.";
 
 /// Whether a tool that is known is ours, and not one of the server's own with the same name.
-pub(crate) fn is_validation_tool(tool: &CachedSchema) -> bool {
+pub fn is_validation_tool(tool: &CachedSchema) -> bool {
     tool.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION)
 }
 

@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use stickler::Side;
-use stickler::envelope::RequestId;
 use stickler::tape::TapeBuffer;
+use stickler_protocol::Side;
+use stickler_protocol::envelope::RequestId;
 
 use super::outline::Outline;
 use super::senders::Senders;
@@ -178,7 +178,7 @@ fn plain_string(value: &[u8]) -> Option<&str> {
 mod tests {
     use super::Directions;
     use crate::commands::audit::senders::Senders;
-    use stickler::{ProtocolSchemas, Side};
+    use stickler_protocol::{ProtocolSchemas, Side};
 
     /// Each line begins with the direction that is expected: `>` to the server, `<` to the client.
     fn check(session: &str) {

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use stickler::{
-    Finding, McpValidator, MessageRule, Policy, Severity, Side, ValidationMiddleware, Verdict,
-};
+use stickler::{Finding, McpValidator, MessageRule, Severity};
+use stickler_protocol::{Policy, Side, ValidationMiddleware, Verdict};
 
 use super::Setup;
 use super::reading::{Batch, Content, Item};

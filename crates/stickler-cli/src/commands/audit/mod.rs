@@ -22,7 +22,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use indicatif::ProgressBar;
-use stickler::{ProtocolSchemas, Repair, Revision, Side, ValidationConfig};
+use stickler::{Repair, Revision, ValidationConfig};
+use stickler_protocol::{ProtocolSchemas, Side};
 
 use self::judging::Found;
 use self::output::Output;

@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use stickler::Side;
-use stickler::envelope::Glimpse;
-use stickler::frame::Frame;
 use stickler::tape::TapeBuffer;
+use stickler_protocol::Side;
+use stickler_protocol::envelope::Glimpse;
+use stickler_protocol::frame::Frame;
 
 use super::Setup;
 use super::direction::Directions;

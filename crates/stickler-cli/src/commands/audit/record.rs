@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use stickler::Side;
 use stickler::tape::{Node, TapeBuffer};
+use stickler_protocol::Side;
 
 use super::outline::Outline;
 
@@ -111,8 +111,8 @@ fn seconds(number: &[u8]) -> Duration {
 mod tests {
     use super::Line;
     use std::time::Duration;
-    use stickler::Side;
     use stickler::tape::TapeBuffer;
+    use stickler_protocol::Side;
 
     fn check(text: &str, expected: &Line<'_>) {
         let mut buffer = TapeBuffer::new();

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use stickler::{Method, ProtocolSchemas, Revision, Side};
+use stickler::Revision;
+use stickler_protocol::{Method, ProtocolSchemas, Side};
 
 /// Which methods only one side may send, in the revisions that are in question.
 #[derive(Debug)]
@@ -43,7 +44,8 @@ fn only_sender(method: &Method) -> Option<Side> {
 #[cfg(test)]
 mod tests {
     use super::Senders;
-    use stickler::{ProtocolSchemas, Revision, Side};
+    use stickler::Revision;
+    use stickler_protocol::{ProtocolSchemas, Side};
 
     #[test]
     fn a_method_tells_its_sender_where_only_one_side_has_it() {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use stickler::lint::{LintFinding, LintOptions, lint};
 use stickler::tape::{Node, Tape, TapeBuffer};
+use stickler_protocol::lint::{LintFinding, LintOptions, lint};
 
 use super::options::CheckOptions;
 use super::report::{Found, Report};

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use stickler::Revision;
-use stickler::lint::{ExampleState, SchemaState, ToolSummary};
+use stickler_protocol::lint::{ExampleState, SchemaState, ToolSummary};
 
 use super::report::{Found, Report};
 use crate::commands::counts::Counts;

@@ -1,7 +1,7 @@
 //! What a check came to: plain data that all formats are printed from.
 
-use stickler::lint::{ExampleState, LintFinding, SchemaState, ToolSummary};
 use stickler::{Revision, Rule, Severity};
+use stickler_protocol::lint::{ExampleState, LintFinding, SchemaState, ToolSummary};
 
 use super::live::{Probed, Spared};
 use crate::commands::counts::Counts;

@@ -10,8 +10,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use stickler::frame::Frame;
 use stickler::{McpValidator, ValidationConfig};
+use stickler_protocol::frame::Frame;
 
 use self::call::Judged;
 use self::record::Record;

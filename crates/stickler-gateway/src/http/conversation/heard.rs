@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use stickler::Outbox;
-use stickler::envelope::Address;
+use stickler_protocol::Outbox;
+use stickler_protocol::envelope::Address;
 
 /// What came of a message of the server's.
 #[derive(Default)]

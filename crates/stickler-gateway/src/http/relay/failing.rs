@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
 use stickler::Code;
-use stickler::envelope::RequestId;
+use stickler_protocol::envelope::RequestId;
 use stickler_transport::http::Unsent;
 
 use super::Exchange;

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use stickler::Code;
-use stickler::envelope::{Address, Bearing, Glimpse};
-use stickler::frame::{SseEvent, SseFrame, SseFramer, sse_event};
+use stickler_protocol::envelope::{Address, Bearing, Glimpse};
+use stickler_protocol::frame::{SseEvent, SseFrame, SseFramer, sse_event};
 use stickler_transport::http::Lease;
 use tokio::sync::{mpsc, watch};
 
@@ -110,8 +110,9 @@ impl Relay {
         let event = match frame {
             SseFrame::Event(event) => event,
             SseFrame::TooLong(beginning) => {
-                let heard =
-                    self.conversation.overlong(stickler::Side::Server, Glimpse::of(&beginning));
+                let heard = self
+                    .conversation
+                    .overlong(stickler_protocol::Side::Server, Glimpse::of(&beginning));
                 return self.pass(heard, None).await;
             }
         };

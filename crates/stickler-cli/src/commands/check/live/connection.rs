@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use stickler::McpValidator;
-use stickler::frame::Frame;
+use stickler_protocol::frame::Frame;
 use stickler_transport::http::{Asker, Heard};
 use stickler_transport::{Ending, Process, Server, ServerCommand, end_on_signals};
 

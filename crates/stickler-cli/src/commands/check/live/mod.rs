@@ -20,9 +20,9 @@ mod talk;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stickler::lint::{LintOptions, lint};
 use stickler::rules::probes as rules;
 use stickler::{McpValidator, Severity, ValidationConfig};
+use stickler_protocol::lint::{LintOptions, lint};
 use stickler_transport::{Server, ServerCommand};
 
 use super::options::CheckOptions;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use stickler::headers::VERSION_KEY;
 use stickler::rules::json_rpc;
-use stickler::{
-    Finding, MessageRule, Policy, Revision, Side, ValidationMiddleware, Verdict, error_reply,
-};
+use stickler::{Finding, MessageRule, Revision};
+use stickler_protocol::headers::VERSION_KEY;
+use stickler_protocol::{Policy, Side, ValidationMiddleware, Verdict, error_reply};
 use stickler_transport::http::Heard;
 
 use super::connection::Connection;

@@ -1,0 +1,288 @@
+//! What the headers of a 2026-07-28 request over HTTP must say, and what they say for a body.
+//!
+//! The headers repeat parts of the body so that those between client and server can route without
+//! reading it. If the two could differ, a check of one would say nothing about the other; so they
+//! are compared, and a difference is refused.
+
+mod base64;
+mod mirrors;
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use serde_json::{Value, json};
+use stickler::internal::{Mirror, mirrored};
+use stickler::rules::{MessageRule, json_rpc};
+use stickler::tape::{Kind, Node, TapeBuffer};
+
+use crate::envelope::Envelope;
+use crate::protocol::{Era, Revision};
+use crate::reply::Reply;
+use crate::verdict::{Decision, Finding, Subject, Verdict};
+pub use mirrors::Mirrors;
+
+/// The header that says the revision.
+pub const VERSION: &str = "mcp-protocol-version";
+/// The header that repeats the method.
+pub const METHOD: &str = "mcp-method";
+/// The header that repeats what is called, read or asked for.
+pub const NAME: &str = "mcp-name";
+/// What headers that repeat an argument begin with.
+pub const PARAM: &str = "mcp-param-";
+
+/// The member of `_meta` by which a request says its revision.
+pub const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The member of `_meta` that names the request which opened a subscription.
+pub const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The member of `_meta` by which a request says what its sender can do.
+pub(crate) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// Why a request does not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderRefusal {
+    /// The JSON-RPC code.
+    pub code: i32,
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// The error for the sender.
+    pub answer: Vec<u8>,
+}
+
+impl From<HeaderRefusal> for Verdict {
+    fn from(refusal: HeaderRefusal) -> Self {
+        let finding = Finding::new(MessageRule::HeaderMismatch, refusal.message);
+        Self {
+            decision: Decision::Answer(refusal.answer),
+            findings: vec![finding],
+            edits: Vec::new(),
+            subject: Subject::default(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// Compares the headers of a request with its body; those that repeat arguments are for [`Mirrors`]. Gives a
+/// number for what its sender can do: the same for the same. A body that cannot be read is nothing to
+/// compare with.
+pub fn check<'h>(
+    body: &[u8],
+    header: impl Fn(&str) -> Option<&'h str>,
+) -> Result<u64, HeaderRefusal> {
+    let mut buffer = TapeBuffer::new();
+    let Ok(tape) = buffer.read(body, 1 << 10) else { return Ok(0) };
+    let envelope = Envelope::identify(tape.root());
+    let Some(method) = envelope.method.as_deref() else { return Ok(0) };
+    let outcome = check_version(&envelope, header(VERSION))
+        .and_then(|()| compare("Mcp-Method", header(METHOD), method))
+        .and_then(|()| match named(method, envelope.params) {
+            Some(name) => compare("Mcp-Name", header(NAME), &name),
+            None => Ok(()),
+        });
+    match outcome {
+        Ok(()) => Ok(number_of(capabilities(envelope.params))),
+        Err(fault) => Err(fault.refusal(envelope.answerable_id())),
+    }
+}
+
+fn capabilities(params: Option<Node<'_>>) -> Option<Node<'_>> {
+    params?.get("_meta")?.get(CAPABILITIES_KEY)
+}
+
+/// Nothing, and nothing in particular, is 0.
+fn number_of(capabilities: Option<Node<'_>>) -> u64 {
+    let Some(capabilities) = capabilities.filter(|one| !one.is_empty()) else { return 0 };
+    let mut hasher = DefaultHasher::new();
+    capabilities.raw().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The headers that a body wants.
+pub fn for_body(body: &[u8], schema_of: impl Fn(&str) -> Option<Value>) -> Vec<(String, String)> {
+    let mut buffer = TapeBuffer::new();
+    let Ok(tape) = buffer.read(body, 1 << 10) else { return Vec::new() };
+    let envelope = Envelope::identify(tape.root());
+    let Some(method) = envelope.method.as_deref() else { return Vec::new() };
+    let mut headers = vec![(METHOD.to_owned(), base64::encode_if_needed(method))];
+    let version = declared(envelope.params).unwrap_or(Cow::Borrowed(Revision::LATEST.as_str()));
+    headers.push((VERSION.to_owned(), base64::encode_if_needed(&version)));
+    if let Some(name) = named(method, envelope.params) {
+        headers.push((NAME.to_owned(), base64::encode_if_needed(&name)));
+    }
+    let schema = named("tools/call", envelope.params).filter(|_| method == "tools/call");
+    let mirrors = schema.and_then(|tool| schema_of(&tool)).map(|schema| Mirror::of(&schema));
+    for (name, value) in mirrored(&mirrors.unwrap_or_default(), envelope.params) {
+        headers.push((format!("{PARAM}{name}"), base64::encode_if_needed(&value)));
+    }
+    headers
+}
+
+struct Fault {
+    code: i32,
+    message: String,
+    data: Value,
+}
+
+impl Fault {
+    fn mismatch(message: String) -> Self {
+        Self { code: json_rpc::HEADER_MISMATCH, message, data: json!({}) }
+    }
+
+    fn unlike(name: &str) -> Self {
+        Self::mismatch(format!("the header `{name}` differs from the body"))
+    }
+
+    fn no_member(key: &str) -> Self {
+        Self {
+            code: json_rpc::INVALID_PARAMS,
+            message: format!("Invalid params: `_meta` must have `{key}`"),
+            data: json!({ "path": "/params/_meta" }),
+        }
+    }
+
+    fn refusal(self, id: Option<&str>) -> HeaderRefusal {
+        let reply = Reply { id, revision: Some(Revision::LATEST) };
+        let answer = reply.error(self.code, &self.message, &self.data);
+        HeaderRefusal { code: self.code, message: self.message, answer }
+    }
+}
+
+fn check_version(envelope: &Envelope<'_>, header: Option<&str>) -> Result<(), Fault> {
+    let Some(header) = header else {
+        return Err(Fault::mismatch("the header `MCP-Protocol-Version` is missing".to_owned()));
+    };
+    if Revision::parse(header).is_none() {
+        // Those in which a request speaks for itself; the others begin with a handshake.
+        let modern = Revision::ALL.into_iter().filter(|one| one.era() == Era::Modern);
+        let supported: Vec<&str> = modern.map(Revision::as_str).collect();
+        return Err(Fault {
+            code: json_rpc::UNSUPPORTED_VERSION,
+            message: "Unsupported protocol version".to_owned(),
+            data: json!({ "supported": supported, "requested": header }),
+        });
+    }
+    if envelope.id.is_none() {
+        return Ok(());
+    }
+    match declared(envelope.params) {
+        Some(version) if version == header => check_capabilities(envelope.params),
+        Some(version) => Err(Fault::mismatch(format!(
+            "the header `MCP-Protocol-Version` says `{header}`, the body `{version}`"
+        ))),
+        None => Err(Fault::no_member(VERSION_KEY)),
+    }
+}
+
+fn check_capabilities(params: Option<Node<'_>>) -> Result<(), Fault> {
+    match capabilities(params).map(Node::kind) {
+        Some(Kind::Object) => Ok(()),
+        _ => Err(Fault::no_member(CAPABILITIES_KEY)),
+    }
+}
+
+fn declared(params: Option<Node<'_>>) -> Option<Cow<'_, str>> {
+    params?.get("_meta")?.get(VERSION_KEY)?.as_str()
+}
+
+fn compare(name: &str, header: Option<&str>, body: &str) -> Result<(), Fault> {
+    let Some(header) = header else {
+        return Err(Fault::mismatch(format!("the header `{name}` is missing")));
+    };
+    match base64::decode(header) {
+        Some(value) if value == body || is_same_number(&value, body) => Ok(()),
+        Some(_) => Err(Fault::unlike(name)),
+        None => Err(Fault::mismatch(format!("the header `{name}` is not well encoded"))),
+    }
+}
+
+fn is_same_number(one: &str, other: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number(one).zip(number(other)).is_some_and(|(one, other)| one.to_bits() == other.to_bits())
+}
+
+/// What `Mcp-Name` repeats.
+fn named<'t>(method: &str, params: Option<Node<'t>>) -> Option<Cow<'t, str>> {
+    let member = match method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => return None,
+    };
+    params?.get(member)?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mirrors, check, for_body};
+    use serde_json::{Value, json};
+    use stickler::{ToolDefinition, ToolSchemaCache};
+
+    const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{
+        "name":"sql","arguments":{"region":"zürich","limit":5},
+        "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+    fn schema(tool: &str) -> Option<Value> {
+        (tool == "sql").then(|| {
+            json!({ "properties": {
+                "region": { "type": "string", "x-mcp-header": "Region" },
+                "limit": { "type": "integer", "x-mcp-header": "Limit" },
+                "other": { "type": "string", "x-mcp-header": "Other" },
+            } })
+        })
+    }
+
+    fn code(body: &str, headers: &[(String, String)]) -> Option<i32> {
+        let header = |name: &str| {
+            let found = headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value.as_str())
+        };
+        let params: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.to_lowercase(), Some(value.clone())))
+            .collect();
+        let tool = |name: &str| {
+            let tool = ToolDefinition::new(name).with_input_schema(schema(name)?);
+            let cache = ToolSchemaCache::new();
+            cache.populate("s", &[tool]);
+            cache.get("s", name)
+        };
+        let checked = check(body.as_bytes(), header).map(|_| ());
+        let checked = checked.and_then(|()| Mirrors::new(params).check(body.as_bytes(), tool));
+        checked.err().map(|refusal| refusal.code)
+    }
+
+    #[test]
+    fn headers_made_for_a_body_agree_with_it() {
+        let headers = for_body(BODY.as_bytes(), schema);
+        assert_eq!(headers.len(), 5);
+        assert!(headers.iter().any(|(_, value)| value == "=?base64?esO8cmljaA==?="));
+        assert_eq!(code(BODY, &headers), None);
+    }
+
+    #[test]
+    fn each_header_that_is_missing_or_differs_is_refused() {
+        let headers = for_body(BODY.as_bytes(), schema);
+        for index in 0..headers.len() {
+            let mut changed = headers.clone();
+            changed.remove(index);
+            assert_eq!(code(BODY, &changed), Some(-32020), "without {:?}", headers[index]);
+            let mut changed = headers.clone();
+            changed[index].1 = "2025-11-25".to_owned();
+            assert_eq!(code(BODY, &changed), Some(-32020), "changed {:?}", headers[index]);
+        }
+    }
+
+    #[test]
+    fn versions() {
+        let mut headers = for_body(BODY.as_bytes(), schema);
+        headers[1].1 = "2099-01-01".to_owned();
+        assert_eq!(code(BODY, &headers), Some(-32022));
+        let bare = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        assert_eq!(code(bare, &for_body(bare.as_bytes(), schema)), Some(-32602));
+        assert_eq!(code("no json", &[]), None);
+        let headers = for_body(BODY.as_bytes(), schema);
+        assert_eq!(code(&BODY.replace("clientCapabilities\":{}", "x\":1"), &headers), Some(-32602));
+        assert_eq!(code(&BODY.replace(":{}}", ":1}"), &headers), Some(-32602));
+    }
+}

@@ -1,0 +1,120 @@
+//! An official schema file in place of what is built in.
+
+use serde_json::{Map, Value};
+use stickler::Limits;
+use stickler::internal::CompiledSchema;
+
+use super::definitions::{DIALECT, Definitions};
+use super::{ProtocolSchemaError, Revision, SchemaValidator};
+
+impl SchemaValidator {
+    /// The revision as an official schema file has it. The file must have every definition that
+    /// the revision's methods need, and all of its definitions must be usable.
+    pub fn from_schema(revision: Revision, schema: &Value) -> Result<Self, ProtocolSchemaError> {
+        let refuse = |reason: String| ProtocolSchemaError::new(revision, reason);
+        CompiledSchema::measure(schema, &file_limits())
+            .map_err(|refusal| refuse(refusal.to_string()))?;
+        let (section, schemas) = section_of(schema).ok_or_else(|| {
+            refuse("it has neither `$defs` nor `definitions` with schemas in it".to_owned())
+        })?;
+        let dialect = match schema.get("$schema") {
+            Some(Value::String(dialect)) => dialect,
+            Some(_) => return Err(refuse("its `$schema` is not a string".to_owned())),
+            None => DIALECT,
+        };
+        let validator = Self::new(revision, Definitions::loaded(dialect, section, schemas));
+        let (methods, definitions) = (&validator.0.methods, &validator.0.definitions);
+        for method in methods.iter() {
+            if let Some(name) = method.definitions().find(|name| !definitions.contains(name)) {
+                return Err(refuse(format!(
+                    "it has no definition `{name}`, which `{}` needs",
+                    method.name
+                )));
+            }
+        }
+        if let Some((name, missing)) = definitions.dangling() {
+            return Err(refuse(format!(
+                "its definition `{name}` refers to `{missing}`, which it does not have"
+            )));
+        }
+        for name in definitions.names() {
+            if let Some(Err(refusal)) = definitions.checker(name) {
+                return Err(refuse(format!("its definition `{name}` cannot be used: {refusal}")));
+            }
+        }
+        Ok(validator)
+    }
+}
+
+/// A file that a person chose may be large, but not without end.
+fn file_limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.schema_bytes = 16 << 20;
+    limits.schema_depth = 128;
+    limits
+}
+
+fn section_of(schema: &Value) -> Option<(&'static str, &Map<String, Value>)> {
+    ["$defs", "definitions"].into_iter().find_map(|section| {
+        let schemas = schema.get(section)?.as_object()?;
+        (!schemas.is_empty()).then_some((section, schemas))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Revision, SchemaValidator};
+    use stickler::tape::TapeBuffer;
+
+    #[test]
+    fn its_own_schema_can_be_loaded_again() {
+        for revision in Revision::ALL {
+            let schema = SchemaValidator::built_in(revision).schema();
+            let loaded = SchemaValidator::from_schema(revision, &schema).unwrap();
+            assert_eq!(loaded.schema(), schema);
+            let mut buffer = TapeBuffer::new();
+            let tape = buffer.read(br#"{"type": "text", "text": 1}"#, 128).unwrap();
+            assert!(!loaded.is_valid("TextContent", tape.root()));
+        }
+    }
+
+    #[test]
+    fn a_schema_that_lacks_something_is_refused_by_name() {
+        let refusal = |change: fn(&mut Value)| {
+            let revision = Revision::V2025_11_25;
+            let mut schema = SchemaValidator::built_in(revision).schema();
+            change(&mut schema);
+            SchemaValidator::from_schema(revision, &schema).unwrap_err().to_string()
+        };
+        let lead = "not usable as the schema of 2025-11-25: ";
+        let gone = refusal(|schema| drop(schema["$defs"].as_object_mut().unwrap().remove("Tool")));
+        let reason =
+            "its definition `CreateMessageRequestParams` refers to `Tool`, which it does not have";
+        assert_eq!(gone, format!("{lead}{reason}"));
+        let gone = refusal(|schema| {
+            schema["$defs"].as_object_mut().unwrap().remove("CallToolRequest");
+        });
+        let reason = "it has no definition `CallToolRequest`, which `tools/call` needs";
+        assert_eq!(gone, format!("{lead}{reason}"));
+        let broken = refusal(|schema| schema["$defs"]["Tool"] = json!({ "type": "objekt" }));
+        assert!(broken.contains("its definition `") && broken.contains("/type"), "{broken}");
+        for odd in [json!([]), json!(1), json!({}), json!({ "$defs": {} }), json!({ "$defs": 1 })] {
+            assert!(SchemaValidator::from_schema(Revision::V2024_11_05, &odd).is_err(), "{odd}");
+        }
+        let unknown = refusal(|schema| schema["$schema"] = json!("http://example.com/mine"));
+        assert!(unknown.contains("`http://example.com/mine`"), "{unknown}");
+    }
+
+    #[test]
+    fn a_bottomless_schema_is_refused() {
+        let mut deep = json!({});
+        for _ in 0..200 {
+            deep = json!({ "items": deep });
+        }
+        let schema = json!({ "$defs": { "Deep": deep } });
+        let refusal = SchemaValidator::from_schema(Revision::V2024_11_05, &schema).unwrap_err();
+        assert!(refusal.to_string().contains("128 levels"), "{refusal}");
+    }
+}

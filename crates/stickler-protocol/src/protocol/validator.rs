@@ -1,0 +1,229 @@
+//! One revision of the protocol, ready to be asked.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+use stickler::internal::Answer;
+use stickler::internal::explain_part;
+use stickler::tape::Node;
+use stickler::{Limits, ValidationConfig, ValidationError};
+
+use super::definitions::Definitions;
+use super::methods::Methods;
+use super::{Method, MethodLookup, Revision};
+use crate::side::Side;
+
+/// The methods and shapes of one revision. As cheap to clone as a reference; each shape is compiled
+/// when it is first asked for.
+#[derive(Debug, Clone)]
+pub struct SchemaValidator(pub(super) Arc<Inner>);
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) revision: Revision,
+    pub(super) methods: Methods,
+    pub(super) definitions: Definitions,
+}
+
+impl SchemaValidator {
+    /// The revision as Stickler knows it.
+    pub fn built_in(revision: Revision) -> Self {
+        static BUILT: [OnceLock<SchemaValidator>; Revision::ALL.len()] =
+            [const { OnceLock::new() }; Revision::ALL.len()];
+        let build = || Self::new(revision, Definitions::built_in(revision));
+        match BUILT.get(revision as usize) {
+            Some(kept) => kept.get_or_init(build).clone(),
+            None => build(),
+        }
+    }
+
+    pub(super) fn new(revision: Revision, definitions: Definitions) -> Self {
+        Self(Arc::new(Inner { revision, methods: Methods::of(revision), definitions }))
+    }
+
+    /// Which revision it is.
+    pub fn revision(&self) -> Revision {
+        self.0.revision
+    }
+
+    /// What the revision says of a method that this side sends.
+    pub fn method(&self, sender: Side, name: &str) -> MethodLookup<'_> {
+        self.0.methods.look_up(sender, name)
+    }
+
+    /// All methods of the revision.
+    pub fn methods(&self) -> impl Iterator<Item = &Method> {
+        self.0.methods.iter()
+    }
+
+    /// The names of all definitions.
+    pub fn definition_names(&self) -> impl Iterator<Item = &str> {
+        self.0.definitions.names()
+    }
+
+    /// The definitions whose names are nearest to one that is not there, best first.
+    pub fn nearest_definitions(&self, name: &str) -> Vec<&str> {
+        stickler::nearest_names(name, self.definition_names())
+    }
+
+    /// The revision's whole schema.
+    pub fn schema(&self) -> Value {
+        self.0.definitions.document()
+    }
+
+    /// A definition with all it refers to, as a schema of its own.
+    pub fn definition_schema(&self, name: &str) -> Option<Value> {
+        self.0.definitions.standalone(name)
+    }
+
+    /// Whether a value has the shape of a definition. Nothing has the shape of one that the
+    /// revision does not have.
+    pub fn is_valid(&self, definition: &str, node: Node<'_>) -> bool {
+        self.check(definition, node, &Limits::default()) == Answer::Valid
+    }
+
+    /// The same within the caller's limits.
+    pub(crate) fn check(&self, definition: &str, node: Node<'_>, limits: &Limits) -> Answer {
+        match self.0.definitions.checker(definition) {
+            Some(Ok(checker)) => checker.check(node, limits.verdict_steps),
+            _ => Answer::Invalid,
+        }
+    }
+
+    /// Why a value does not have the shape of a definition, with paths from that value on. Slow;
+    /// for values that [`is_valid`](Self::is_valid) refuses.
+    pub fn explain(
+        &self,
+        definition: &str,
+        node: Node<'_>,
+        config: &ValidationConfig,
+    ) -> Vec<ValidationError> {
+        self.explain_part(definition, node, "", config)
+    }
+
+    /// The same for a part of a message, so that the sentences name its place there.
+    pub(crate) fn explain_part(
+        &self,
+        definition: &str,
+        node: Node<'_>,
+        place: &'static str,
+        config: &ValidationConfig,
+    ) -> Vec<ValidationError> {
+        match self.0.definitions.compiled(definition) {
+            Some(Ok(schema)) => explain_part(schema, node, place, config),
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Revision, SchemaValidator};
+    use stickler::internal::Answer;
+    use stickler::tape::TapeBuffer;
+    use stickler::{Limits, ValidationConfig};
+
+    fn explain(revision: Revision, definition: &str, value: &Value) -> Vec<(String, String)> {
+        let validator = SchemaValidator::built_in(revision);
+        let text = value.to_string();
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(text.as_bytes(), 128).unwrap();
+        let limits = Limits::default();
+        assert_eq!(validator.check(definition, tape.root(), &limits), Answer::Invalid, "{text}");
+        let errors = validator.explain(definition, tape.root(), &ValidationConfig::default());
+        errors.into_iter().map(|error| (error.path, error.message)).collect()
+    }
+
+    #[test]
+    fn every_definition_of_every_revision_compiles() {
+        for revision in Revision::ALL {
+            let validator = SchemaValidator::built_in(revision);
+            let definitions = &validator.0.definitions;
+            assert!(definitions.names().count() > 70);
+            for name in definitions.names() {
+                assert!(definitions.checker(name).unwrap().is_ok(), "{revision} {name}");
+                assert!(definitions.compiled(name).unwrap().is_ok(), "{revision} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_method_needs_only_definitions_that_are_there() {
+        for revision in Revision::ALL {
+            let validator = SchemaValidator::built_in(revision);
+            for method in validator.methods() {
+                for name in method.definitions() {
+                    assert!(validator.0.definitions.contains(name), "{revision} {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn content_is_explained_by_the_branch_that_its_type_names() {
+        for revision in Revision::ALL {
+            let result = json!({ "content": [{ "type": "text" }], "resultType": "complete" });
+            let errors = explain(revision, "CallToolResult", &result);
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert_eq!(errors[0].0, "/content/0/text");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_discriminator_names_the_right_ones() {
+        let result = json!({ "content": [{ "type": "txt", "text": "hi" }] });
+        let errors = explain(Revision::V2025_11_25, "CallToolResult", &result);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "/content/0/type");
+        assert!(errors[0].1.contains("\"text\""), "{errors:?}");
+    }
+
+    #[test]
+    fn messages_are_explained_at_their_root() {
+        let errors = explain(Revision::V2025_11_25, "CallToolRequest", &json!([]));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "");
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {} });
+        let errors = explain(Revision::V2025_11_25, "CallToolRequest", &request);
+        assert_eq!(errors[0].0, "/params/name");
+    }
+
+    #[test]
+    fn unions_are_explained_by_the_method() {
+        let request =
+            json!({ "method": "resources/read", "params": {}, "jsonrpc": "2.0", "id": 1 });
+        let errors = explain(Revision::V2025_11_25, "ClientRequest", &request);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].0, "/params/uri");
+    }
+
+    #[test]
+    fn formats_are_remarks() {
+        let validator = SchemaValidator::built_in(Revision::V2025_11_25);
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(br#"{"uri": "not a uri", "name": "n"}"#, 128).unwrap();
+        assert!(validator.is_valid("Resource", tape.root()));
+    }
+
+    #[test]
+    fn a_definition_stands_alone_with_what_it_needs() {
+        let validator = SchemaValidator::built_in(Revision::V2025_06_18);
+        let schema = validator.definition_schema("Tool").unwrap();
+        assert_eq!(schema["$ref"], "#/$defs/Tool");
+        let names: Vec<&String> = schema["$defs"].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["Tool", "ToolAnnotations"]);
+        assert_eq!(validator.definition_schema("Tol"), None);
+        assert_eq!(validator.nearest_definitions("Tol").first(), Some(&"Tool"));
+    }
+
+    #[test]
+    fn what_is_not_defined_has_no_instances() {
+        let validator = SchemaValidator::built_in(Revision::V2024_11_05);
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(b"{}", 128).unwrap();
+        assert!(!validator.is_valid("Task", tape.root()));
+        assert!(validator.explain("Task", tape.root(), &ValidationConfig::default()).is_empty());
+    }
+}

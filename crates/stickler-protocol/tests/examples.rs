@@ -1,0 +1,41 @@
+//! The examples do what they say.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and read files and start processes"
+)]
+
+use std::process::Command;
+
+/// What an example prints. Cargo builds the examples together with the tests.
+fn run(name: &str) -> String {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples");
+    let program = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let output = Command::new(&program).output().unwrap_or_else(|error| {
+        panic!("{}: {error}; `cargo build --examples` builds it", program.display())
+    });
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn guard_a_connection_refuses_the_call_and_drops_the_noise() {
+    let printed = run("guard_a_connection");
+    let told: Vec<&str> = printed.lines().skip_while(|line| !line.contains("tools/call")).collect();
+    assert_eq!(
+        told,
+        [
+            "client tools/call: refused, the client is told",
+            "  STK-107: `pth` is not a known field; did you mean `path`?",
+            "  STK-107: `path` is required but missing; add it as a string.",
+            "server ?: kept off the wire",
+            "  stdout-noise: a line on stdout that is not JSON",
+        ]
+    );
+    let passed = printed.lines().filter(|line| line.ends_with("goes on")).count();
+    assert_eq!(passed, 5);
+}
