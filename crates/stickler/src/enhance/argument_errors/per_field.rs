@@ -1,59 +1,62 @@
-//! Texts that list faults field by field, in zod's words or the server's own.
+//! Recognises texts that list errors by field, in the wording of zod or of the server.
 //!
 //! `Invalid arguments for tool f: name: Invalid input: expected string, received null, Unrecognized
 //! key: "x"`, `Invalid input: expected string, received undefined at name`, and lists such as
-//! `- path: required`. This file takes the list apart; `zod_text` and `field_notes` read its items.
+//! `- path: required`. This module splits the list; `zod_text` and `field_message` classify its items.
 
-use super::lead_in::Message;
-use super::tokens::{after, is_path};
-use super::{About, Complaint, field_notes, place, zod_text};
+use super::prefix::ErrorMessage;
+use super::tokens::{is_path, strip_prefix_ignore_case};
+use super::{ArgumentError, ErrorKind, field_message, field_path, zod_text};
 
-pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
+pub(super) fn recognise(message: &ErrorMessage<'_>) -> Vec<ArgumentError> {
     let mut found = Vec::new();
-    for note in notes(message.body) {
-        let complaints = complaints(&note, message);
-        // Unless the call is blamed, a text with anything else in it is not such a list.
-        if complaints.is_empty() && !message.blames_the_call() {
+    for item in items(message.body) {
+        let errors = argument_errors(&item, message);
+        // Without a prefix about the call, every item of the list must be recognised.
+        if errors.is_empty() && !message.is_about_the_call() {
             return Vec::new();
         }
-        found.extend(complaints);
+        found.extend(errors);
     }
     found
 }
 
-/// One fault: the field that it is about, and the words about it.
-struct Note<'t> {
+/// An item of the list: a field and the message about it.
+struct Item<'t> {
     field: &'t str,
     words: &'t str,
 }
 
-fn complaints(note: &Note<'_>, message: &Message<'_>) -> Vec<Complaint> {
-    let blamed = message.blames_the_call();
-    let parent = place::segments(note.field);
-    let at = |path: &[String], about| place::complaint(path, message.scope, about);
-    let keys = zod_text::unrecognised_keys(note.words);
+fn argument_errors(item: &Item<'_>, message: &ErrorMessage<'_>) -> Vec<ArgumentError> {
+    let is_about_call = message.is_about_the_call();
+    let parent = field_path::segments(item.field);
+    let at = |path: &[String], kind| field_path::error_at(path, message.scope, kind);
+    let keys = zod_text::unrecognised_keys(item.words);
     if !keys.is_empty() {
         let child = |key: String| [parent.as_slice(), &[key]].concat();
-        return keys.into_iter().filter_map(|key| at(&child(key), About::UnknownField)).collect();
+        return keys
+            .into_iter()
+            .filter_map(|key| at(&child(key), ErrorKind::UnknownField))
+            .collect();
     }
-    let about = zod_text::about(note.words, blamed).or_else(|| {
-        // Words of the server's own choice mean something only beside a field.
-        (blamed && !note.field.is_empty()).then(|| field_notes::about(note.words))
+    let kind = zod_text::classify(item.words, is_about_call).or_else(|| {
+        // Hand-written messages are meaningful only with a field.
+        (is_about_call && !item.field.is_empty()).then(|| field_message::classify(item.words))
     });
-    about.and_then(|about| at(&parent, about)).into_iter().collect()
+    kind.and_then(|kind| at(&parent, kind)).into_iter().collect()
 }
 
-fn notes(body: &str) -> Vec<Note<'_>> {
-    let mut notes: Vec<Note<'_>> = Vec::new();
+fn items(body: &str) -> Vec<Item<'_>> {
+    let mut items: Vec<Item<'_>> = Vec::new();
     for line in body.lines().map(without_bullet) {
-        // Zod's pretty form puts the path on a line of its own.
+        // The pretty-printed form of zod has the path on a separate line.
         let path_line = line.strip_prefix("→ at ").filter(|path| is_path(path));
-        match (path_line, notes.last_mut()) {
+        match (path_line, items.last_mut()) {
             (Some(path), Some(last)) => last.field = path,
-            _ => notes.extend(split_line(line).into_iter().map(read_note)),
+            _ => items.extend(split_line(line).into_iter().map(parse_item)),
         }
     }
-    notes
+    items
 }
 
 fn without_bullet(line: &str) -> &str {
@@ -62,16 +65,16 @@ fn without_bullet(line: &str) -> &str {
         .iter()
         .find_map(|bullet| line.strip_prefix(bullet))
         .unwrap_or(line);
-    after(line, "invalid argument: ").unwrap_or(line)
+    strip_prefix_ignore_case(line, "invalid argument: ").unwrap_or(line)
 }
 
-/// Splits at those commas after which a new note begins.
+/// Splits a line at the commas that precede a new item.
 fn split_line(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
     for (at, comma) in line.match_indices(", ") {
         let next = at + comma.len();
-        if line.get(next..).is_some_and(begins_a_note) {
+        if line.get(next..).is_some_and(starts_an_item) {
             pieces.extend(line.get(start..at));
             start = next;
         }
@@ -80,28 +83,28 @@ fn split_line(line: &str) -> Vec<&str> {
     pieces
 }
 
-fn begins_a_note(text: &str) -> bool {
+fn starts_an_item(text: &str) -> bool {
     text.starts_with("Unrecognized key")
         || text.starts_with("Invalid input")
         || label(text).is_some()
 }
 
-fn read_note(text: &str) -> Note<'_> {
+fn parse_item(text: &str) -> Item<'_> {
     if let Some((field, words)) = label(text) {
-        return Note { field, words };
+        return Item { field, words };
     }
     match text.rsplit_once(" at ") {
-        Some((words, field)) if is_path(field) => Note { field, words },
-        _ => Note { field: "", words: text },
+        Some((words, field)) if is_path(field) => Item { field, words },
+        _ => Item { field: "", words: text },
     }
 }
 
-/// The field and the words of `field: words`.
+/// Splits `field: words`.
 fn label(text: &str) -> Option<(&str, &str)> {
     let end = text.find([' ', '\n']).unwrap_or(text.len());
     let field = text.get(..end)?.strip_suffix(':')?;
     let words = text.get(end..)?.trim_start();
-    // `$first` and `$root` are what one Go library calls the whole.
+    // `$first` and `$root` stand for the whole arguments in one Go library.
     let field = if field.starts_with('$') && !field.starts_with("$.") { "" } else { field };
     let names_a_field = field.is_empty() || is_path(field) && !field.ends_with("rror");
     (names_a_field && !words.is_empty()).then_some((field, words))
@@ -109,22 +112,22 @@ fn label(text: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::enhance::complaint::{About, Complaint, recognise};
+    use crate::enhance::argument_errors::{ArgumentError, ErrorKind, recognise};
 
-    fn found(body: &str) -> Vec<Complaint> {
+    fn found(body: &str) -> Vec<ArgumentError> {
         recognise(&format!("MCP error -32602: Invalid arguments for tool f: {body}"))
     }
 
-    fn at(path: &str, about: About) -> Complaint {
-        Complaint { about, path: path.into() }
+    fn at(path: &str, kind: ErrorKind) -> ArgumentError {
+        ArgumentError { kind, path: path.into() }
     }
 
-    fn wrong(expected: &str, received: &str) -> About {
-        About::WrongType { expected: Some(expected.into()), received: Some(received.into()) }
+    fn wrong(expected: &str, received: &str) -> ErrorKind {
+        ErrorKind::WrongType { expected: Some(expected.into()), received: Some(received.into()) }
     }
 
     #[test]
-    fn the_field_may_stand_before_or_after_the_words() {
+    fn field_is_found_before_and_after_the_message() {
         let expected = [at("/a/0", wrong("string", "null"))];
         assert_eq!(found("a[0]: Invalid input: expected string, received null"), expected);
         assert_eq!(found("Invalid input: expected string, received null at a[0]"), expected);
@@ -132,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn notes_joined_by_commas_or_lines_are_told_apart() {
-        let expected = [at("/a", About::MissingField), at("/b", wrong("number", "string"))];
+    fn items_separated_by_commas_or_lines_are_split() {
+        let expected = [at("/a", ErrorKind::MissingField), at("/b", wrong("number", "string"))];
         let comma = "a: Invalid input: expected string, received undefined, b: Invalid input: expected number, received string";
         assert_eq!(found(comma), expected);
         let lines = "Invalid input: expected string, received undefined at a\nInvalid input: expected number, received string at b";
@@ -141,24 +144,24 @@ mod tests {
     }
 
     #[test]
-    fn zods_words_and_the_servers_own_may_be_mixed() {
+    fn zod_and_handwritten_messages_can_be_mixed() {
         let text = "vault: Say which vault: it is required; ask., Unrecognized keys: \"v\", \"w\"";
         let expected = [
-            at("/vault", About::MissingField),
-            at("/v", About::UnknownField),
-            at("/w", About::UnknownField),
+            at("/vault", ErrorKind::MissingField),
+            at("/v", ErrorKind::UnknownField),
+            at("/w", ErrorKind::UnknownField),
         ];
         assert_eq!(found(text), expected);
     }
 
     #[test]
-    fn a_nested_unrecognised_key_keeps_its_path() {
-        assert_eq!(found("o: Unrecognized key: \"x\""), [at("/o/x", About::UnknownField)]);
+    fn nested_unrecognised_key_keeps_its_path() {
+        assert_eq!(found("o: Unrecognized key: \"x\""), [at("/o/x", ErrorKind::UnknownField)]);
     }
 
     #[test]
-    fn a_bulleted_list_is_read_line_by_line() {
-        let expected = [at("/a", About::MissingField), at("/b", About::MissingField)];
+    fn bulleted_list_is_parsed_line_by_line() {
+        let expected = [at("/a", ErrorKind::MissingField), at("/b", ErrorKind::MissingField)];
         assert_eq!(found("\n- a: required\n- b: required"), expected);
         let repeated =
             recognise("Invalid argument: a: is required\nInvalid argument: b: is required");
@@ -166,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_for_the_whole_is_no_field() {
+    fn name_for_the_whole_arguments_is_not_a_field() {
         let text = "Invalid argument: $root: struct is invalid";
-        assert_eq!(recognise(text), [at("", About::InvalidArguments)]);
+        assert_eq!(recognise(text), [at("", ErrorKind::InvalidArguments)]);
     }
 
     #[test]
-    fn without_blame_only_zods_own_words_are_believed() {
+    fn only_zod_messages_are_recognised_without_a_prefix() {
         let zod = recognise("name: Invalid input: expected string, received null");
         assert_eq!(zod, [at("/name", wrong("string", "null"))]);
         for text in [
