@@ -1,33 +1,33 @@
-//! Logic with a third value: `None` is "cannot tell".
+//! Three-valued logic, where `None` means unknown.
 
-/// Whether every verdict is yes.
-pub(super) fn all(verdicts: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    let mut sure = true;
-    for verdict in verdicts {
-        match verdict {
+/// Whether every value is true.
+pub(super) fn all(values: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let mut is_known = true;
+    for value in values {
+        match value {
             Some(false) => return Some(false),
             Some(true) => {}
-            None => sure = false,
+            None => is_known = false,
         }
     }
-    sure.then_some(true)
+    is_known.then_some(true)
 }
 
-/// Whether some verdict is yes.
-pub(super) fn any(verdicts: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    all(verdicts.into_iter().map(|verdict| verdict.map(|fits| !fits))).map(|none| !none)
+/// Whether at least one value is true.
+pub(super) fn any(values: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    all(values.into_iter().map(|value| value.map(|value| !value))).map(|none| !none)
 }
 
-/// Whether one verdict is yes and all others are no.
-pub(super) fn exactly_one(verdicts: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    let (mut fitting, mut open) = (0_usize, false);
-    for verdict in verdicts {
-        fitting += usize::from(verdict == Some(true));
-        open |= verdict.is_none();
+/// Whether one value is true and all others are false.
+pub(super) fn exactly_one(values: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let (mut true_values, mut has_unknown) = (0_usize, false);
+    for value in values {
+        true_values += usize::from(value == Some(true));
+        has_unknown |= value.is_none();
     }
-    match (fitting, open) {
+    match (true_values, has_unknown) {
         (0 | 1, true) => None,
-        (fitting, _) => Some(fitting == 1),
+        (true_values, _) => Some(true_values == 1),
     }
 }
 
@@ -36,7 +36,7 @@ mod tests {
     use super::{all, any, exactly_one};
 
     #[test]
-    fn an_open_verdict_matters_only_where_it_could_turn_the_result() {
+    fn unknown_value_matters_only_if_it_could_change_the_result() {
         assert_eq!(all([Some(false), None]), Some(false));
         assert_eq!(all([Some(true), None]), None);
         assert_eq!(any([Some(true), None]), Some(true));
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_judge_holds_for_all_and_fails_for_any() {
+    fn empty_input_is_true_for_all_and_false_for_any() {
         assert_eq!((all([]), any([]), exactly_one([])), (Some(true), Some(false), Some(false)));
     }
 }
