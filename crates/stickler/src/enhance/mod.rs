@@ -1,7 +1,7 @@
 //! Layer 3, after the call: extends the errors of a server with details from the tool's schema.
 //!
-//! A server reports ``missing field `entity` ``; the caller also needs the list of valid fields. Only
-//! errors that are recognised as argument errors are extended. All other errors are returned
+//! A server reports ``missing field `entity` ``; the caller also needs the list of valid fields.
+//! Only errors that are recognised as argument errors are extended. All other errors are returned
 //! unchanged, and the text of the server always comes first.
 
 mod addition;
@@ -61,7 +61,8 @@ impl<'a> ErrorEnhancer<'a> {
         }
     }
 
-    /// Returns the addition to the error text of a call; `None` if the text is not about the arguments.
+    /// Returns the addition to the error text of a call; `None` if the text is not about the
+    /// arguments.
     pub fn addition(&self, server: &str, tool: &str, text: &str) -> Option<String> {
         if !self.config.enhance_errors {
             return None;

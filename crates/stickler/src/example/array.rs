@@ -29,7 +29,8 @@ pub(super) fn offer(
     for variant in 0..=position.variety {
         for &length in &lengths {
             let Some(elements) = constraints.fill(builder, position, length, variant) else {
-                // A required element does not have a value, and other lengths would not change that.
+                // A required element does not have a value, and other lengths would not change
+                // that.
                 return ControlFlow::Continue(());
             };
             sink(Value::Array(elements))?;

@@ -1,7 +1,7 @@
 //! Evaluates the assertions without subschemas: types, `enum`, bounds, lengths and counts.
 //!
-//! Keywords that do not apply to the type of a value are satisfied, as in the specification. Malformed
-//! keywords are also treated as satisfied; other modules report them.
+//! Keywords that do not apply to the type of a value are satisfied, as in the specification.
+//! Malformed keywords are also treated as satisfied; other modules report them.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Builds a value for a schema node by offering candidates until one is valid.
 //!
-//! Candidates are passed, best first, to a callback that can stop the iteration, so no unused value is
-//! built. The plan can skip candidates at one position; this is how the search tries variants.
+//! Candidates are passed, best first, to a callback that can stop the iteration, so no unused value
+//! is built. The plan can skip candidates at one position; this is how the search tries variants.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -125,8 +125,8 @@ impl<'a> Builder<'a> {
 
     /// Runs `offering` unless a reference that `flat` followed is already being built.
     ///
-    /// The smallest value of a recursive schema does not nest a reference in itself, so skipping these
-    /// candidates only prevents infinite recursion.
+    /// The smallest value of a recursive schema does not nest a reference in itself, so skipping
+    /// these candidates only prevents infinite recursion.
     pub(super) fn enter_references(
         &self,
         flat: &FlatSchema,

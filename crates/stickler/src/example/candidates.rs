@@ -1,7 +1,7 @@
 //! Offers the candidates for a schema node, best first.
 //!
-//! Annotations of the schema come first, then the branches of a choice, then the generated values of
-//! each type.
+//! Annotations of the schema come first, then the branches of a choice, then the generated values
+//! of each type.
 
 use std::ops::ControlFlow;
 
@@ -186,7 +186,8 @@ fn without_annotations(keywords: &Map<String, Value>) -> Map<String, Value> {
         .collect()
 }
 
-/// Returns the types to try, `null` last. Without `type`, the type that the keywords imply comes first.
+/// Returns the types to try, `null` last. Without `type`, the type that the keywords imply comes
+/// first.
 fn ordered_types(flat: &FlatSchema) -> Vec<&str> {
     if let Some(given) = flat.keywords.get("type") {
         let (nulls, others): (Vec<_>, Vec<_>) =

@@ -1,8 +1,8 @@
 //! Exact decimal arithmetic for bounds and `multipleOf`.
 //!
 //! `0.3` is a multiple of `0.1` in JSON Schema but not in binary floating point, and a bound beyond
-//! 2^53 loses digits as an `f64`. Therefore numbers are parsed from their text into an integer and a
-//! power of ten.
+//! 2^53 loses digits as an `f64`. Therefore numbers are parsed from their text into an integer and
+//! a power of ten.
 
 use serde_json::{Number, Value};
 

@@ -1,8 +1,8 @@
 //! Translates ECMA-262 patterns into the syntax of `regex-syntax`.
 //!
-//! JSON Schema patterns use the syntax of JavaScript, which has lookaround and treats `[` and `&&` in a
-//! character class as literals. Lookaround is removed and returned separately. The resulting pattern
-//! matches more than the original, which is sufficient to generate drafts.
+//! JSON Schema patterns use the syntax of JavaScript, which has lookaround and treats `[` and `&&`
+//! in a character class as literals. Lookaround is removed and returned separately. The resulting
+//! pattern matches more than the original, which is sufficient to generate drafts.
 
 /// A pattern in the syntax of `regex-syntax`.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A schema node with its references resolved and its `allOf` merged.
 //!
-//! Keywords that need a decision (`anyOf`, `oneOf`, `if`/`then`/`else`) are kept as a list of choices
-//! for the builder. Keywords of older drafts are converted to those of 2020-12.
+//! Keywords that need a decision (`anyOf`, `oneOf`, `if`/`then`/`else`) are kept as a list of
+//! choices for the builder. Keywords of older drafts are converted to those of 2020-12.
 
 use serde_json::{Map, Value, json};
 
@@ -103,7 +103,8 @@ impl FlatSchema {
     }
 }
 
-/// Returns the ways to satisfy `if`/`then`/`else`: unconstrained, with the condition, or without it.
+/// Returns the ways to satisfy `if`/`then`/`else`: unconstrained, with the condition, or without
+/// it.
 fn conditional(condition: &Value, members: &Map<String, Value>) -> Choice {
     let then = members.get("then").unwrap_or(&Value::Bool(true));
     let otherwise = members.get("else").unwrap_or(&Value::Bool(true));

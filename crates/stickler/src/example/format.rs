@@ -1,7 +1,7 @@
 //! Sample strings for the standard `format` names.
 //!
-//! Addresses and names are from the ranges reserved for documentation, so that an example that is sent
-//! by mistake does not reach a real system.
+//! Addresses and names are from the ranges reserved for documentation, so that an example that is
+//! sent by mistake does not reach a real system.
 
 /// Returns valid strings for `format`, best first; empty for a non-standard format.
 pub(super) fn samples(format: &str) -> &'static [&'static str] {

@@ -1,7 +1,7 @@
 //! Backtracking matcher for parsed patterns.
 //!
-//! It decides which drafts and property names match a pattern. Its work is bounded: for long texts and
-//! costly patterns it returns `None`, and the caller leaves the decision to the real validator.
+//! It decides which drafts and property names match a pattern. Its work is bounded: for long texts
+//! and costly patterns it returns `None`, and the caller leaves the decision to the real validator.
 
 use std::cell::Cell;
 

@@ -1,13 +1,13 @@
 //! Generates a valid example instance from a JSON Schema of any draft.
 //!
 //! A model corrects its arguments more easily with a valid example than with a list of constraints.
-//! An invalid example would mislead it, so the compiled schema validates each one, and the result is
-//! `None` if no candidate is valid.
+//! An invalid example would mislead it, so the compiled schema validates each one, and the result
+//! is `None` if no candidate is valid.
 //!
 //! [`flat_schema`] merges the constraints that apply to one node, [`builder`] offers candidates for
-//! it, best first, [`partial_validator`] drops candidates that are known to be invalid, and the search
-//! in this module tries further [`plan`]s until the real validator accepts. The result depends only on
-//! the schema, not on time, randomness or the environment.
+//! it, best first, [`partial_validator`] drops candidates that are known to be invalid, and the
+//! search in this module tries further [`plan`]s until the real validator accepts. The result
+//! depends only on the schema, not on time, randomness or the environment.
 
 mod array;
 mod assertions;

@@ -1,7 +1,7 @@
 //! Generates numbers within bounds that satisfy `multipleOf`.
 //!
-//! Small natural numbers are the most readable, so 1 is tried before the bounds, and fractions are used
-//! only if no integer is valid.
+//! Small natural numbers are the most readable, so 1 is tried before the bounds, and fractions are
+//! used only if no integer is valid.
 
 use serde_json::{Map, Value};
 

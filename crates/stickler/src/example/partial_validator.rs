@@ -2,7 +2,8 @@
 //!
 //! The real validator only accepts or rejects whole examples. With this one the builder can drop an
 //! outdated `default` or a wrong branch locally, so that ten uncertain positions do not need 2^10
-//! attempts. The result is three-valued: `None` means unknown, and only `Some(false)` drops a value.
+//! attempts. The result is three-valued: `None` means unknown, and only `Some(false)` drops a
+//! value.
 
 use std::cell::Cell;
 

@@ -1,14 +1,14 @@
 //! Resolves local `$ref`s to subschemas.
 //!
-//! Only the given schema is searched. Remote references are not resolved, because generating an example
-//! must not access the network or the file system.
+//! Only the given schema is searched. Remote references are not resolved, because generating an
+//! example must not access the network or the file system.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Maximum nesting of a schema that is searched. Schemas may be built in memory, so the limit of the
-/// parser does not apply.
+/// Maximum nesting of a schema that is searched. Schemas may be built in memory, so the limit of
+/// the parser does not apply.
 const MAX_WALK_DEPTH: usize = 128;
 
 /// Keywords with data as their value, in which `$id` has no meaning.

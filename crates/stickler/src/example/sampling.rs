@@ -1,7 +1,7 @@
 //! Generates a string that matches a parsed pattern.
 //!
-//! The result is the shortest match with readable characters, unless the caller requests a longer or a
-//! different one.
+//! The result is the shortest match with readable characters, unless the caller requests a longer
+//! or a different one.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
@@ -11,7 +11,8 @@ pub(super) const MAX_SAMPLE_BYTES: usize = 4096;
 /// Characters for examples, best first.
 const PREFERRED: &str = "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:/ ";
 
-/// Returns a string that `hir` matches, `extra` characters longer than the shortest match if possible.
+/// Returns a string that `hir` matches, `extra` characters longer than the shortest match if
+/// possible.
 ///
 /// `alternative` picks among `a|b`, `rotation` among the members of classes.
 pub(super) fn sample(

@@ -14,7 +14,8 @@ use crate::tape::escape_segment;
 
 const BASE: &str = "/inputSchema";
 
-/// Maximum number of subschemas with examples that are checked per tool. Each is compiled separately.
+/// Maximum number of subschemas with examples that are checked per tool. Each is compiled
+/// separately.
 const MAX_CHECKED_SUBSCHEMAS: usize = 200;
 
 pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings) -> ExampleState {

@@ -100,7 +100,7 @@ fn resolve(
 }
 
 fn pointer_exists(schema: &Value, fragment: &str) -> bool {
-    // Keys may be percent-encoded; such fragments are not checked.
+    // Keys may be percent-encoded; these fragments are not checked.
     fragment.contains('%')
         || fragment
             .split('/')

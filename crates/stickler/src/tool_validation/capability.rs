@@ -65,8 +65,8 @@ impl ToolValidationCapability {
     /// The version of the capability that Stickler announces.
     pub const VERSION: &'static str = "1.0";
 
-    /// Creates the capability of a server that validates calls against its schemas. `method` is the name
-    /// of the validation tool.
+    /// Creates the capability of a server that validates calls against its schemas. `method` is the
+    /// name of the validation tool.
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -115,8 +115,8 @@ impl ToolValidationCapability {
         })
     }
 
-    /// Parses the capability that a server announced under `experimental.toolValidation`; `None` if it
-    /// is not supported.
+    /// Parses the capability that a server announced under `experimental.toolValidation`; `None` if
+    /// it is not supported.
     pub fn read(announced: &Value) -> Option<Self> {
         let flag = |name: &str| announced.get(name).and_then(Value::as_bool) == Some(true);
         if !flag("supported") {

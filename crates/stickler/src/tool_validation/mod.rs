@@ -32,7 +32,8 @@ pub const MAX_BATCH_SIZE: usize = 100;
 pub const VALIDATION_TOOL_DESCRIPTION: &str = "Checks the arguments of a tool call without making \
     the call. Takes one call as `tool` and `arguments`, or several as `calls`.";
 
-/// Whether a tool is the validation tool of Stickler, and not a tool of the server with the same name.
+/// Whether a tool is the validation tool of Stickler, and not a tool of the server with the same
+/// name.
 pub(crate) fn is_validation_tool(tool: &CachedSchema) -> bool {
     tool.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION)
 }

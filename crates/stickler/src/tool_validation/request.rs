@@ -86,8 +86,8 @@ impl ValidationRequest {
         self.calls.iter().map(|call| call.validate(validator, server)).collect()
     }
 
-    /// Returns the result of the tool for the reports, without the `resultType` that revisions since
-    /// 2026-07-28 require.
+    /// Returns the result of the tool for the reports, without the `resultType` that revisions
+    /// since 2026-07-28 require.
     pub fn answer(&self, reports: &[ValidationReport]) -> Value {
         let structured = match reports {
             [report] if !self.is_batch => json!(report),

@@ -38,8 +38,8 @@ fn is_missing(lower: &str) -> bool {
             .any(|phrase| lower.contains(phrase))
 }
 
-/// `'x' is not valid; use 'a' or 'b'`, `must be one of: a, b`. Both texts differ only in ASCII case,
-/// so an offset in one is valid in the other.
+/// `'x' is not valid; use 'a' or 'b'`, `must be one of: a, b`. Both texts differ only in ASCII
+/// case, so an offset in one is valid in the other.
 fn not_allowed(words: &str, lower: &str) -> Option<ErrorKind> {
     let openings = [
         "is not valid; use ",

@@ -1,7 +1,7 @@
 //! Converts the paths that validators print into JSON Pointers into the arguments.
 //!
-//! `items[0].name`, `items.0.name` and `/items/0/name` all become `/items/0/name`. In an error about
-//! the request, `params.arguments.x` becomes `/x`.
+//! `items[0].name`, `items.0.name` and `/items/0/name` all become `/items/0/name`. In an error
+//! about the request, `params.arguments.x` becomes `/x`.
 
 use super::prefix::Scope;
 use super::{ArgumentError, ErrorKind};

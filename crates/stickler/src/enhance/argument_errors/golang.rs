@@ -44,8 +44,9 @@ fn from_decoder(fault: &str, message: &ErrorMessage<'_>) -> Option<ArgumentError
     field_path::error_at(&path, message.scope, kind)
 }
 
-/// Returns the segments of the field without the name of its struct. Servers also decode the responses
-/// of other services into structs, so without a prefix the struct must be named after arguments.
+/// Returns the segments of the field without the name of its struct. Servers also decode the
+/// responses of other services into structs, so without a prefix the struct must be named after
+/// arguments.
 fn struct_field(field: &str, message: &ErrorMessage<'_>) -> Option<Vec<String>> {
     let (owner, field) = field.split_once('.')?;
     let endings = ["Args", "Arguments", "Params", "Input"];

@@ -63,8 +63,8 @@ pub(crate) enum ErrorKind {
     InvalidArguments,
 }
 
-/// Returns the argument errors in `text`, the error text of a server. Empty if the text is not about
-/// the arguments of the call.
+/// Returns the argument errors in `text`, the error text of a server. Empty if the text is not
+/// about the arguments of the call.
 pub(crate) fn recognise(text: &str) -> Vec<ArgumentError> {
     let message = ErrorMessage::read(truncated(text));
     RECOGNISERS

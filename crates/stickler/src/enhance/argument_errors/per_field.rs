@@ -1,8 +1,9 @@
 //! Recognises texts that list errors by field, in the wording of zod or of the server.
 //!
-//! `Invalid arguments for tool f: name: Invalid input: expected string, received null, Unrecognized
-//! key: "x"`, `Invalid input: expected string, received undefined at name`, and lists such as
-//! `- path: required`. This module splits the list; `zod_text` and `field_message` classify its items.
+//! `Invalid arguments for tool f: name: Invalid input: expected string, received null`,
+//! `Invalid input: expected string, received undefined at name`, several of these joined by commas,
+//! and lists such as `- path: required`. This module splits the list; `zod_text` and
+//! `field_message` classify its items.
 
 use super::prefix::ErrorMessage;
 use super::tokens::{is_path, strip_prefix_ignore_case};

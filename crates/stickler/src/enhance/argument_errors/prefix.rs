@@ -1,5 +1,5 @@
-//! Strips the prefixes that servers and SDKs add to an error text, and derives from them whether the
-//! text is about the arguments or about the whole request.
+//! Strips the prefixes that servers and SDKs add to an error text, and derives from them whether
+//! the text is about the arguments or about the whole request.
 //!
 //! `MCP error -32602: Input validation error: Invalid arguments for tool f: path: Required`
 //! becomes `path: Required` with the scope `Arguments`.

@@ -1,7 +1,7 @@
 //! Extracts names, quoted words and JSON type names from a sentence.
 //!
-//! From `'a', "b" and c were unexpected`, `take_names` extracts `a`, `b` and `c` and returns the rest,
-//! ` were unexpected`.
+//! From `'a', "b" and c were unexpected`, `take_names` extracts `a`, `b` and `c` and returns the
+//! rest, ` were unexpected`.
 
 /// Removes `prefix` from `text`, ignoring ASCII case.
 pub(super) fn strip_prefix_ignore_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {

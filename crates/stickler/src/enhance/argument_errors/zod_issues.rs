@@ -13,7 +13,8 @@ pub(super) fn recognise(message: &ErrorMessage<'_>) -> Vec<ArgumentError> {
     issues.iter().flat_map(|issue| argument_errors(issue, &[], message.scope)).collect()
 }
 
-/// GraphQL and other errors also have a code, a path and a message, so the code must be one of zod's.
+/// GraphQL and other errors also have a code, a path and a message, so the code must be one of
+/// zod's.
 fn is_issue(value: &Value) -> bool {
     let code = text(value, "code");
     let is_zod_code = !code.is_empty() && CODES.split(' ').any(|known| known == code);

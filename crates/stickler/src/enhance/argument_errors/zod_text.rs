@@ -7,8 +7,8 @@
 use super::ErrorKind;
 use super::tokens::{is_type_name, quoted_words};
 
-/// Classifies a message. Ambiguous messages are recognised only with `is_about_call`, which means that
-/// the text is known to be about the call.
+/// Classifies a message. Ambiguous messages are recognised only with `is_about_call`, which means
+/// that the text is known to be about the call.
 pub(super) fn classify(words: &str, is_about_call: bool) -> Option<ErrorKind> {
     let words = words.trim_end_matches('.');
     if let Some(options) = words.strip_prefix("Invalid option: expected one of ") {

@@ -7,8 +7,8 @@ use super::zod_issues::{argument_errors, items, list, text};
 use super::{ArgumentError, ErrorKind, field_path};
 use serde_json::Value;
 
-/// Returns the error of a failed union. All branches have failed, so only an error that they have in
-/// common is reliable.
+/// Returns the error of a failed union. All branches have failed, so only an error that they have
+/// in common is reliable.
 pub(super) fn argument_error(
     issue: &Value,
     path: &[String],
