@@ -1,4 +1,4 @@
-//! `stickler explain`: what a code means, why it matters, how to mend it.
+//! `stickler explain`: prints the meaning, the reason and the fix of codes and rules.
 
 use std::io::Write as _;
 
@@ -38,7 +38,9 @@ struct Described<'r> {
     severity: String,
     summary: &'r str,
     why: &'r str,
-    mend: &'r str,
+    /// The member is called `mend` since the first release.
+    #[serde(rename = "mend")]
+    fix: &'r str,
     json_rpc: Option<i32>,
 }
 
@@ -49,19 +51,19 @@ impl<'r> From<&'r Rule> for Described<'r> {
             severity: rule.severity.to_string(),
             summary: rule.summary,
             why: rule.why,
-            mend: rule.mend,
+            fix: rule.fix,
             json_rpc: rule.json_rpc,
         }
     }
 }
 
 fn page(rule: &Rule) -> String {
-    let answered = rule
-        .json_rpc
-        .map_or_else(String::new, |code| format!("\nAnswered with JSON-RPC code {code}.\n"));
+    let response = rule.json_rpc.map_or_else(String::new, |code| {
+        format!("\nJSON-RPC error code of the response: {code}.\n")
+    });
     format!(
-        "{} ({}): {}\n\n{}\n\nHow to mend it: {}\n{answered}",
-        rule.id, rule.severity, rule.summary, rule.why, rule.mend
+        "{} ({}): {}\n\n{}\n\nHow to fix it: {}\n{response}",
+        rule.id, rule.severity, rule.summary, rule.why, rule.fix
     )
 }
 
@@ -71,6 +73,6 @@ fn unknown(id: &str) -> Failure {
         .filter(|rule| stickler::edit_distance(id, rule.id) <= 3)
         .map_or_else(String::new, |rule| format!("; did you mean `{}`?", rule.id));
     Failure::Usage(format!(
-        "there is no code or rule `{id}`{hint}\n\nhint: `stickler explain` lists them all"
+        "unknown code or rule `{id}`{hint}\n\nhint: `stickler explain` lists all codes and rules"
     ))
 }

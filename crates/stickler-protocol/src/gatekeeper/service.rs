@@ -65,7 +65,7 @@ impl Gatekeeper {
         let is_stale = self.validator.cache().is_stale(&self.server, now);
         let result = match ValidationRequest::read(asked.arguments_given()) {
             Ok(request) => {
-                let mut reports = request.judge(&self.validator, &self.server);
+                let mut reports = request.validate(&self.validator, &self.server);
                 for report in reports.iter_mut().filter(|_| is_stale) {
                     report.warnings.push(MAY_HAVE_CHANGED.to_owned());
                 }
@@ -105,7 +105,7 @@ impl Gatekeeper {
         if let Ok(request) = ValidationRequest::read(asked.arguments_given())
             && !self.validator.cache().is_stale(&self.server, now)
         {
-            let reports = request.judge(&self.validator, &self.server);
+            let reports = request.validate(&self.validator, &self.server);
             if !reports.is_empty() && reports.iter().all(|report| !report.valid) {
                 return Some(asked.reply(&self.complete(request.answer(&reports))));
             }

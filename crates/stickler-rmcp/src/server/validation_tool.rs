@@ -7,7 +7,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::sync::PoisonError;
 use stickler::tool_validation::{
-    VALIDATION_TOOL_DESCRIPTION, ValidationQuestion, ValidationReport, ValidationRequest,
+    CallToValidate, VALIDATION_TOOL_DESCRIPTION, ValidationReport, ValidationRequest,
     validation_tool,
 };
 
@@ -115,24 +115,24 @@ impl<H: ServerHandler> Validated<H> {
         let mut reports = {
             let _alone = self.learning.lock().unwrap_or_else(PoisonError::into_inner);
             self.learn(tools, None);
-            request.judge(&self.validator, &self.name)
+            request.validate(&self.validator, &self.name)
         };
-        for (question, report) in request.questions().iter().zip(&mut reports) {
-            self.look_deeper(question, report, context).await;
+        for (call, report) in request.calls().iter().zip(&mut reports) {
+            self.look_deeper(call, report, context).await;
         }
         Ok(tool_result(request.answer(&reports))?.into())
     }
 
     async fn look_deeper(
         &self,
-        question: &ValidationQuestion,
+        call: &CallToValidate,
         report: &mut ValidationReport,
         context: &RequestContext<RoleServer>,
     ) {
         let Some(checks) = self.settings.checks.as_ref().filter(|_| report.valid) else { return };
-        let arguments = question.arguments.as_deref().unwrap_or("{}");
+        let arguments = call.arguments.as_deref().unwrap_or("{}");
         let Ok(arguments) = serde_json::from_str::<JsonObject>(arguments) else { return };
-        let call = DeepCall { tool: question.tool_of(&self.name), arguments: &arguments, context };
+        let call = DeepCall { tool: call.tool_of(&self.name), arguments: &arguments, context };
         let mut details = Vec::new();
         for level in Level::of(checks.levels()) {
             let concerns = self.guard("validate", || async { Ok(checks.check(level, call).await) });

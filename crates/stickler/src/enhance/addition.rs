@@ -1,8 +1,8 @@
-//! What is added below a server's own words.
+//! Composes the text that follows the error text of the server.
 
 use std::fmt::Write as _;
 
-use super::complaint::{About, Complaint};
+use super::argument_errors::{ArgumentError, ErrorKind};
 use crate::arguments::names;
 use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
@@ -11,21 +11,21 @@ use crate::schema::SchemaGraph;
 use crate::suggest;
 use crate::tape::unescape_segment;
 
-/// Names listed before a list is cut.
-const MOST_NAMES: usize = 40;
+/// Maximum number of names in a list.
+const MAX_LISTED_NAMES: usize = 40;
 
 pub(super) fn compose(
     cache: &ToolSchemaCache,
     config: &ValidationConfig,
     server: &str,
     tool: &str,
-    complaints: &[Complaint],
+    errors: &[ArgumentError],
 ) -> Option<String> {
     let addition = match cache.lookup(server, tool) {
-        Lookup::Usable(schema) => about_arguments(&schema, config, server, complaints)?,
+        Lookup::Usable(schema) => argument_help(&schema, config, server, errors)?,
         Lookup::Unknown(tools) => {
             let is_unknown =
-                complaints.iter().any(|one| matches!(one.about, About::UnknownTool { .. }));
+                errors.iter().any(|one| matches!(one.kind, ErrorKind::UnknownTool { .. }));
             let known = tools.names().iter().map(String::as_str);
             let nearest = suggest::nearest(tool, known, config.suggestion_distance);
             let best = nearest.first().filter(|_| is_unknown)?.name;
@@ -36,17 +36,18 @@ pub(super) fn compose(
     Some(cut_to_tokens(&addition, config.help_token_budget))
 }
 
-fn about_arguments(
+fn argument_help(
     schema: &CachedSchema,
     config: &ValidationConfig,
     server: &str,
-    complaints: &[Complaint],
+    errors: &[ArgumentError],
 ) -> Option<String> {
-    let about_this = |one: &&Complaint| !matches!(one.about, About::UnknownTool { .. });
-    complaints.iter().find(about_this)?;
+    let is_argument_error =
+        |one: &&ArgumentError| !matches!(one.kind, ErrorKind::UnknownTool { .. });
+    errors.iter().find(is_argument_error)?;
     let mut text = String::new();
-    for complaint in complaints.iter().filter(about_this) {
-        let line = suggestion(schema, complaint, config.suggestion_distance);
+    for error in errors.iter().filter(is_argument_error) {
+        let line = suggestion(schema, error, config.suggestion_distance);
         if let Some(line) = line.filter(|line| !text.contains(line)) {
             let _ = writeln!(text, "{line}");
         }
@@ -66,12 +67,12 @@ fn about_arguments(
     Some(text)
 }
 
-/// The name that was probably meant.
-fn suggestion(schema: &CachedSchema, complaint: &Complaint, distance: usize) -> Option<String> {
-    if complaint.about != About::UnknownField {
+/// Suggests a known field for an unknown one.
+fn suggestion(schema: &CachedSchema, error: &ArgumentError, distance: usize) -> Option<String> {
+    if error.kind != ErrorKind::UnknownField {
         return None;
     }
-    let (_, last) = complaint.path.rsplit_once('/')?;
+    let (_, last) = error.path.rsplit_once('/')?;
     let field = unescape_segment(last);
     let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
     let nearest = suggest::nearest(&field, known, distance);
@@ -79,7 +80,7 @@ fn suggestion(schema: &CachedSchema, complaint: &Complaint, distance: usize) -> 
 }
 
 fn list(names: &[String]) -> String {
-    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
-    let few: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
+    let more = if names.len() > MAX_LISTED_NAMES { ", …" } else { "" };
+    let few: Vec<&str> = names.iter().take(MAX_LISTED_NAMES).map(String::as_str).collect();
     format!("{}{more}", few.join(", "))
 }

@@ -1,11 +1,11 @@
-//! Layer 3, after the call: the server's own errors, with what the tool's schema adds to them.
+//! Layer 3, after the call: extends the errors of a server with details from the tool's schema.
 //!
-//! A server says ``missing field `entity` ``; what the caller needs is which fields there are. Only
-//! errors that are recognised as being about the arguments are added to; everything else passes
-//! unchanged, and the server's own words always come first.
+//! A server reports ``missing field `entity` ``; the caller also needs the list of valid fields.
+//! Only errors that are recognised as argument errors are extended. All other errors are returned
+//! unchanged, and the text of the server always comes first.
 
 mod addition;
-mod complaint;
+mod argument_errors;
 mod reply;
 
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use crate::config::ValidationConfig;
 use crate::discovery::ToolSchemaCache;
 use crate::error::{McpError, McpToolError};
 
-/// Adds to a server's errors what its schemas know.
+/// Extends the errors of a server with details from the schemas of its tools.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorEnhancer<'a> {
     cache: &'a ToolSchemaCache,
@@ -23,18 +23,17 @@ pub struct ErrorEnhancer<'a> {
 }
 
 impl<'a> ErrorEnhancer<'a> {
-    /// An enhancer that knows what the cache knows.
+    /// Creates an enhancer that uses the schemas in the cache.
     pub fn new(cache: &'a ToolSchemaCache, config: &'a ValidationConfig) -> Self {
         Self { cache, config }
     }
 
-    /// An enhancer for the tools of a validator.
+    /// Creates an enhancer that uses the cache and configuration of a validator.
     pub fn of(validator: &'a McpValidator) -> Self {
         Self::new(validator.cache(), validator.config())
     }
 
-    /// The same error, with what can be added to it. Errors that are not the server's own are not
-    /// touched.
+    /// Extends the text of an error that the server returned. Other errors are returned unchanged.
     pub fn enhance(&self, server: &str, tool: &str, error: McpError) -> McpError {
         match error {
             McpError::Tool(error) => McpError::Tool(McpToolError {
@@ -45,7 +44,7 @@ impl<'a> ErrorEnhancer<'a> {
         }
     }
 
-    /// The server's words, and below them what can be added.
+    /// Returns the text of the server, followed by the addition if there is one.
     pub fn enhance_text<'t>(&self, server: &str, tool: &str, text: &'t str) -> Cow<'t, str> {
         match self.addition(server, tool, text) {
             Some(addition) => Cow::Owned(format!("{text}\n\n{addition}")),
@@ -53,9 +52,8 @@ impl<'a> ErrorEnhancer<'a> {
         }
     }
 
-    /// A server's reply to `tools/call`: a JSON-RPC error gets a longer message, a result with
-    /// `isError` one more piece of text. Any other reply, and one that nothing can be added to, is
-    /// returned as it came.
+    /// Extends a response to `tools/call`: the message of a JSON-RPC error, or the content of a
+    /// result with `isError`. Any other response is returned unchanged.
     pub fn enhance_reply<'r>(&self, server: &str, tool: &str, reply: &'r [u8]) -> Cow<'r, [u8]> {
         match reply::enhance(self, server, tool, reply) {
             Some(enhanced) => Cow::Owned(enhanced),
@@ -63,16 +61,16 @@ impl<'a> ErrorEnhancer<'a> {
         }
     }
 
-    /// What can be added to the server's words about a call; `None` when they are not about its
+    /// Returns the addition to the error text of a call; `None` if the text is not about the
     /// arguments.
     pub fn addition(&self, server: &str, tool: &str, text: &str) -> Option<String> {
         if !self.config.enhance_errors {
             return None;
         }
-        let complaints = complaint::recognise(text);
-        if complaints.is_empty() {
+        let errors = argument_errors::recognise(text);
+        if errors.is_empty() {
             return None;
         }
-        addition::compose(self.cache, self.config, server, tool, &complaints)
+        addition::compose(self.cache, self.config, server, tool, &errors)
     }
 }

@@ -1,58 +1,59 @@
-//! Builds arrays: one telling element where the schema allows it, more where it must.
+//! Builds arrays with one representative element if possible, and more if required.
 
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 
-use super::builder::{Builder, Spot};
-use super::candidates::Take;
-use super::flat::Flat;
+use super::builder::{Builder, Position};
+use super::candidates::CandidateSink;
+use super::flat_schema::FlatSchema;
 use super::string::count;
 
-/// More elements than this are not worth an example, however many a schema demands.
+/// Maximum value of `minItems` for which an array is built.
 const MAX_ELEMENTS: usize = 256;
 
-/// Offers arrays for `flat`: the telling length first, then the shortest, then longer ones.
+/// Offers arrays for `flat`: the preferred length first, then the shortest, then longer ones.
 pub(super) fn offer(
     builder: &Builder<'_>,
-    flat: &Flat,
-    spot: Spot<'_>,
-    take: &mut Take<'_>,
+    flat: &FlatSchema,
+    position: Position<'_>,
+    sink: &mut CandidateSink<'_>,
 ) -> ControlFlow<()> {
-    let shape = Shape::of(flat);
-    if shape.least > MAX_ELEMENTS {
+    let constraints = ArrayConstraints::of(flat);
+    if constraints.min_items > MAX_ELEMENTS {
         return ControlFlow::Continue(());
     }
-    let telling = shape.telling_length();
-    let mut lengths = vec![telling, shape.least, telling + 1];
-    lengths.retain(|length| (shape.least..=shape.most).contains(length));
-    for variant in 0..=spot.variety {
+    let preferred = constraints.preferred_length();
+    let mut lengths = vec![preferred, constraints.min_items, preferred + 1];
+    lengths.retain(|length| (constraints.min_items..=constraints.max_items).contains(length));
+    for variant in 0..=position.variety {
         for &length in &lengths {
-            let Some(elements) = shape.fill(builder, spot, length, variant) else {
-                // A needed element has no value, and no other length would give it one.
+            let Some(elements) = constraints.fill(builder, position, length, variant) else {
+                // A required element does not have a value, and other lengths would not change
+                // that.
                 return ControlFlow::Continue(());
             };
-            take(Value::Array(elements))?;
+            sink(Value::Array(elements))?;
         }
     }
     ControlFlow::Continue(())
 }
 
-struct Shape<'f> {
+struct ArrayConstraints<'f> {
     prefix: &'f [Value],
     rest: Option<&'f Value>,
     contains: Option<&'f Value>,
-    least_contained: usize,
-    least: usize,
-    most: usize,
+    min_contained: usize,
+    min_items: usize,
+    max_items: usize,
     unique: bool,
 }
 
-impl<'f> Shape<'f> {
-    fn of(flat: &'f Flat) -> Self {
+impl<'f> ArrayConstraints<'f> {
+    fn of(flat: &'f FlatSchema) -> Self {
         let keywords = &flat.keywords;
         let contains = keywords.get("contains");
-        let least_contained = match contains {
+        let min_contained = match contains {
             Some(_) => count(keywords, "minContains").unwrap_or(1),
             None => 0,
         };
@@ -61,50 +62,50 @@ impl<'f> Shape<'f> {
             prefix: prefix.map(Vec::as_slice).unwrap_or_default(),
             rest: keywords.get("items"),
             contains,
-            least_contained,
-            least: count(keywords, "minItems").unwrap_or(0).max(least_contained),
-            most: count(keywords, "maxItems").unwrap_or(usize::MAX),
+            min_contained,
+            min_items: count(keywords, "minItems").unwrap_or(0).max(min_contained),
+            max_items: count(keywords, "maxItems").unwrap_or(usize::MAX),
             unique: keywords.get("uniqueItems") == Some(&Value::Bool(true)),
         }
     }
 
-    /// A tuple in full, or one element where it is known what elements look like.
-    fn telling_length(&self) -> usize {
+    /// Returns the length of a complete tuple, or one element if the schema describes elements.
+    fn preferred_length(&self) -> usize {
         let described = match self.rest {
             Some(Value::Bool(_)) | None => self.prefix.len(),
             Some(_) => self.prefix.len().max(1),
         };
-        let held = match self.least_contained {
+        let with_contained = match self.min_contained {
             0 => 0,
-            // Elements that a tuple has fixed need not be the ones that are looked for.
+            // The elements of the tuple may not satisfy `contains`.
             contained => self.prefix.len().saturating_add(contained),
         };
-        self.least.max(described).max(held).min(self.most)
+        self.min_items.max(described).max(with_contained).min(self.max_items)
     }
 
-    /// `length` elements, or fewer where an element that is not needed has no value.
+    /// Builds `length` elements, or fewer if an optional element does not have a value.
     fn fill(
         &self,
         builder: &Builder<'_>,
-        spot: Spot<'_>,
+        position: Position<'_>,
         length: usize,
         variant: usize,
     ) -> Option<Vec<Value>> {
         let mut elements: Vec<Value> = Vec::new();
         for index in 0..length.min(MAX_ELEMENTS) {
-            let path = format!("{}/{index}", spot.path);
-            let mut below = spot.below(&path);
+            let path = format!("{}/{index}", position.path);
+            let mut child = position.child(&path);
             if self.unique {
-                below.variety = index + 1;
+                child.variety = index + 1;
             }
             if index == 0 {
-                below.skip = variant;
-                below.variety = below.variety.max(spot.variety);
+                child.skip = variant;
+                child.variety = child.variety.max(position.variety);
             }
             let taken = if self.unique { elements.as_slice() } else { &[] };
-            match builder.build_distinct(&self.schema_at(index, length), below, taken) {
+            match builder.build_distinct(&self.schema_at(index, length), child, taken) {
                 Some(element) => elements.push(element),
-                None if elements.len() >= self.least => break,
+                None if elements.len() >= self.min_items => break,
                 None => return None,
             }
         }
@@ -112,16 +113,16 @@ impl<'f> Shape<'f> {
     }
 
     fn schema_at(&self, index: usize, length: usize) -> Value {
-        let own = match (self.prefix.get(index), self.rest) {
-            (Some(schema), _) | (None, Some(schema)) => schema.clone(),
+        let schema = match (self.prefix.get(index), self.rest) {
+            (Some(element), _) | (None, Some(element)) => element.clone(),
             (None, None) => Value::Bool(true),
         };
         match self.contains {
-            // The last ones, so that tuple positions stay free where there is room.
-            Some(wanted) if index.saturating_add(self.least_contained) >= length => {
-                json!({ "allOf": [own, wanted] })
+            // The last elements satisfy `contains`, so that tuple positions stay free if possible.
+            Some(contained) if index.saturating_add(self.min_contained) >= length => {
+                json!({ "allOf": [schema, contained] })
             }
-            _ => own,
+            _ => schema,
         }
     }
 }
@@ -132,7 +133,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn one_element_is_shown_where_elements_are_described() {
+    fn one_element_is_built_if_elements_are_described() {
         for (schema, expected) in [
             (json!({"type": "array", "items": {"type": "integer"}}), json!([1])),
             (json!({"type": "array", "items": {"type": "integer"}, "maxItems": 0}), json!([])),
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn tuples_of_either_spelling_are_filled_in_order() {
+    fn tuples_of_both_notations_are_filled_in_order() {
         let positions = json!([{"type": "string"}, {"type": "boolean"}]);
         let old = json!({
             "$schema": "http://json-schema.org/draft-07/schema#",
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_contained_is_contained() {
+    fn contains_constraint_is_satisfied() {
         let schema = json!({
             "type": "array",
             "items": {"type": "integer"},
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recursive_element_is_left_out() {
+    fn recursive_element_is_omitted() {
         let schema = json!({
             "type": "object",
             "properties": {"children": {"type": "array", "items": {"$ref": "#"}}},

@@ -1,7 +1,7 @@
-//! The assertions that need no subschema: types, lists, bounds, lengths, counts.
+//! Evaluates the assertions without subschemas: types, `enum`, bounds, lengths and counts.
 //!
-//! Keywords that do not apply to a value's type hold, as in the specification;
-//! so do malformed ones, which are not this module's to report.
+//! Keywords that do not apply to the type of a value are satisfied, as in the specification.
+//! Malformed keywords are also treated as satisfied; other modules report them.
 
 use serde_json::{Map, Value};
 
@@ -10,24 +10,24 @@ use super::equality::{contains_same, same};
 use super::merge::type_names;
 use super::string::count;
 
-/// Whether none of the simple assertions in `keywords` is known to fail for `value`.
-pub(super) fn hold(keywords: &Map<String, Value>, value: &Value) -> bool {
-    is_of_type(keywords, value)
-        && is_listed(keywords, value)
+/// Whether `value` satisfies the simple assertions in `keywords`, as far as they can be evaluated.
+pub(super) fn are_satisfied(keywords: &Map<String, Value>, value: &Value) -> bool {
+    has_allowed_type(keywords, value)
+        && is_enumerated(keywords, value)
         && match value {
-            Value::Number(_) => number_holds(keywords, value),
+            Value::Number(_) => number_is_valid(keywords, value),
             Value::String(text) => within(keywords, "minLength", "maxLength", text.chars().count()),
             Value::Array(items) => {
                 within(keywords, "minItems", "maxItems", items.len())
                     && (keywords.get("uniqueItems") != Some(&Value::Bool(true))
                         || all_distinct(items))
             }
-            Value::Object(members) => object_holds(keywords, members),
+            Value::Object(members) => object_is_valid(keywords, members),
             Value::Null | Value::Bool(_) => true,
         }
 }
 
-fn is_of_type(keywords: &Map<String, Value>, value: &Value) -> bool {
+fn has_allowed_type(keywords: &Map<String, Value>, value: &Value) -> bool {
     let Some(names) = keywords.get("type").map(type_names) else {
         return true;
     };
@@ -49,8 +49,8 @@ fn has_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Whether `value` is allowed by `enum` and `const`.
-fn is_listed(keywords: &Map<String, Value>, value: &Value) -> bool {
+/// Whether `enum` and `const` allow `value`.
+fn is_enumerated(keywords: &Map<String, Value>, value: &Value) -> bool {
     let in_enum = keywords
         .get("enum")
         .and_then(Value::as_array)
@@ -58,7 +58,7 @@ fn is_listed(keywords: &Map<String, Value>, value: &Value) -> bool {
     in_enum && keywords.get("const").is_none_or(|constant| same(constant, value))
 }
 
-fn number_holds(keywords: &Map<String, Value>, value: &Value) -> bool {
+fn number_is_valid(keywords: &Map<String, Value>, value: &Value) -> bool {
     let below = |keyword: &str| {
         keywords.get(keyword).is_some_and(|bound| smaller_than(value, bound) == Some(true))
     };
@@ -66,17 +66,17 @@ fn number_holds(keywords: &Map<String, Value>, value: &Value) -> bool {
         keywords.get(keyword).is_some_and(|bound| smaller_than(bound, value) == Some(true))
     };
     // In draft-04 the exclusive keywords are flags on the inclusive ones.
-    let flagged = |keyword: &str| keywords.get(keyword) == Some(&Value::Bool(true));
+    let is_flag_set = |keyword: &str| keywords.get(keyword) == Some(&Value::Bool(true));
     let not_above =
         |keyword: &str| keywords.get(keyword).is_some_and(Value::is_number) && !above(keyword);
     let not_below =
         |keyword: &str| keywords.get(keyword).is_some_and(Value::is_number) && !below(keyword);
     let too_low = below("minimum")
         || not_above("exclusiveMinimum")
-        || flagged("exclusiveMinimum") && not_above("minimum");
+        || is_flag_set("exclusiveMinimum") && not_above("minimum");
     let too_high = above("maximum")
         || not_below("exclusiveMaximum")
-        || flagged("exclusiveMaximum") && not_below("maximum");
+        || is_flag_set("exclusiveMaximum") && not_below("maximum");
     !too_low && !too_high && is_multiple(keywords, value)
 }
 
@@ -87,7 +87,7 @@ fn is_multiple(keywords: &Map<String, Value>, value: &Value) -> bool {
         .unwrap_or(true)
 }
 
-fn object_holds(keywords: &Map<String, Value>, members: &Map<String, Value>) -> bool {
+fn object_is_valid(keywords: &Map<String, Value>, members: &Map<String, Value>) -> bool {
     let has_all = |names: &Value| {
         names.as_array().is_none_or(|names| {
             names.iter().filter_map(Value::as_str).all(|name| members.contains_key(name))
@@ -102,9 +102,9 @@ fn object_holds(keywords: &Map<String, Value>, members: &Map<String, Value>) -> 
     required && dependent && within(keywords, "minProperties", "maxProperties", members.len())
 }
 
-fn within(keywords: &Map<String, Value>, least: &str, most: &str, actual: usize) -> bool {
-    count(keywords, least).is_none_or(|least| least <= actual)
-        && count(keywords, most).is_none_or(|most| actual <= most)
+fn within(keywords: &Map<String, Value>, min: &str, max: &str, actual: usize) -> bool {
+    count(keywords, min).is_none_or(|min| min <= actual)
+        && count(keywords, max).is_none_or(|max| actual <= max)
 }
 
 fn all_distinct(items: &[Value]) -> bool {
@@ -116,11 +116,11 @@ fn all_distinct(items: &[Value]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::hold;
+    use super::are_satisfied;
     use serde_json::json;
 
     #[test]
-    fn each_assertion_tells_good_from_bad() {
+    fn each_assertion_accepts_valid_and_rejects_invalid_values() {
         for (schema, good, bad) in [
             (json!({"type": ["string", "null"]}), json!(null), json!(1)),
             (json!({"type": "integer"}), json!(1.0), json!(1.5)),
@@ -140,14 +140,14 @@ mod tests {
             (json!({"dependencies": {"a": ["b"]}}), json!({"b": 1}), json!({"a": 1})),
         ] {
             let keywords = schema.as_object().unwrap();
-            assert!(hold(keywords, &good), "{schema} {good}");
-            assert!(!hold(keywords, &bad), "{schema} {bad}");
+            assert!(are_satisfied(keywords, &good), "{schema} {good}");
+            assert!(!are_satisfied(keywords, &bad), "{schema} {bad}");
         }
     }
 
     #[test]
-    fn keywords_of_other_types_hold() {
+    fn keywords_of_other_types_are_satisfied() {
         let schema = json!({"minimum": 5, "minLength": 5, "required": ["a"], "minItems": 5});
-        assert!(hold(schema.as_object().unwrap(), &json!(true)));
+        assert!(are_satisfied(schema.as_object().unwrap(), &json!(true)));
     }
 }

@@ -1,62 +1,63 @@
-//! Offers the candidates for one schema node, best first.
+//! Offers the candidates for a schema node, best first.
 //!
-//! The author's own values come first, then the branches of a choice, then what
-//! each type's generator makes of the constraints.
+//! Annotations of the schema come first, then the branches of a choice, then the generated values
+//! of each type.
 
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
 use super::array;
-use super::builder::{Builder, Spot};
-use super::flat::{Choice, Flat, complexity};
+use super::builder::{Builder, Position};
+use super::flat_schema::{Choice, FlatSchema, complexity};
 use super::merge::type_names;
 use super::number::numbers;
 use super::object;
 use super::plan::Annotations;
 use super::string::strings;
 
-/// A chosen branch can hold further choices, each of them a level of the stack.
+/// Maximum number of nested choices, each of which adds a level to the stack.
 const MAX_DECISIONS: usize = 12;
 
-/// The order in which types are tried where the schema leaves the type open.
+/// The order in which types are tried if the schema does not restrict the type.
 const ANY_TYPE: [&str; 6] = ["string", "object", "integer", "boolean", "array", "null"];
 
-/// Takes a candidate: breaks to end the offering, or continues saying whether it fitted.
-pub(super) type Take<'t> = dyn FnMut(Value) -> ControlFlow<(), bool> + 't;
+/// Receives a candidate. `Break` stops the iteration; `Continue` contains whether the candidate was
+/// valid.
+pub(super) type CandidateSink<'t> = dyn FnMut(Value) -> ControlFlow<(), bool> + 't;
 
 impl Builder<'_> {
-    /// Offers values for `flat` until `take` breaks.
+    /// Offers values for `flat` until `sink` returns `Break`.
     pub(super) fn offer(
         &self,
-        flat: &Flat,
-        spot: Spot<'_>,
-        take: &mut Take<'_>,
+        flat: &FlatSchema,
+        position: Position<'_>,
+        sink: &mut CandidateSink<'_>,
     ) -> ControlFlow<()> {
         for annotation in self.annotations(&flat.keywords) {
-            take(annotation.clone())?;
+            sink(annotation.clone())?;
         }
         if let Some(constant) = flat.keywords.get("const") {
-            take(constant.clone())?;
+            sink(constant.clone())?;
         } else if let Some(Value::Array(entries)) = flat.keywords.get("enum") {
             let (nulls, others): (Vec<_>, Vec<_>) = entries.iter().partition(|e| e.is_null());
             for entry in others.into_iter().chain(nulls) {
-                take(entry.clone())?;
+                sink(entry.clone())?;
             }
         } else if let Some((choice, others)) = flat.choices.split_first() {
-            let undecided = Flat {
+            let undecided = FlatSchema {
                 choices: others.to_vec(),
                 decisions: flat.decisions + 1,
                 keywords: without_annotations(&flat.keywords),
                 ..flat.clone()
             };
-            self.offer_branches(&undecided, choice, spot, take)?;
+            self.offer_branches(&undecided, choice, position, sink)?;
         } else {
-            self.offer_types(flat, spot, take)?;
+            self.offer_types(flat, position, sink)?;
         }
-        // A null default only says "may be left out", so it is the last resort.
+        // A null default usually means that the field is optional, so it is tried last.
         let null_default = flat.keywords.get("default").filter(|value| value.is_null());
-        null_default.map_or(ControlFlow::Continue(()), |null| take(null.clone()).map_continue(drop))
+        null_default.map_or(ControlFlow::Continue(()), |null| sink(null.clone()).map_continue(drop))
     }
 
     fn annotations<'f>(&self, keywords: &'f Map<String, Value>) -> Vec<&'f Value> {
@@ -75,35 +76,35 @@ impl Builder<'_> {
 
     fn offer_branches(
         &self,
-        undecided: &Flat,
+        undecided: &FlatSchema,
         choice: &Choice,
-        spot: Spot<'_>,
-        take: &mut Take<'_>,
+        position: Position<'_>,
+        sink: &mut CandidateSink<'_>,
     ) -> ControlFlow<()> {
         let mut branches: Vec<&Value> = choice.branches.iter().collect();
-        if choice.rank {
-            branches.sort_by_cached_key(|branch| complexity(branch, self.judge.refs));
+        if choice.sort_by_complexity {
+            branches.sort_by_cached_key(|branch| complexity(branch, self.validator.refs));
         }
-        let turns = self.plan.shift % branches.len().max(1);
-        branches.rotate_left(turns);
-        let known = undecided.followed.len();
-        // One value of each branch first; more of the same only where variety is asked for.
+        let rotation = self.plan.shift % branches.len().max(1);
+        branches.rotate_left(rotation);
+        let already_open = undecided.followed.len();
+        // One value of each branch comes first, and further values only if variety is requested.
         for exhaustive in [false, true] {
-            if exhaustive && spot.variety <= 1 {
+            if exhaustive && position.variety <= 1 {
                 break;
             }
             for branch in &branches {
                 if undecided.decisions > MAX_DECISIONS || !self.spend_node() {
                     return ControlFlow::Continue(());
                 }
-                let Some(decided) = undecided.with(branch, self.judge.refs) else {
+                let Some(decided) = undecided.with(branch, self.validator.refs) else {
                     continue;
                 };
-                self.entering(&decided, known, || {
+                self.enter_references(&decided, already_open, || {
                     if exhaustive {
-                        self.offer(&decided, spot, take)
+                        self.offer(&decided, position, sink)
                     } else {
-                        first_fit(take, |take| self.offer(&decided, spot, take))
+                        first_valid(sink, |sink| self.offer(&decided, position, sink))
                     }
                 })?;
             }
@@ -111,13 +112,18 @@ impl Builder<'_> {
         ControlFlow::Continue(())
     }
 
-    fn offer_types(&self, flat: &Flat, spot: Spot<'_>, take: &mut Take<'_>) -> ControlFlow<()> {
+    fn offer_types(
+        &self,
+        flat: &FlatSchema,
+        position: Position<'_>,
+        sink: &mut CandidateSink<'_>,
+    ) -> ControlFlow<()> {
         let types = ordered_types(flat);
         if let [only] = types.as_slice() {
-            return self.offer_type(only, flat, spot, take);
+            return self.offer_type(only, flat, position, sink);
         }
         for name in types {
-            first_fit(take, |take| self.offer_type(name, flat, spot, take))?;
+            first_valid(sink, |sink| self.offer_type(name, flat, position, sink))?;
         }
         ControlFlow::Continue(())
     }
@@ -125,46 +131,50 @@ impl Builder<'_> {
     fn offer_type(
         &self,
         name: &str,
-        flat: &Flat,
-        spot: Spot<'_>,
-        take: &mut Take<'_>,
+        flat: &FlatSchema,
+        position: Position<'_>,
+        sink: &mut CandidateSink<'_>,
     ) -> ControlFlow<()> {
         let scalars: Vec<Value> = match name {
-            "object" => return object::offer(self, flat, spot, take),
-            "array" => return array::offer(self, flat, spot, take),
+            "object" => return object::offer(self, flat, position, sink),
+            "array" => return array::offer(self, flat, position, sink),
             "string" => {
-                let drafts =
-                    strings(&flat.keywords, &flat.patterns, self.judge.patterns, spot.variety);
+                let drafts = strings(
+                    &flat.keywords,
+                    &flat.patterns,
+                    self.validator.patterns,
+                    position.variety,
+                );
                 drafts.into_iter().map(Value::String).collect()
             }
-            "integer" => numbers(&flat.keywords, true, spot.variety),
-            "number" => numbers(&flat.keywords, false, spot.variety),
+            "integer" => numbers(&flat.keywords, true, position.variety),
+            "number" => numbers(&flat.keywords, false, position.variety),
             "boolean" => vec![Value::Bool(true), Value::Bool(false)],
             "null" => vec![Value::Null],
             _ => Vec::new(),
         };
         for scalar in scalars {
-            take(scalar)?;
+            sink(scalar)?;
         }
         ControlFlow::Continue(())
     }
 }
 
-/// Lets `offering` go on until one candidate fits, then ends it without ending its caller.
-fn first_fit(
-    take: &mut Take<'_>,
-    offering: impl FnOnce(&mut Take<'_>) -> ControlFlow<()>,
+/// Runs `offering` until one candidate is valid, without stopping the iteration of the caller.
+fn first_valid(
+    sink: &mut CandidateSink<'_>,
+    offering: impl FnOnce(&mut CandidateSink<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let mut ended = false;
-    let _ = offering(&mut |candidate| match take(candidate) {
+    let mut is_stopped = false;
+    let _ = offering(&mut |candidate| match sink(candidate) {
         ControlFlow::Continue(false) => ControlFlow::Continue(false),
         ControlFlow::Continue(true) => ControlFlow::Break(()),
         ControlFlow::Break(()) => {
-            ended = true;
+            is_stopped = true;
             ControlFlow::Break(())
         }
     });
-    if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 fn without_annotations(keywords: &Map<String, Value>) -> Map<String, Value> {
@@ -176,20 +186,21 @@ fn without_annotations(keywords: &Map<String, Value>) -> Map<String, Value> {
         .collect()
 }
 
-/// The types to try, `null` last; where none is given, the one the keywords speak of first.
-fn ordered_types(flat: &Flat) -> Vec<&str> {
+/// Returns the types to try, `null` last. Without `type`, the type that the keywords imply comes
+/// first.
+fn ordered_types(flat: &FlatSchema) -> Vec<&str> {
     if let Some(given) = flat.keywords.get("type") {
         let (nulls, others): (Vec<_>, Vec<_>) =
             type_names(given).into_iter().partition(|name| *name == "null");
         return others.into_iter().chain(nulls).collect();
     }
-    let mentioned = flat.keywords.keys().find_map(|keyword| speaks_of(keyword));
-    let mentioned = mentioned.or((!flat.patterns.is_empty()).then_some("string"));
-    let others = ANY_TYPE.into_iter().filter(|name| Some(*name) != mentioned);
-    mentioned.into_iter().chain(others).collect()
+    let implied = flat.keywords.keys().find_map(|keyword| implied_type(keyword));
+    let implied = implied.or((!flat.patterns.is_empty()).then_some("string"));
+    let others = ANY_TYPE.into_iter().filter(|name| Some(*name) != implied);
+    implied.into_iter().chain(others).collect()
 }
 
-fn speaks_of(keyword: &str) -> Option<&'static str> {
+fn implied_type(keyword: &str) -> Option<&'static str> {
     match keyword {
         "properties"
         | "required"
@@ -218,7 +229,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_authors_own_values_come_first_in_their_order() {
+    fn annotations_come_first_in_their_order() {
         for (schema, expected) in [
             (json!({"type": "string", "examples": ["a"], "default": "b"}), json!("a")),
             (json!({"type": "string", "example": "o", "default": "b"}), json!("o")),
@@ -231,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_annotation_that_does_not_fit_is_passed_over() {
+    fn invalid_annotation_is_skipped() {
         for (schema, expected) in [
             (json!({"type": "integer", "examples": ["1", 2]}), json!(2)),
             (json!({"type": "integer", "default": "x"}), json!(1)),
@@ -242,13 +253,13 @@ mod tests {
     }
 
     #[test]
-    fn a_null_default_is_the_last_resort() {
+    fn null_default_is_tried_last() {
         let schema = json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": null});
         assert_eq!(example_of(&schema), Some(json!("example")));
     }
 
     #[test]
-    fn the_simplest_branch_is_taken_with_its_parents_siblings() {
+    fn simplest_branch_is_merged_with_the_parent() {
         let schema = json!({
             "minimum": 3,
             "anyOf": [{"type": "null"}, {"type": "object"}, {"type": "integer", "multipleOf": 2}]
@@ -257,18 +268,18 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_that_one_of_forbids_is_passed_over() {
+    fn branch_that_one_of_forbids_is_skipped() {
         let schema = json!({"oneOf": [{"type": "integer"}, {"minimum": 1, "type": "number"}]});
         assert_eq!(example_of(&schema), Some(json!(0)));
     }
 
     #[test]
-    fn the_first_type_that_is_not_null_is_used() {
+    fn first_non_null_type_is_used() {
         assert_eq!(example_of(&json!({"type": ["null", "boolean"]})), Some(json!(true)));
     }
 
     #[test]
-    fn a_missing_type_is_read_from_the_keywords() {
+    fn missing_type_is_implied_by_the_keywords() {
         for (schema, expected) in [
             (json!({"properties": {}}), json!({})),
             (json!({"items": {"type": "null"}}), json!([null])),
@@ -282,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn conditionals_are_satisfied_either_way() {
+    fn both_branches_of_conditionals_are_satisfied() {
         for (kind, expected) in
             [("a", json!({"kind": "a", "x": 1})), ("b", json!({"kind": "b", "y": true}))]
         {

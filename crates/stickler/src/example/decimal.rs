@@ -1,12 +1,12 @@
 //! Exact decimal arithmetic for bounds and `multipleOf`.
 //!
-//! `0.3` is a multiple of `0.1` in JSON Schema but not in binary floating point,
-//! and a bound beyond 2^53 loses digits as an `f64`. Numbers are therefore read
-//! from their text as an integer and a power of ten.
+//! `0.3` is a multiple of `0.1` in JSON Schema but not in binary floating point, and a bound beyond
+//! 2^53 loses digits as an `f64`. Therefore numbers are parsed from their text into an integer and
+//! a power of ten.
 
 use serde_json::{Number, Value};
 
-/// More digits than this would overflow the arithmetic below.
+/// Maximum number of decimal places. More would overflow the arithmetic.
 const MAX_PLACES: u32 = 15;
 
 /// `units` divided by ten to the power of `places`.
@@ -17,7 +17,7 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    /// The exact value of a JSON number; `None` for other kinds and extreme magnitudes.
+    /// Returns the exact value of a JSON number; `None` for other types and extreme magnitudes.
     pub(super) fn of(value: &Value) -> Option<Self> {
         let text = value.as_number()?.to_string();
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -45,7 +45,7 @@ impl Decimal {
         self.places
     }
 
-    /// The value counted in steps of ten to the power of minus `places`.
+    /// Returns the value in units of ten to the power of minus `places`.
     pub(super) fn units_at(self, places: u32) -> Option<i128> {
         let factor = power_of_ten(places.checked_sub(self.places)?)?;
         self.units.checked_mul(factor)
@@ -64,7 +64,7 @@ impl Decimal {
         (step > 0).then(|| value % step == 0)
     }
 
-    /// The JSON number; an integer whenever the value is one.
+    /// Returns the JSON number, as an integer if the value is integral.
     pub(super) fn to_value(self) -> Option<Value> {
         let scale = power_of_ten(self.places)?;
         if self.units % scale == 0 {
@@ -79,7 +79,7 @@ impl Decimal {
     }
 }
 
-/// Whether `left < right`; `None` when either is not a comparable number.
+/// Whether `left < right`; `None` if one of them is not a comparable number.
 pub(super) fn smaller_than(left: &Value, right: &Value) -> Option<bool> {
     let exact = Decimal::of(left).zip(Decimal::of(right)).and_then(|(a, b)| aligned(a, b));
     match exact {
@@ -88,7 +88,7 @@ pub(super) fn smaller_than(left: &Value, right: &Value) -> Option<bool> {
     }
 }
 
-/// The smallest number that is a multiple of both.
+/// Returns the least common multiple of two numbers.
 pub(super) fn least_common_multiple(left: &Value, right: &Value) -> Option<Value> {
     let (left, right) = (Decimal::of(left)?, Decimal::of(right)?);
     let places = left.places.max(right.places);
@@ -119,7 +119,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_tenth_divides_three_tenths() {
+    fn three_tenths_is_a_multiple_of_one_tenth() {
         let step = Decimal::of(&json!(0.1)).unwrap();
         let value = Decimal::of(&json!(0.3)).unwrap();
         assert_eq!(value.is_multiple_of(step), Some(true));
@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn exponents_are_read_in_both_directions() {
+    fn positive_and_negative_exponents_are_parsed() {
         assert!(Decimal::of(&json!(1e3)).unwrap().equals(Decimal::from_units(1000, 0)));
         assert_eq!(Decimal::of(&json!(1e-3)).unwrap().to_value(), Some(json!(0.001)));
         assert_eq!(Decimal::of(&json!(1e300)), None);
     }
 
     #[test]
-    fn a_common_multiple_of_fractions_is_exact() {
+    fn common_multiple_of_fractions_is_exact() {
         assert_eq!(least_common_multiple(&json!(0.2), &json!(0.3)), Some(json!(0.6)));
     }
 }

@@ -1,20 +1,20 @@
-//! Rewrites an ECMA-262 pattern so that `regex-syntax` can parse it.
+//! Translates ECMA-262 patterns into the syntax of `regex-syntax`.
 //!
-//! JSON Schema patterns follow JavaScript, which has lookaround and reads `[`
-//! and `&&` inside a class literally. Lookaround is cut out and kept aside: what
-//! remains accepts more than the original, which is enough to draft a string.
+//! JSON Schema patterns use the syntax of JavaScript, which has lookaround and treats `[` and `&&`
+//! in a character class as literals. Lookaround is removed and returned separately. The resulting
+//! pattern matches more than the original, which is sufficient to generate drafts.
 
-/// A pattern in the dialect of `regex-syntax`.
+/// A pattern in the syntax of `regex-syntax`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Translated {
     pub(super) pattern: String,
-    /// The bodies of the positive lookaheads, each of which a string has to contain.
+    /// The bodies of the positive lookaheads. A string must match each of them.
     pub(super) lookaheads: Vec<String>,
-    /// Whether nothing was cut out.
+    /// Whether nothing was removed.
     pub(super) exact: bool,
 }
 
-/// Translates `source`; a group that never closes is left for the parser to refuse.
+/// Translates `source`. An unclosed group is kept, so that the parser rejects it.
 pub(super) fn translate(source: &str) -> Translated {
     let characters: Vec<char> = source.chars().collect();
     let mut translated = Translated { exact: true, ..Translated::default() };
@@ -65,7 +65,7 @@ fn escape(escaped: Option<char>) -> String {
     }
 }
 
-/// `[^]` is JavaScript's "any character at all".
+/// Whether the class is `[^]`, which matches any character in JavaScript.
 fn starts_any_class(characters: &[char], position: usize) -> bool {
     characters.get(position..).is_some_and(|rest| rest.starts_with(&['[', '^', ']']))
 }
@@ -91,7 +91,7 @@ fn lookaround_at(characters: &[char], position: usize) -> Option<Lookaround> {
     })
 }
 
-/// The place of the parenthesis that closes the group whose body begins at `start`.
+/// Returns the index of the parenthesis that closes the group with the body at `start`.
 fn closing_parenthesis(characters: &[char], start: usize) -> Option<usize> {
     let mut open_groups = 0_usize;
     let mut in_class = false;
@@ -115,14 +115,14 @@ mod tests {
     use super::translate;
 
     #[test]
-    fn a_plain_pattern_stays_as_it_is() {
+    fn simple_pattern_is_unchanged() {
         let translated = translate(r"^[a-z]{2,3}\d+$");
         assert_eq!(translated.pattern, r"^[a-z]{2,3}\d+$");
         assert!(translated.exact);
     }
 
     #[test]
-    fn lookaround_is_cut_and_positive_lookaheads_are_kept_aside() {
+    fn lookaround_is_removed_and_positive_lookaheads_are_returned() {
         let translated = translate(r"^(?=.*[A-Z)])(?!-)(?<!x)a(?<=a)$");
         assert_eq!(translated.pattern, "^a$");
         assert_eq!(translated.lookaheads, [".*[A-Z)]"]);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brace_that_is_no_counter_is_a_literal() {
+    fn brace_without_a_count_is_a_literal() {
         assert_eq!(translate("^{x}$").pattern, r"^\{x}$");
     }
 

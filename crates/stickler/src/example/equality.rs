@@ -1,13 +1,13 @@
-//! JSON Schema equality of values, where `1` and `1.0` are the same number.
+//! Equality of JSON values as defined by JSON Schema, where `1` equals `1.0`.
 //!
-//! `serde_json` keeps the two apart, so `==` would refuse an `enum` or `const`
-//! value that every validator accepts.
+//! `serde_json` distinguishes the two, so `==` would reject an `enum` or `const` value that every
+//! validator accepts.
 
 use serde_json::Value;
 
 use super::decimal::Decimal;
 
-/// Whether JSON Schema holds the two values to be equal.
+/// Whether two values are equal according to JSON Schema.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(a), Value::Number(b)) => {
@@ -24,9 +24,9 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Whether `wanted` is among `values`.
-pub(super) fn contains_same(values: &[Value], wanted: &Value) -> bool {
-    values.iter().any(|value| same(value, wanted))
+/// Whether `values` contains a value equal to `sought`.
+pub(super) fn contains_same(values: &[Value], sought: &Value) -> bool {
+    values.iter().any(|value| same(value, sought))
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_integer_equals_its_floating_form_at_any_depth() {
+    fn integer_equals_its_float_form_at_any_depth() {
         assert!(same(&json!({"a": [1]}), &json!({"a": [1.0]})));
         assert!(contains_same(&[json!(2.0)], &json!(2)));
     }

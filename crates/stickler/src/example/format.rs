@@ -1,9 +1,9 @@
 //! Sample strings for the standard `format` names.
 //!
-//! Addresses and names come from the ranges reserved for documentation, so an
-//! example that is sent by mistake reaches nobody.
+//! Addresses and names are from the ranges reserved for documentation, so that an example that is
+//! sent by mistake does not reach a real system.
 
-/// Valid strings for `format`, best first; empty for a format that is not standard.
+/// Returns valid strings for `format`, best first; empty for a non-standard format.
 pub(super) fn samples(format: &str) -> &'static [&'static str] {
     match format {
         "date" => &["2024-01-15", "2024-02-16", "2024-03-17"],
@@ -29,10 +29,10 @@ pub(super) fn samples(format: &str) -> &'static [&'static str] {
     }
 }
 
-/// `sample` made at least `min_length` characters long, where its format leaves room.
-pub(super) fn grown(format: &str, sample: &str, min_length: usize) -> String {
+/// Extends `sample` to at least `min_length` characters if its format allows this.
+pub(super) fn extended(format: &str, sample: &str, min_length: usize) -> String {
     let missing = min_length.saturating_sub(sample.chars().count());
-    let filler = "a".repeat(missing.min(super::MAX_TEXT));
+    let filler = "a".repeat(missing.min(super::MAX_TEXT_CHARS));
     match format {
         _ if missing == 0 => sample.to_owned(),
         "email" | "idn-email" | "hostname" | "idn-hostname" => format!("{filler}{sample}"),
@@ -49,7 +49,7 @@ pub(super) fn grown(format: &str, sample: &str, min_length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{grown, samples};
+    use super::{extended, samples};
     use serde_json::json;
 
     const STANDARD: [&str; 19] = [
@@ -93,15 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn grown_samples_stay_valid() {
+    fn extended_samples_stay_valid() {
         for format in ["email", "uri", "hostname", "uri-reference", "json-pointer"] {
-            let text = grown(format, samples(format)[0], 30);
+            let text = extended(format, samples(format)[0], 30);
             assert!(text.len() >= 30 && is_valid(format, &text), "{format}: {text}");
         }
     }
 
     #[test]
-    fn an_unknown_format_has_no_samples() {
+    fn unknown_format_has_no_samples() {
         assert!(samples("phone").is_empty());
     }
 }

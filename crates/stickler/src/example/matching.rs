@@ -1,8 +1,7 @@
-//! A small backtracking matcher over the parsed form of a pattern.
+//! Backtracking matcher for parsed patterns.
 //!
-//! It tells which drafts and which property names match, without a regex engine
-//! as a further dependency. It gives up on long texts and costly patterns rather
-//! than take long: the caller then leaves the answer to the real validator.
+//! It decides which drafts and property names match a pattern. Its work is bounded: for long texts
+//! and costly patterns it returns `None`, and the caller leaves the decision to the real validator.
 
 use std::cell::Cell;
 
@@ -10,12 +9,16 @@ use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 use super::sampling::class_contains;
 
+/// Maximum length of a text to match, in characters.
 const MAX_CHARACTERS: usize = 200;
+
+/// Maximum number of matching steps.
 const MAX_STEPS: usize = 20_000;
-/// Each level is a few stack frames, and a caller's thread may have a small stack.
+
+/// Maximum recursion depth. The thread of the caller may have a small stack.
 const MAX_DEPTH: usize = 800;
 
-/// Whether `hir` matches anywhere in `text`; `None` when that costs too much to tell.
+/// Whether `hir` matches anywhere in `text`; `None` if a limit was exceeded.
 pub(super) fn search(hir: &Hir, text: &str) -> Option<bool> {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() > MAX_CHARACTERS {
@@ -25,27 +28,27 @@ pub(super) fn search(hir: &Hir, text: &str) -> Option<bool> {
         text: &characters,
         steps: Cell::new(MAX_STEPS),
         depth: Cell::new(0),
-        unsure: Cell::new(false),
+        gave_up: Cell::new(false),
     };
     let found = (0..=characters.len()).any(|start| matcher.matches(hir, start, &mut |_| true));
-    (!matcher.unsure.get()).then_some(found)
+    (!matcher.gave_up.get()).then_some(found)
 }
 
 struct Matcher<'t> {
     text: &'t [char],
     steps: Cell<usize>,
     depth: Cell<usize>,
-    unsure: Cell<bool>,
+    gave_up: Cell<bool>,
 }
 
-/// What must still match from the given place on.
-type Rest<'r> = dyn FnMut(usize) -> bool + 'r;
+/// Matches the rest of the pattern from the given position.
+type Continuation<'r> = dyn FnMut(usize) -> bool + 'r;
 
 impl Matcher<'_> {
-    fn matches(&self, hir: &Hir, at: usize, rest: &mut Rest<'_>) -> bool {
+    fn matches(&self, hir: &Hir, at: usize, rest: &mut Continuation<'_>) -> bool {
         let (steps, depth) = (self.steps.get(), self.depth.get());
         if steps == 0 || depth == MAX_DEPTH {
-            self.unsure.set(true);
+            self.gave_up.set(true);
             return false;
         }
         self.steps.set(steps - 1);
@@ -55,7 +58,7 @@ impl Matcher<'_> {
         matched
     }
 
-    fn matches_kind(&self, hir: &Hir, at: usize, rest: &mut Rest<'_>) -> bool {
+    fn matches_kind(&self, hir: &Hir, at: usize, rest: &mut Continuation<'_>) -> bool {
         match hir.kind() {
             HirKind::Empty => rest(at),
             HirKind::Look(look) => self.look(*look, at) && rest(at),
@@ -75,7 +78,7 @@ impl Matcher<'_> {
         }
     }
 
-    fn concat(&self, parts: &[Hir], at: usize, rest: &mut Rest<'_>) -> bool {
+    fn concat(&self, parts: &[Hir], at: usize, rest: &mut Continuation<'_>) -> bool {
         match parts.split_first() {
             None => rest(at),
             Some((first, others)) => {
@@ -89,19 +92,19 @@ impl Matcher<'_> {
         repetition: &Repetition,
         done: u32,
         at: usize,
-        rest: &mut Rest<'_>,
+        rest: &mut Continuation<'_>,
     ) -> bool {
         let may_repeat = repetition.max.is_none_or(|max| done < max);
         let repeated = may_repeat
             && self.matches(&repetition.sub, at, &mut |next| {
-                // A pass that consumes nothing would repeat for ever.
+                // A repetition that consumes nothing would not terminate.
                 next > at && self.repetition(repetition, done + 1, next, rest)
             });
         repeated || self.may_stop(repetition, done, at) && rest(at)
     }
 
     fn may_stop(&self, repetition: &Repetition, done: u32, at: usize) -> bool {
-        // Passes still owed may all be empty when one can be.
+        // All remaining mandatory repetitions may be empty if one can be empty.
         done >= repetition.min || self.matches(&repetition.sub, at, &mut |next| next == at)
     }
 
@@ -117,9 +120,9 @@ impl Matcher<'_> {
     }
 
     fn look(&self, look: Look, at: usize) -> bool {
-        let is_word = |place: Option<usize>| {
-            place
-                .and_then(|place| self.text.get(place))
+        let is_word = |position: Option<usize>| {
+            position
+                .and_then(|position| self.text.get(position))
                 .is_some_and(|&c| c.is_alphanumeric() || c == '_')
         };
         let at_boundary = is_word(at.checked_sub(1)) != is_word(Some(at));
@@ -129,7 +132,7 @@ impl Matcher<'_> {
             Look::WordAscii | Look::WordUnicode => at_boundary,
             Look::WordAsciiNegate | Look::WordUnicodeNegate => !at_boundary,
             _ => {
-                self.unsure.set(true);
+                self.gave_up.set(true);
                 false
             }
         }
@@ -159,19 +162,19 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_pass_ends_a_repetition() {
+    fn empty_match_ends_a_repetition() {
         assert_eq!(found("^(a*)*$", "b"), Some(false));
         assert_eq!(found("^(a?){3}$", "a"), Some(true));
     }
 
     #[test]
-    fn word_boundaries_hold_at_the_edges() {
+    fn word_boundaries_match_at_the_edges() {
         assert_eq!(found(r"\bcat\b", "a cat."), Some(true));
         assert_eq!(found(r"\bcat\b", "concat"), Some(false));
     }
 
     #[test]
-    fn a_costly_match_is_given_up() {
+    fn costly_match_is_abandoned() {
         assert_eq!(found("^(a+)+$", &format!("{}b", "a".repeat(60))), None);
         assert_eq!(found("a", &"b".repeat(500)), None);
     }

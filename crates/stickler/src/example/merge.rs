@@ -1,16 +1,16 @@
-//! Merges the keywords of two schemas that must both hold into one.
+//! Merges the keywords of two schemas that must both be satisfied.
 //!
-//! A generator that follows one branch at a time would break the others; one
-//! merged schema lets it satisfy `allOf`, `$ref` siblings and a chosen `anyOf`
-//! branch together. Where two keywords cannot be merged exactly the later one
-//! wins, since the result is checked against the real validator anyway.
+//! A generator that follows one branch at a time would violate the others. With a merged schema it
+//! satisfies `allOf`, the siblings of `$ref` and the selected branch of `anyOf` together. If two
+//! keywords cannot be merged exactly, the later one takes precedence; the real validator checks the
+//! result anyway.
 
 use serde_json::{Map, Value, json};
 
 use super::decimal::{least_common_multiple, smaller_than};
 use super::equality::{contains_same, same};
 
-/// Merges `extra` into `into`; `false` when no value can satisfy both.
+/// Merges `extra` into `into`; returns `false` if no value can satisfy both.
 pub(super) fn merge(into: &mut Map<String, Value>, extra: &Map<String, Value>) -> bool {
     extra.iter().all(|(keyword, right)| {
         let merged = match into.get(keyword) {
@@ -50,7 +50,7 @@ fn merge_keyword(keyword: &str, left: &Value, right: &Value) -> Option<Value> {
     Some(merged)
 }
 
-/// The schema that holds where both hold; `true` and `false` are simplified away.
+/// Returns the conjunction of two schemas, simplified for `true` and `false`.
 fn both(left: &Value, right: &Value) -> Value {
     match (left, right) {
         (Value::Bool(true), other) | (other, Value::Bool(true)) => other.clone(),
@@ -82,7 +82,7 @@ fn merge_name_lists(left: &Value, right: &Value) -> Value {
     };
     let mut merged = left.clone();
     for (name, list) in right {
-        let joined = left.get(name).map_or_else(|| list.clone(), |known| union(known, list));
+        let joined = left.get(name).map_or_else(|| list.clone(), |existing| union(existing, list));
         merged.insert(name.clone(), joined);
     }
     Value::Object(merged)
@@ -122,7 +122,7 @@ fn intersect_enums(left: &Value, right: &Value) -> Option<Value> {
 
 fn intersect_types(left: &Value, right: &Value) -> Option<Value> {
     let (left, right) = (type_names(left), type_names(right));
-    let has = |names: &[&str], wanted: &str| names.contains(&wanted);
+    let has = |names: &[&str], name: &str| names.contains(&name);
     let shared: Vec<Value> = left
         .iter()
         .filter_map(|&name| match name {
@@ -136,7 +136,7 @@ fn intersect_types(left: &Value, right: &Value) -> Option<Value> {
     (!shared.is_empty()).then_some(Value::Array(shared))
 }
 
-/// The type names of a `type` keyword in either of its two forms.
+/// Returns the type names of a `type` keyword, a string or an array.
 pub(super) fn type_names(value: &Value) -> Vec<&str> {
     match value {
         Value::String(name) => vec![name],
@@ -146,13 +146,13 @@ pub(super) fn type_names(value: &Value) -> Vec<&str> {
 }
 
 fn larger(left: &Value, right: &Value) -> Value {
-    let pick_left = smaller_than(right, left).unwrap_or(false);
-    if pick_left { left.clone() } else { right.clone() }
+    let use_left = smaller_than(right, left).unwrap_or(false);
+    if use_left { left.clone() } else { right.clone() }
 }
 
 fn smaller(left: &Value, right: &Value) -> Value {
-    let pick_left = smaller_than(left, right).unwrap_or(false);
-    if pick_left { left.clone() } else { right.clone() }
+    let use_left = smaller_than(left, right).unwrap_or(false);
+    if use_left { left.clone() } else { right.clone() }
 }
 
 #[cfg(test)]
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_is_what_number_and_integer_share() {
+    fn number_and_integer_intersect_to_integer() {
         assert_eq!(
             merged(&json!({"type": ["number", "null"]}), &json!({"type": "integer"})),
             Some(json!({"type": ["integer"]}))
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn enums_keep_what_both_allow() {
+    fn enums_are_intersected() {
         assert_eq!(
             merged(&json!({"enum": ["a", "b", "c"]}), &json!({"enum": ["c", "b"]})),
             Some(json!({"enum": ["b", "c"]}))

@@ -1,13 +1,13 @@
-//! Makes a valid example instance from a JSON Schema of any draft.
+//! Generates a valid example instance from a JSON Schema of any draft.
 //!
-//! A model that sent wrong arguments learns more from one right example than
-//! from a list of rules. An example that is itself wrong would do harm, so each
-//! one is checked with the compiled schema, and none is given if none passes.
+//! A model corrects its arguments more easily with a valid example than with a list of constraints.
+//! An invalid example would mislead it, so the compiled schema validates each one, and the result
+//! is `None` if no candidate is valid.
 //!
-//! The work is split so: [`flat`] merges what must hold together at one node,
-//! [`builder`] offers candidates for it best first, [`fits`] drops those that are
-//! known to be wrong, and the search here tries other [`plan`]s until the real
-//! validator accepts. Nothing depends on time, chance or surroundings.
+//! [`flat_schema`] merges the constraints that apply to one node, [`builder`] offers candidates for
+//! it, best first, [`partial_validator`] drops candidates that are known to be invalid, and the
+//! search in this module tries further [`plan`]s until the real validator accepts. The result
+//! depends only on the schema, not on time, randomness or the environment.
 
 mod array;
 mod assertions;
@@ -16,50 +16,50 @@ mod candidates;
 mod decimal;
 mod ecma;
 mod equality;
-mod fits;
-mod flat;
+mod flat_schema;
 mod format;
 mod matching;
 mod merge;
 mod number;
 mod object;
+mod partial_validator;
 mod pattern;
 mod plan;
 mod refs;
 mod sampling;
 mod string;
-mod verdict;
+mod three_valued;
 
 use std::cell::Cell;
 
 use serde_json::Value;
 
-use builder::{Builder, Spot};
-use fits::Judge;
+use builder::{Builder, Position};
+use partial_validator::PartialValidator;
 use pattern::PatternCache;
-use plan::{Plan, broad_plans};
+use plan::{Plan, base_plans};
 use refs::Refs;
 
-/// How often `accepts` may be asked for one schema.
+/// Maximum number of calls of `accepts` per schema.
 const MAX_CHECKS: usize = 64;
 
-/// How many attempts may be built in all, since many build the same value.
+/// Maximum number of attempts per schema. Many attempts build the same value.
 const MAX_ATTEMPTS: usize = 128;
 
-/// What one attempt may cost, in nodes built and in subschemas judged.
-const NODES_PER_ATTEMPT: usize = 2_000;
-const FUEL_PER_ATTEMPT: usize = 50_000;
+/// Maximum cost of one attempt: built nodes, and evaluated subschemas (fuel).
+const MAX_NODES_PER_ATTEMPT: usize = 2_000;
+const MAX_FUEL_PER_ATTEMPT: usize = 50_000;
 
-/// What all attempts together may cost.
-const NODES_IN_ALL: usize = 4_000;
-const FUEL_IN_ALL: usize = 150_000;
+/// Maximum cost of all attempts together.
+const MAX_TOTAL_NODES: usize = 4_000;
+const MAX_TOTAL_FUEL: usize = 150_000;
 
-/// The longest filler text that is written to satisfy a minimum length.
-const MAX_TEXT: usize = 10_000;
+/// Maximum length of a string that is generated to satisfy `minLength`, in characters.
+const MAX_TEXT_CHARS: usize = 10_000;
 
-/// A value that `schema` allows and `accepts` confirms, or `None` when none was found.
+/// Returns a value that `accepts` confirms to be valid for `schema`, or `None` if none was found.
 ///
-/// `accepts` is the compiled schema's own yes or no; it is asked at most 64 times.
+/// `accepts` validates against the compiled schema. It is called at most 64 times.
 pub(crate) fn generate(schema: &Value, accepts: &dyn Fn(&Value) -> bool) -> Option<Value> {
     let refs = Refs::new(schema);
     let mut search = Search {
@@ -67,15 +67,15 @@ pub(crate) fn generate(schema: &Value, accepts: &dyn Fn(&Value) -> bool) -> Opti
         accepts,
         refs: &refs,
         patterns: PatternCache::default(),
-        refused: Vec::new(),
+        rejected: Vec::new(),
         attempts_left: MAX_ATTEMPTS,
-        nodes_left: NODES_IN_ALL,
-        fuel_left: FUEL_IN_ALL,
+        nodes_left: MAX_TOTAL_NODES,
+        fuel_left: MAX_TOTAL_FUEL,
     };
     search.run()
 }
 
-/// An ECMA-262 pattern in the dialect of `regex-syntax`, without its lookaround.
+/// Translates an ECMA-262 pattern into the syntax of `regex-syntax`, without lookaround.
 pub(crate) fn to_regex_syntax(pattern: &str) -> String {
     ecma::translate(pattern).pattern
 }
@@ -85,8 +85,8 @@ struct Search<'a> {
     accepts: &'a dyn Fn(&Value) -> bool,
     refs: &'a Refs<'a>,
     patterns: PatternCache,
-    /// What `accepts` has refused, so that it is not asked the same twice.
-    refused: Vec<Value>,
+    /// Values that `accepts` has rejected, so that none is validated twice.
+    rejected: Vec<Value>,
     attempts_left: usize,
     nodes_left: usize,
     fuel_left: usize,
@@ -94,21 +94,21 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self) -> Option<Value> {
-        let mut visits = Vec::new();
-        for plan in broad_plans() {
+        let mut visited_by_plan = Vec::new();
+        for plan in base_plans() {
             let (found, visited) = self.attempt(&plan);
             if found.is_some() {
                 return found;
             }
-            visits.push((plan, visited));
+            visited_by_plan.push((plan, visited));
         }
-        // What is wrong in one place only is found by changing one place at a time.
-        for (plan, visited) in &visits {
-            for detour in plan.detours(visited) {
+        // Errors at a single position are corrected by varying one position at a time.
+        for (plan, visited) in &visited_by_plan {
+            for variation in plan.variations(visited) {
                 if self.is_exhausted() {
                     return None;
                 }
-                let (found, _) = self.attempt(&detour);
+                let (found, _) = self.attempt(&variation);
                 if found.is_some() {
                     return found;
                 }
@@ -118,39 +118,40 @@ impl Search<'_> {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.attempts_left == 0 || self.nodes_left == 0 || self.refused.len() >= MAX_CHECKS
+        self.attempts_left == 0 || self.nodes_left == 0 || self.rejected.len() >= MAX_CHECKS
     }
 
-    /// An accepted value made after `plan`, and the places where it could differ.
+    /// Returns a valid value built by `plan`, and the positions that could be varied.
     fn attempt(&mut self, plan: &Plan) -> (Option<Value>, Vec<String>) {
         if self.is_exhausted() {
             return (None, Vec::new());
         }
         self.attempts_left -= 1;
-        let nodes = Cell::new(NODES_PER_ATTEMPT.min(self.nodes_left));
-        let fuel = FUEL_PER_ATTEMPT.min(self.fuel_left);
+        let nodes = Cell::new(MAX_NODES_PER_ATTEMPT.min(self.nodes_left));
+        let fuel = MAX_FUEL_PER_ATTEMPT.min(self.fuel_left);
         let (nodes_before, fuel_before) = (nodes.get(), fuel);
-        let judge = Judge { refs: self.refs, patterns: &self.patterns, fuel: Cell::new(fuel) };
-        let builder = Builder::new(&judge, plan, &nodes);
-        let draft = builder.build(self.schema, Spot::ROOT);
-        // A plan that leads nowhere is not mended by a change in one place.
+        let validator =
+            PartialValidator { refs: self.refs, patterns: &self.patterns, fuel: Cell::new(fuel) };
+        let builder = Builder::new(&validator, plan, &nodes);
+        let draft = builder.build(self.schema, Position::ROOT);
+        // If a plan does not yield a value, varying one position of it does not help.
         let visited = match draft {
             Some(_) => builder.into_visited(),
             None => Vec::new(),
         };
         self.nodes_left = self.nodes_left.saturating_sub(nodes_before - nodes.get());
-        self.fuel_left = self.fuel_left.saturating_sub(fuel_before - judge.fuel.get());
-        (draft.and_then(|draft| self.confirmed(draft)), visited)
+        self.fuel_left = self.fuel_left.saturating_sub(fuel_before - validator.fuel.get());
+        (draft.and_then(|draft| self.validate(draft)), visited)
     }
 
-    fn confirmed(&mut self, draft: Value) -> Option<Value> {
-        if self.refused.contains(&draft) {
+    fn validate(&mut self, draft: Value) -> Option<Value> {
+        if self.rejected.contains(&draft) {
             return None;
         }
         if (self.accepts)(&draft) {
             return Some(draft);
         }
-        self.refused.push(draft);
+        self.rejected.push(draft);
         None
     }
 }

@@ -1,16 +1,16 @@
-//! Picks numbers within bounds and on the grid of `multipleOf`.
+//! Generates numbers within bounds that satisfy `multipleOf`.
 //!
-//! A small natural number reads best, so 1 is tried before the bounds, and
-//! fractions only come when no integer will do.
+//! Small natural numbers are the most readable, so 1 is tried before the bounds, and fractions are
+//! used only if no integer is valid.
 
 use serde_json::{Map, Value};
 
 use super::decimal::{Decimal, greatest_common_divisor, power_of_ten};
 
-/// Fine enough to find a value between two close bounds.
+/// Additional decimal places, to find a value between two close bounds.
 const EXTRA_PLACES: u32 = 2;
 
-/// Candidate numbers, best first, with `variety` further ones behind.
+/// Returns candidates, best first, including `variety` further ones.
 pub(super) fn numbers(keywords: &Map<String, Value>, integer: bool, variety: usize) -> Vec<Value> {
     let mut found = on_grid(keywords, 0, variety);
     if !integer {
@@ -27,7 +27,7 @@ pub(super) fn numbers(keywords: &Map<String, Value>, integer: bool, variety: usi
     distinct
 }
 
-/// The decimal places at which bounds or steps lie, and a finer grid between them.
+/// Returns the decimal places of the bounds and steps, and a finer grid.
 fn fraction_places(keywords: &Map<String, Value>) -> [u32; 2] {
     let coarse = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
         .into_iter()
@@ -39,7 +39,7 @@ fn fraction_places(keywords: &Map<String, Value>) -> [u32; 2] {
     [coarse, coarse + EXTRA_PLACES]
 }
 
-/// Candidates among the multiples of ten to the power of minus `places`.
+/// Returns candidates among the multiples of ten to the power of minus `places`.
 fn on_grid(keywords: &Map<String, Value>, places: u32, variety: usize) -> Vec<Value> {
     let Some(step) = grid_step(keywords, places) else {
         return Vec::new();
@@ -70,7 +70,7 @@ fn in_range(units: i128, low: Option<i128>, high: Option<i128>) -> bool {
     low.is_none_or(|low| low <= units) && high.is_none_or(|high| units <= high)
 }
 
-/// The distance between allowed values, counted at `places`.
+/// Returns the distance between allowed values, in units of `places`.
 fn grid_step(keywords: &Map<String, Value>, places: u32) -> Option<i128> {
     let Some(multiple) = keywords.get("multipleOf") else {
         return Some(1);
@@ -82,7 +82,7 @@ fn grid_step(keywords: &Map<String, Value>, places: u32) -> Option<i128> {
     if step <= 0 {
         return None;
     }
-    // The first common multiple of the step and the grid, counted on the grid.
+    // The least common multiple of the step and the grid, in units of the grid.
     Some(step / greatest_common_divisor(step, unit))
 }
 
@@ -103,7 +103,7 @@ fn upper_bound(keywords: &Map<String, Value>, places: u32) -> Option<i128> {
     }
 }
 
-/// Bounds beyond exact arithmetic, such as `1.7e308`, are as good as none.
+/// Returns a bound. Bounds beyond exact arithmetic, such as `1.7e308`, are ignored.
 fn bound(keywords: &Map<String, Value>, keyword: &str) -> Option<Decimal> {
     keywords.get(keyword).and_then(Decimal::of)
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_preferred_and_bounds_come_next() {
+    fn one_is_preferred_over_the_bounds() {
         for (schema, expected) in [
             (json!({}), json!(1)),
             (json!({"minimum": 0, "maximum": 100}), json!(1)),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_come_when_no_integer_fits() {
+    fn fractions_are_used_if_no_integer_is_valid() {
         for (schema, expected) in [
             (json!({"minimum": 0.1, "maximum": 0.5}), json!(0.1)),
             (json!({"exclusiveMinimum": 0, "exclusiveMaximum": 1}), json!(0.1)),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_range_and_senseless_steps_give_nothing() {
+    fn empty_ranges_and_invalid_steps_yield_nothing() {
         for schema in [
             json!({"minimum": 2, "maximum": 1}),
             json!({"multipleOf": 0}),

@@ -1,39 +1,40 @@
-//! Builds objects: required properties first, others only where they are needed.
+//! Builds objects with the required properties, and with optional ones only if needed.
 
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value, json};
 
-use super::builder::{Builder, Spot};
-use super::candidates::Take;
-use super::flat::Flat;
-use super::string::{PLAIN, count, strings};
+use super::builder::{Builder, Position};
+use super::candidates::CandidateSink;
+use super::flat_schema::FlatSchema;
+use super::string::{DEFAULT_TEXT, count, strings};
 
-/// Deeper down, optional properties would only make an example unreadable.
+/// Maximum depth at which optional properties are added. Deeper ones would make the example
+/// unreadable.
 const MAX_OPTIONAL_DEPTH: usize = 3;
 
-/// More members than this are not worth an example, however many a schema demands.
+/// Maximum value of `minProperties` for which an object is built.
 const MAX_MEMBERS: usize = 256;
 
-/// A dependency can trigger another; each round adds at least one.
+/// Maximum length of a chain of dependencies. Each round adds at least one property.
 const MAX_DEPENDENCY_ROUNDS: usize = 8;
 
-/// Offers objects for `flat`: the leanest, a full one, then ones that differ in a member.
+/// Offers objects for `flat`: the smallest one, a complete one, then variants of a member.
 pub(super) fn offer(
     builder: &Builder<'_>,
-    flat: &Flat,
-    spot: Spot<'_>,
-    take: &mut Take<'_>,
+    flat: &FlatSchema,
+    position: Position<'_>,
+    sink: &mut CandidateSink<'_>,
 ) -> ControlFlow<()> {
     let fills = if builder.plan.all_optional { [true, false] } else { [false, true] };
-    for variant in 0..=spot.variety {
+    for variant in 0..=position.variety {
         for fill in fills {
-            let draft = Draft { builder, spot, variant, members: Map::new() };
+            let draft = Draft { builder, position, variant, members: Map::new() };
             let Some(members) = draft.complete(flat, fill) else {
-                // A required member has no value, and no other draft would give it one.
+                // A required member does not have a value, and other drafts would not change that.
                 return ControlFlow::Continue(());
             };
-            take(Value::Object(members))?;
+            sink(Value::Object(members))?;
         }
     }
     ControlFlow::Continue(())
@@ -41,34 +42,34 @@ pub(super) fn offer(
 
 struct Draft<'b> {
     builder: &'b Builder<'b>,
-    spot: Spot<'b>,
-    /// How many candidates the first member passes over, to tell objects apart.
+    position: Position<'b>,
+    /// Number of candidates that the first member skips, so that objects differ.
     variant: usize,
     members: Map<String, Value>,
 }
 
 impl Draft<'_> {
-    fn complete(mut self, flat: &Flat, fill: bool) -> Option<Map<String, Value>> {
+    fn complete(mut self, flat: &FlatSchema, fill: bool) -> Option<Map<String, Value>> {
         let flat = with_dependencies(flat, self.builder)?;
         let keywords = &flat.keywords;
         for name in names(keywords.get("required")) {
             self.add(keywords, name)?;
         }
-        let most = count(keywords, "maxProperties").unwrap_or(usize::MAX);
-        let least = count(keywords, "minProperties").unwrap_or(0);
-        if least > MAX_MEMBERS {
+        let max = count(keywords, "maxProperties").unwrap_or(usize::MAX);
+        let min = count(keywords, "minProperties").unwrap_or(0);
+        if min > MAX_MEMBERS {
             return None;
         }
-        let wanted = if fill && self.spot.depth < MAX_OPTIONAL_DEPTH { most } else { least };
+        let target = if fill && self.position.depth < MAX_OPTIONAL_DEPTH { max } else { min };
         let optional = keywords.get("properties").and_then(Value::as_object);
         for (name, _) in optional.into_iter().flatten() {
-            if self.members.len() >= wanted {
+            if self.members.len() >= target {
                 break;
             }
             let _ = self.add(keywords, name);
         }
-        for name in spare_names(keywords, self.builder, least) {
-            if self.members.len() >= least {
+        for name in additional_names(keywords, self.builder, min) {
+            if self.members.len() >= min {
                 break;
             }
             let _ = self.add(keywords, &name);
@@ -76,47 +77,47 @@ impl Draft<'_> {
         Some(self.members)
     }
 
-    /// Adds the member `name`; `None` when no value for it was found.
+    /// Adds the member `name`; returns `None` if no value for it was found.
     fn add(&mut self, keywords: &Map<String, Value>, name: &str) -> Option<()> {
         if self.members.contains_key(name) {
             return Some(());
         }
-        let schemas = self.builder.judge.member_schemas(keywords, name);
+        let schemas = self.builder.validator.member_schemas(keywords, name);
         let schema = match schemas.as_slice() {
             [] | [Value::Bool(true)] => json!({ "type": "string" }),
             [only] => (*only).clone(),
             several => json!({ "allOf": several }),
         };
-        let path = format!("{}/{name}", self.spot.path);
-        let mut spot = self.spot.below(&path);
+        let path = format!("{}/{name}", self.position.path);
+        let mut position = self.position.child(&path);
         if self.members.is_empty() {
-            spot.skip = self.variant;
-            spot.variety = self.spot.variety;
+            position.skip = self.variant;
+            position.variety = self.position.variety;
         }
-        let member = self.builder.build(&schema, spot)?;
+        let member = self.builder.build(&schema, position)?;
         self.members.insert(name.to_owned(), member);
         Some(())
     }
 }
 
-/// `flat` with the demands of every dependency that its required names trigger.
-fn with_dependencies(flat: &Flat, builder: &Builder<'_>) -> Option<Flat> {
+/// Merges the constraints of all dependencies that the required names trigger.
+fn with_dependencies(flat: &FlatSchema, builder: &Builder<'_>) -> Option<FlatSchema> {
     let mut merged = flat.clone();
     for _ in 0..MAX_DEPENDENCY_ROUNDS {
         let required: Vec<String> =
             names(merged.keywords.get("required")).map(str::to_owned).collect();
-        let demands: Vec<Value> = ["dependentRequired", "dependentSchemas", "dependencies"]
+        let constraints: Vec<Value> = ["dependentRequired", "dependentSchemas", "dependencies"]
             .into_iter()
             .filter_map(|keyword| merged.keywords.get(keyword).and_then(Value::as_object))
             .flatten()
             .filter(|(trigger, _)| required.contains(trigger))
-            .map(|(_, demand)| match demand {
-                Value::Array(_) => json!({ "required": demand }),
+            .map(|(_, constraint)| match constraint {
+                Value::Array(_) => json!({ "required": constraint }),
                 schema => schema.clone(),
             })
             .collect();
-        for demand in demands {
-            merged = merged.with(&demand, builder.judge.refs)?;
+        for constraint in constraints {
+            merged = merged.with(&constraint, builder.validator.refs)?;
         }
         if names(merged.keywords.get("required")).count() == required.len() {
             break;
@@ -129,34 +130,41 @@ fn names(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Names for members beyond the known properties, where `minProperties` wants more.
-fn spare_names(keywords: &Map<String, Value>, builder: &Builder<'_>, wanted: usize) -> Vec<String> {
-    if wanted == 0 {
+/// Returns names for further members that `minProperties` requires beyond the known properties.
+fn additional_names(
+    keywords: &Map<String, Value>,
+    builder: &Builder<'_>,
+    needed: usize,
+) -> Vec<String> {
+    if needed == 0 {
         return Vec::new();
     }
-    let cache = builder.judge.patterns;
+    let cache = builder.validator.patterns;
     let patterned = keywords
         .get("patternProperties")
         .and_then(Value::as_object)
         .into_iter()
         .flatten()
-        .flat_map(|(pattern, _)| cache.get(pattern).samples(1, wanted));
-    let mut spare: Vec<String> = patterned.collect();
+        .flat_map(|(pattern, _)| cache.get(pattern).samples(1, needed));
+    let mut additional: Vec<String> = patterned.collect();
     if let Some(rule) = keywords.get("propertyNames")
-        && let Some(rule) = Flat::of(rule, builder.judge.refs)
+        && let Some(rule) = FlatSchema::of(rule, builder.validator.refs)
     {
         let listed = rule.keywords.get("enum");
-        spare.extend(names(listed).map(str::to_owned));
-        spare.extend(strings(&rule.keywords, &rule.patterns, cache, wanted));
-        spare.retain(|name| {
+        additional.extend(names(listed).map(str::to_owned));
+        additional.extend(strings(&rule.keywords, &rule.patterns, cache, needed));
+        additional.retain(|name| {
             let name = Value::String(name.clone());
-            keywords.get("propertyNames").is_none_or(|rule| builder.judge.may_fit(rule, &name))
+            keywords
+                .get("propertyNames")
+                .is_none_or(|rule| builder.validator.may_accept(rule, &name))
         });
     } else {
-        spare.push(PLAIN.to_owned());
-        spare.extend((2..=wanted.saturating_add(1)).map(|number| format!("{PLAIN}{number}")));
+        additional.push(DEFAULT_TEXT.to_owned());
+        additional
+            .extend((2..=needed.saturating_add(1)).map(|number| format!("{DEFAULT_TEXT}{number}")));
     }
-    spare
+    additional
 }
 
 #[cfg(test)]
@@ -165,7 +173,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_required_members_are_made_in_the_required_order() {
+    fn only_required_members_are_built_in_the_order_of_required() {
         let schema = json!({
             "type": "object",
             "properties": {"a": {"type": "integer"}, "b": {"type": "boolean"}, "c": {"type": "null"}},
@@ -175,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn required_names_without_a_property_take_the_schema_that_covers_them() {
+    fn required_names_without_a_property_use_the_schema_that_applies() {
         for (schema, expected) in [
             (json!({"required": ["a"]}), json!({"a": "example"})),
             (
@@ -199,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn spare_names_follow_the_rule_for_names() {
+    fn additional_names_satisfy_property_names() {
         let listed = json!({"minProperties": 1, "propertyNames": {"enum": ["only"]}});
         assert_eq!(example_of(&listed), Some(json!({"only": "example"})));
         let patterned = json!({
@@ -211,15 +219,19 @@ mod tests {
     }
 
     #[test]
-    fn triggered_dependencies_are_fulfilled_transitively() {
+    fn triggered_dependencies_are_satisfied_transitively() {
         for keyword in ["dependentRequired", "dependencies"] {
             let schema = json!({
                 "$schema": "http://json-schema.org/draft-07/schema#",
                 "required": ["a"],
                 keyword: {"a": ["b"], "b": ["c"], "x": ["y"]}
             });
-            let made = example_of(&schema).unwrap();
-            assert_eq!(made, json!({"a": "example", "b": "example", "c": "example"}), "{keyword}");
+            let example = example_of(&schema).unwrap();
+            assert_eq!(
+                example,
+                json!({"a": "example", "b": "example", "c": "example"}),
+                "{keyword}"
+            );
         }
     }
 
@@ -234,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forbidden_required_member_gives_nothing() {
+    fn forbidden_required_member_yields_no_example() {
         assert_eq!(
             example_of(&json!({"required": ["a"], "properties": {"a": false}, "type": "object"})),
             None

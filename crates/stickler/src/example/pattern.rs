@@ -1,7 +1,7 @@
-//! Drafts strings that match a `pattern`.
+//! Generates strings that match a `pattern`.
 //!
-//! The parsed expression is walked once and the shortest way through is written
-//! down. Letters and digits are preferred, as an example should be readable.
+//! The parsed expression is traversed once to produce the shortest match. Letters and digits are
+//! preferred, because an example should be readable.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use super::ecma::translate;
 use super::matching::search;
 use super::sampling::{MAX_SAMPLE_BYTES, sample};
 
-/// How many alternatives of `a|b|c` are tried.
-const ALTERNATIVES: usize = 3;
+/// Maximum number of alternatives of `a|b|c` that are tried.
+const MAX_ALTERNATIVES: usize = 3;
 
-/// One `pattern`, ready to be matched and sampled.
+/// A parsed `pattern`.
 pub(super) struct Pattern {
     hir: Option<Hir>,
     lookaheads: Vec<Hir>,
@@ -38,24 +38,24 @@ impl Pattern {
         }
     }
 
-    /// Whether `text` matches; `None` when that cannot be told here.
+    /// Whether `text` matches; `None` if this cannot be decided.
     pub(super) fn is_match(&self, text: &str) -> Option<bool> {
         match search(self.hir.as_ref()?, text) {
-            // What was cut out can only refuse more, so a match settles nothing.
+            // The removed lookaround may reject the text, so a match is not conclusive.
             Some(true) if !self.exact => None,
-            verdict => verdict,
+            result => result,
         }
     }
 
-    /// Up to `count` strings per alternative, of at least `min_length` characters.
-    /// They are drafts: where the pattern holds lookaround they may not match.
+    /// Returns up to `count` strings per alternative, of at least `min_length` characters.
+    /// They may not match if the pattern contains lookaround.
     pub(super) fn samples(&self, min_length: usize, count: usize) -> Vec<String> {
         let Some(hir) = &self.hir else {
             return Vec::new();
         };
         let mut drafts = Vec::new();
         for rotation in 0..count.max(1) {
-            for alternative in 0..ALTERNATIVES {
+            for alternative in 0..MAX_ALTERNATIVES {
                 let shortest = sample(hir, 0, alternative, rotation);
                 let missing = min_length.max(1).saturating_sub(length(shortest.as_ref()));
                 if missing > 0 {
@@ -75,27 +75,27 @@ impl Pattern {
         distinct
     }
 
-    /// Drafts that also hold what the lookaheads ask for, as password rules do.
+    /// Returns drafts that also satisfy the lookaheads, as in password rules.
     fn with_lookaheads(&self, drafts: &[String], min_length: usize) -> Vec<String> {
-        let demanded: String =
+        let required: String =
             self.lookaheads.iter().filter_map(|hir| sample(hir, 0, 0, 0)).collect();
-        if demanded.is_empty() {
+        if required.is_empty() {
             return Vec::new();
         }
-        let joined = drafts.iter().map(|draft| format!("{demanded}{draft}"));
-        [padded(&demanded, min_length)].into_iter().chain(joined).collect()
+        let joined = drafts.iter().map(|draft| format!("{required}{draft}"));
+        [padded(&required, min_length)].into_iter().chain(joined).collect()
     }
 }
 
-/// Parsed patterns by source: one schema asks for the same few again and again.
+/// Cache of parsed patterns by source, because one schema uses the same patterns repeatedly.
 #[derive(Default)]
 pub(super) struct PatternCache(RefCell<BTreeMap<String, Rc<Pattern>>>);
 
 impl PatternCache {
     pub(super) fn get(&self, source: &str) -> Rc<Pattern> {
-        let mut known = self.0.borrow_mut();
+        let mut patterns = self.0.borrow_mut();
         let parse = || Rc::new(Pattern::parse(source));
-        Rc::clone(known.entry(source.to_owned()).or_insert_with(parse))
+        Rc::clone(patterns.entry(source.to_owned()).or_insert_with(parse))
     }
 }
 
@@ -103,7 +103,7 @@ fn length(text: Option<&String>) -> usize {
     text.map_or(0, |text| text.chars().count())
 }
 
-/// A pattern without anchors leaves room around the match.
+/// Appends filler characters, which a pattern without anchors allows.
 fn padded(text: &str, min_length: usize) -> String {
     let missing = min_length.saturating_sub(text.chars().count());
     if missing > MAX_SAMPLE_BYTES {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_readable_match_is_written() {
+    fn shortest_readable_match_is_generated() {
         for (source, expected) in [
             ("^[a-z]{3}$", "aaa"),
             (r"^\d{4}-\d{2}-\d{2}$", "1111-11-11"),
@@ -134,23 +134,23 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_grow_to_the_wanted_length() {
+    fn repetitions_grow_to_the_minimum_length() {
         assert_eq!(first("^x[a-c]*$", 4).as_deref(), Some("xaaa"));
         assert_eq!(first("^[0-9]{2,}-[a-z]{1,3}$", 8).as_deref(), Some("111111-a"));
     }
 
     #[test]
-    fn an_optional_match_is_not_left_empty() {
+    fn optional_match_is_not_empty() {
         assert_eq!(first("^[a-z]*$", 0).as_deref(), Some("a"));
     }
 
     #[test]
-    fn an_unanchored_match_is_padded() {
+    fn unanchored_match_is_padded() {
         assert_eq!(first("[0-9]", 3).as_deref(), Some("1aa"));
     }
 
     #[test]
-    fn what_lookaheads_demand_is_among_the_drafts() {
+    fn lookaheads_are_satisfied_by_a_draft() {
         let pattern = Pattern::parse(r"^(?=.*[A-Z])(?=.*\d).{4,}$");
         assert!(pattern.samples(0, 1).iter().any(|draft| {
             draft.contains(char::is_uppercase) && draft.contains(char::is_numeric)
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn several_different_samples_can_be_had() {
+    fn several_distinct_samples_are_generated() {
         assert!(Pattern::parse("^[a-z]{2}$").samples(0, 30).len() >= 30);
     }
 
     #[test]
-    fn hostile_and_broken_patterns_give_nothing() {
+    fn hostile_and_malformed_patterns_yield_nothing() {
         for source in ["(((a{999}){999}){999}){999}", "(", r"(a)\1", "[]"] {
             assert_eq!(first(source, 0), None, "{source}");
         }

@@ -1,23 +1,24 @@
-//! Finds the subschema that a local `$ref` points to.
+//! Resolves local `$ref`s to subschemas.
 //!
-//! Only the schema at hand is searched: a remote reference has no answer here,
-//! because making an example must never touch the network or the disk.
+//! Only the given schema is searched. Remote references are not resolved, because generating an
+//! example must not access the network or the file system.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Schemas may be built in memory, so the parser's own nesting limit cannot be relied on.
+/// Maximum nesting of a schema that is searched. Schemas may be built in memory, so the limit of
+/// the parser does not apply.
 const MAX_WALK_DEPTH: usize = 128;
 
-/// The keywords whose value is data, where a `$id` member would mean nothing.
+/// Keywords with data as their value, in which `$id` has no meaning.
 const DATA_KEYWORDS: [&str; 5] = ["enum", "const", "default", "examples", "example"];
 
-/// The keywords whose members are named by the author rather than by JSON Schema.
+/// Keywords with members that are named by the author of the schema.
 const NAME_MAPS: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 
-/// The addressable places of one schema document.
+/// The subschemas of a document that references can address.
 pub(super) struct Refs<'a> {
     root: &'a Value,
     named: BTreeMap<String, &'a Value>,
@@ -30,7 +31,7 @@ impl<'a> Refs<'a> {
         Self { root, named }
     }
 
-    /// The subschema that `reference` points to, or `None` when it is not in this document.
+    /// Returns the target of `reference`, or `None` if it is not in this document.
     pub(super) fn resolve(&self, reference: &str) -> Option<&'a Value> {
         if let Some(target) = self.named.get(reference) {
             return Some(target);
@@ -38,7 +39,7 @@ impl<'a> Refs<'a> {
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let document = if base.is_empty() { self.root } else { self.named.get(base)? };
         let pointer = percent_decode(fragment)?;
-        // `Value::pointer` undoes `~0` and `~1`, and refuses what is not a pointer.
+        // `Value::pointer` decodes `~0` and `~1`, and returns `None` for other texts.
         document.pointer(&pointer)
     }
 }
@@ -75,7 +76,7 @@ fn collect_names<'a>(
     }
 }
 
-/// Every reference text by which the subschema with these members can be reached.
+/// Returns all references that address the subschema with these members.
 fn addresses(members: &serde_json::Map<String, Value>) -> Vec<String> {
     let text = |key: &str| members.get(key).and_then(Value::as_str);
     let anchors = ["$anchor", "$dynamicAnchor"]
@@ -112,14 +113,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_pointer_is_percent_decoded_and_unescaped() {
+    fn pointer_is_percent_decoded_and_unescaped() {
         let schema = json!({"$defs": {"a/b~c d": {"type": "null"}}});
         let refs = Refs::new(&schema);
         assert_eq!(refs.resolve("#/$defs/a~1b~0c%20d"), Some(&json!({"type": "null"})));
     }
 
     #[test]
-    fn the_empty_fragment_is_the_root() {
+    fn empty_fragment_is_the_root() {
         let schema = json!({"type": "object"});
         assert_eq!(Refs::new(&schema).resolve("#"), Some(&schema));
     }
@@ -140,19 +141,19 @@ mod tests {
     }
 
     #[test]
-    fn an_id_inside_data_is_no_address() {
+    fn id_inside_data_is_not_an_address() {
         let schema = json!({"default": {"$id": "trap"}});
         assert_eq!(Refs::new(&schema).resolve("trap"), None);
     }
 
     #[test]
-    fn a_property_named_like_a_data_keyword_is_still_searched() {
+    fn property_named_like_a_data_keyword_is_searched() {
         let schema = json!({"properties": {"default": {"$anchor": "here"}}});
         assert!(Refs::new(&schema).resolve("#here").is_some());
     }
 
     #[test]
-    fn broken_references_are_absent() {
+    fn unresolvable_references_yield_none() {
         let schema = json!({});
         let refs = Refs::new(&schema);
         for reference in ["#/nowhere", "#%", "#%zz", "other.json", "#name"] {

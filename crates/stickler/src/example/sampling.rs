@@ -1,17 +1,18 @@
-//! Writes down one way through a parsed pattern.
+//! Generates a string that matches a parsed pattern.
 //!
-//! The shortest way is taken, with readable characters, unless the caller asks
-//! for a longer string or for a different one of the same shape.
+//! The result is the shortest match with readable characters, unless the caller requests a longer
+//! or a different one.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-/// Longer strings are of no use as an example, and nested counters can ask for billions.
+/// Maximum length of a sample. Nested repetitions can require billions of characters.
 pub(super) const MAX_SAMPLE_BYTES: usize = 4096;
 
-/// What an example is made of, best first.
+/// Characters for examples, best first.
 const PREFERRED: &str = "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:/ ";
 
-/// A string that `hir` matches, `extra` characters longer than the shortest where it can be.
+/// Returns a string that `hir` matches, `extra` characters longer than the shortest match if
+/// possible.
 ///
 /// `alternative` picks among `a|b`, `rotation` among the members of classes.
 pub(super) fn sample(
@@ -26,15 +27,15 @@ pub(super) fn sample(
 
 struct Writer {
     text: String,
-    /// How many characters beyond the shortest match are still wanted.
+    /// Remaining number of characters beyond the shortest match.
     extra: usize,
     alternative: usize,
-    /// Which of the many strings of this shape to write, spent class by class.
+    /// Selects the members of classes, as a number that is divided by the size of each class.
     rotation: usize,
 }
 
 impl Writer {
-    /// Appends a match of `hir`; `false` when there is none or it grows too long.
+    /// Appends a match of `hir`; returns `false` if there is none or if it is too long.
     fn write(&mut self, hir: &Hir) -> bool {
         if self.text.len() > MAX_SAMPLE_BYTES {
             return false;
@@ -72,8 +73,8 @@ impl Writer {
         loop {
             let needed = written < repetition.min;
             let allowed = repetition.max.is_none_or(|max| written < max);
-            let wanted = allowed && self.extra > 0;
-            if !needed && !wanted {
+            let requested = allowed && self.extra > 0;
+            if !needed && !requested {
                 return true;
             }
             let before = self.text.len();
@@ -96,7 +97,7 @@ fn preferred_members(class: &Class) -> Vec<char> {
     PREFERRED.chars().filter(|&c| class_contains(class, c)).collect()
 }
 
-/// The first printable member, or failing that the first of all.
+/// Returns the first printable member, or else the first member.
 fn first_member(class: &Class) -> Option<char> {
     let printable = ('!'..='~').find(|&c| class_contains(class, c));
     printable.or_else(|| match class {

@@ -1,16 +1,16 @@
-//! Drafts strings from `format`, `pattern` and the length bounds.
+//! Generates strings from `format`, `pattern` and the length bounds.
 
 use serde_json::{Map, Value};
 
-use super::MAX_TEXT;
+use super::MAX_TEXT_CHARS;
 use super::decimal::Decimal;
 use super::format;
 use super::pattern::PatternCache;
 
-/// What a string says when the schema gives no hint.
-pub(super) const PLAIN: &str = "example";
+/// Text of a string without further constraints.
+pub(super) const DEFAULT_TEXT: &str = "example";
 
-/// Candidate strings, best first, with `variety` further ones behind.
+/// Returns candidates, best first, including `variety` further ones.
 pub(super) fn strings(
     keywords: &Map<String, Value>,
     patterns: &[String],
@@ -19,19 +19,20 @@ pub(super) fn strings(
 ) -> Vec<String> {
     let bounds = Lengths::of(keywords);
     let mut drafts = formatted(keywords, &bounds);
-    let plain: Vec<String> = (0..=variety).filter_map(|number| bounds.plain(number)).collect();
+    let default_text: Vec<String> =
+        (0..=variety).filter_map(|number| bounds.default_text(number)).collect();
     let matches_all = |text: &String| {
         patterns.iter().all(|pattern| cache.get(pattern).is_match(text) == Some(true))
     };
     if drafts.is_empty() {
-        // A word reads better than the shortest match, where the pattern allows words.
-        drafts.extend(plain.iter().filter(|text| matches_all(text)).cloned());
+        // A word is more readable than the shortest match, if the pattern allows it.
+        drafts.extend(default_text.iter().filter(|text| matches_all(text)).cloned());
     }
     for pattern in patterns {
         drafts.extend(cache.get(pattern).samples(bounds.min, variety));
     }
     if format_name(keywords).is_none_or(|name| format::samples(name).is_empty()) {
-        drafts.extend(plain);
+        drafts.extend(default_text);
     }
     drafts.retain(|draft| bounds.allow(draft));
     drafts
@@ -47,7 +48,7 @@ fn formatted(keywords: &Map<String, Value>, bounds: &Lengths) -> Vec<String> {
     };
     format::samples(name)
         .iter()
-        .map(|sample| format::grown(name, sample, bounds.min))
+        .map(|sample| format::extended(name, sample, bounds.min))
         .filter(|sample| bounds.allow(sample))
         .collect()
 }
@@ -69,9 +70,9 @@ impl Lengths {
         (self.min..=self.max).contains(&text.chars().count())
     }
 
-    /// The plain word cut or repeated to length; numbers above 0 give different ones.
-    fn plain(&self, number: usize) -> Option<String> {
-        if self.min > self.max || self.min > MAX_TEXT {
+    /// Returns the default text, truncated or repeated to length. Numbers above 0 add a suffix.
+    fn default_text(&self, number: usize) -> Option<String> {
+        if self.min > self.max || self.min > MAX_TEXT_CHARS {
             return None;
         }
         let suffix = match number {
@@ -79,13 +80,13 @@ impl Lengths {
             _ => (number + 1).to_string(),
         };
         let room = self.max.saturating_sub(suffix.len());
-        let wanted = self.min.saturating_sub(suffix.len()).max(PLAIN.len()).min(room);
-        let word: String = PLAIN.chars().cycle().take(wanted).collect();
+        let length = self.min.saturating_sub(suffix.len()).max(DEFAULT_TEXT.len()).min(room);
+        let word: String = DEFAULT_TEXT.chars().cycle().take(length).collect();
         Some(format!("{word}{suffix}"))
     }
 }
 
-/// A keyword that counts something; whole floats such as `2.0` count too.
+/// Returns the value of a keyword that is a count, including integral floats such as `2.0`.
 pub(super) fn count(keywords: &Map<String, Value>, keyword: &str) -> Option<usize> {
     let value = keywords.get(keyword)?;
     let exact = value.as_u64().and_then(|count| usize::try_from(count).ok());
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_string_is_cut_and_repeated_to_the_bounds() {
+    fn default_text_is_truncated_and_repeated_to_the_bounds() {
         for (schema, expected) in [
             (json!({}), "example"),
             (json!({"maxLength": 3}), "exa"),
@@ -119,30 +120,30 @@ mod tests {
     }
 
     #[test]
-    fn a_format_wins_over_a_plain_word() {
+    fn format_takes_precedence_over_the_default_text() {
         assert_eq!(first(&json!({"format": "date"})).as_deref(), Some("2024-01-15"));
         assert_eq!(first(&json!({"format": "phone"})).as_deref(), Some("example"));
         assert_eq!(first(&json!({"format": "email", "maxLength": 8})).as_deref(), Some("a@b.co"));
     }
 
     #[test]
-    fn a_word_is_used_where_the_pattern_allows_one() {
+    fn default_text_is_used_if_the_pattern_allows_it() {
         assert_eq!(first(&json!({"pattern": "^[a-z]+$"})).as_deref(), Some("example"));
         assert_eq!(first(&json!({"pattern": "^[A-Z]{2}$"})).as_deref(), Some("AA"));
     }
 
     #[test]
-    fn a_pattern_grows_to_the_minimum_length() {
+    fn pattern_match_grows_to_the_minimum_length() {
         assert_eq!(first(&json!({"pattern": "^[0-9]+$", "minLength": 4})).as_deref(), Some("1111"));
     }
 
     #[test]
-    fn contradictory_lengths_give_nothing() {
+    fn contradictory_lengths_yield_nothing() {
         assert_eq!(first(&json!({"minLength": 3, "maxLength": 2})), None);
     }
 
     #[test]
-    fn a_count_may_be_written_as_a_float() {
+    fn count_can_be_a_float() {
         assert_eq!(count(json!({"minItems": 3.0}).as_object().unwrap(), "minItems"), Some(3));
     }
 }

@@ -1,11 +1,11 @@
-//! Shows what the generator promises as a whole: valid or absent, soon, every time.
+//! Tests for the whole generator: results are valid or absent, deterministic, and bounded in cost.
 
 use std::cell::Cell;
 
 use super::{MAX_CHECKS, generate};
 use serde_json::{Map, Value, json};
 
-/// The example for `schema`, confirmed by a real validator that also checks formats.
+/// Returns the example for `schema`, confirmed by a real validator that also checks formats.
 pub(super) fn example_of(schema: &Value) -> Option<Value> {
     let validator = jsonschema::options()
         .should_validate_formats(true)
@@ -15,19 +15,19 @@ pub(super) fn example_of(schema: &Value) -> Option<Value> {
     generate(schema, &|value| validator.is_valid(value))
 }
 
-/// How often `accepts` is asked when it always refuses.
-fn checks_until_given_up(schema: &Value) -> usize {
+/// Returns the number of calls of `accepts` if it always rejects.
+fn checks_until_exhausted(schema: &Value) -> usize {
     let checks = Cell::new(0);
-    let made = generate(schema, &|_| {
+    let example = generate(schema, &|_| {
         checks.set(checks.get() + 1);
         false
     });
-    assert_eq!(made, None);
+    assert_eq!(example, None);
     checks.get()
 }
 
 #[test]
-fn the_same_schema_gives_the_same_example() {
+fn same_schema_yields_the_same_example() {
     let schema = json!({
         "type": "object",
         "properties": {"a": {"type": "array", "items": {"type": "string", "format": "uuid"}}},
@@ -52,7 +52,7 @@ fn all_of_and_references_are_satisfied_together() {
 }
 
 #[test]
-fn draft_04_schemas_are_understood() {
+fn draft_04_schemas_are_supported() {
     let schema = json!({
         "$schema": "http://json-schema.org/draft-04/schema#",
         "type": "object",
@@ -64,7 +64,7 @@ fn draft_04_schemas_are_understood() {
 }
 
 #[test]
-fn a_recursive_branch_gives_way_to_one_that_ends() {
+fn terminating_branch_is_preferred_over_a_recursive_one() {
     let schema = json!({
         "$defs": {"expression": {"oneOf": [
             {"type": "object", "properties": {"left": {"$ref": "#/$defs/expression"}}, "required": ["left"]},
@@ -77,31 +77,31 @@ fn a_recursive_branch_gives_way_to_one_that_ends() {
 }
 
 #[test]
-fn a_rule_that_only_the_validator_knows_is_met_by_other_attempts() {
+fn further_attempts_satisfy_rules_of_the_validator() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": [1, 2, 3]}}, "required": ["b"]});
-    let made = generate(&schema, &|value| value["b"] == json!(3));
-    assert_eq!(made, Some(json!({"b": 3})));
-    let made = generate(&schema, &|value| value.get("a").is_some());
-    assert_eq!(made, Some(json!({"b": 1, "a": 1})));
+    let example = generate(&schema, &|value| value["b"] == json!(3));
+    assert_eq!(example, Some(json!({"b": 3})));
+    let example = generate(&schema, &|value| value.get("a").is_some());
+    assert_eq!(example, Some(json!({"b": 1, "a": 1})));
 }
 
 #[test]
-fn what_the_validator_refuses_is_never_given() {
+fn rejected_value_is_never_returned() {
     assert_eq!(generate(&json!({"type": "string"}), &|_| false), None);
     assert_eq!(generate(&json!(false), &|_| true), None);
 }
 
 #[test]
-fn the_validator_is_asked_a_bounded_number_of_times() {
+fn number_of_validator_calls_is_bounded() {
     let names: Vec<String> = (0..30).map(|number| format!("p{number}")).collect();
     let properties: Map<String, Value> =
         names.iter().map(|name| (name.clone(), json!({"enum": [1, 2, 3, 4]}))).collect();
     let schema = json!({"type": "object", "properties": properties, "required": names});
-    assert_eq!(checks_until_given_up(&schema), MAX_CHECKS);
+    assert_eq!(checks_until_exhausted(&schema), MAX_CHECKS);
 }
 
 #[test]
-fn explosive_and_endless_schemas_end() {
+fn explosive_and_recursive_schemas_terminate() {
     let mut doubling = Map::new();
     for level in 0..40 {
         let below = json!({"$ref": format!("#/$defs/l{}", level + 1)});
@@ -121,7 +121,7 @@ fn explosive_and_endless_schemas_end() {
         json!({"type": "string", "pattern": "^(a{1000}){1000}$"}),
         json!({"type": "object", "minProperties": 4_000_000_000_u64}),
     ] {
-        assert!(checks_until_given_up(&schema) <= MAX_CHECKS);
+        assert!(checks_until_exhausted(&schema) <= MAX_CHECKS);
     }
 }
 
@@ -133,13 +133,13 @@ fn deep_nesting_does_not_overflow_the_stack() {
         applicators = json!({"allOf": [{"anyOf": [applicators]}]});
         members = json!({"type": "object", "properties": {"a": members}, "required": ["a"]});
     }
-    assert!(checks_until_given_up(&applicators) <= MAX_CHECKS);
-    assert!(checks_until_given_up(&members) <= MAX_CHECKS);
+    assert!(checks_until_exhausted(&applicators) <= MAX_CHECKS);
+    assert!(checks_until_exhausted(&members) <= MAX_CHECKS);
 }
 
 #[test]
 fn malformed_keywords_do_not_panic() {
-    let oddities = [
+    let malformed = [
         json!(null),
         json!(true),
         json!(-1),
@@ -191,11 +191,11 @@ fn malformed_keywords_do_not_panic() {
         "minProperties",
     ];
     for (first, keyword) in keywords.into_iter().enumerate() {
-        for (second, oddity) in oddities.iter().enumerate() {
+        for (second, value) in malformed.iter().enumerate() {
             let other = keywords[(first + second + 1) % keywords.len()];
             for kind in ["object", "array", "string", "number"] {
-                let schema = json!({"type": kind, other: oddity, keyword: oddity});
-                checks_until_given_up(&schema);
+                let schema = json!({"type": kind, other: value, keyword: value});
+                checks_until_exhausted(&schema);
             }
         }
     }

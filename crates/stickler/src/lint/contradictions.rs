@@ -1,9 +1,9 @@
-//! Rules that no value can satisfy.
+//! Reports constraints that no value can satisfy.
 
 use serde_json::Value;
 
-use super::places::Place;
 use super::report::Findings;
+use super::subschemas::Subschema;
 use crate::arguments::literal;
 use crate::rules::{Severity, tools};
 
@@ -20,47 +20,49 @@ const PAIRS: [(&str, &str); 9] = [
     ("minContains", "maxItems"),
 ];
 
-pub(super) fn check(places: &[Place<'_>], findings: &mut Findings) {
-    for place in places.iter().filter(|place| place.is_asserted) {
-        for problem in [bounds(place), values(place)].into_iter().flatten() {
-            // Nobody can call a tool that requires such a value.
-            let is_fatal = place.is_required && place.pointer.starts_with("/inputSchema");
+pub(super) fn check(subschemas: &[Subschema<'_>], findings: &mut Findings) {
+    for subschema in subschemas.iter().filter(|subschema| subschema.is_asserted) {
+        for problem in [bounds(subschema), values(subschema)].into_iter().flatten() {
+            // A tool that requires this value cannot be called.
+            let is_fatal = subschema.is_required && subschema.pointer.starts_with("/inputSchema");
             let severity = if is_fatal { Severity::Error } else { Severity::Warning };
-            findings.add(&tools::UNSATISFIABLE, place.pointer.clone(), problem).severity(severity);
+            findings
+                .add(&tools::UNSATISFIABLE, subschema.pointer.clone(), problem)
+                .severity(severity);
         }
     }
 }
 
-fn bounds(place: &Place<'_>) -> Option<String> {
+fn bounds(subschema: &Subschema<'_>) -> Option<String> {
     PAIRS.iter().find_map(|(lower, upper)| {
-        let (low, high) = (place.get(lower)?.as_f64()?, place.get(upper)?.as_f64()?);
+        let (low, high) = (subschema.get(lower)?.as_f64()?, subschema.get(upper)?.as_f64()?);
         let excludes = lower.starts_with("exclusive") || upper.starts_with("exclusive");
         (low > high || (excludes && low >= high))
             .then(|| format!("`{lower}` {low} and `{upper}` {high} exclude each other"))
     })
 }
 
-fn values(place: &Place<'_>) -> Option<String> {
-    if place.get("type").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-        return Some("its list of types is empty".to_owned());
+fn values(subschema: &Subschema<'_>) -> Option<String> {
+    if subschema.get("type").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        return Some("`type` is an empty list".to_owned());
     }
-    let constant = place.get("const");
-    let listed = place.get("enum").and_then(Value::as_array);
+    let constant = subschema.get("const");
+    let listed = subschema.get("enum").and_then(Value::as_array);
     if listed.is_some_and(Vec::is_empty) {
-        return Some("its `enum` is empty".to_owned());
+        return Some("`enum` is empty".to_owned());
     }
-    place.get("type")?;
-    let is_wanted = |value: &Value| kinds(value).iter().any(|kind| place.has_type(kind));
-    if let Some(constant) = constant.filter(|constant| !is_wanted(constant)) {
-        return Some(format!("its `const` {} is not of its type", literal(constant)));
+    subschema.get("type")?;
+    let has_allowed_type = |value: &Value| types(value).iter().any(|name| subschema.has_type(name));
+    if let Some(constant) = constant.filter(|constant| !has_allowed_type(constant)) {
+        return Some(format!("the `const` {} does not have the required type", literal(constant)));
     }
     listed
-        .filter(|values| !values.iter().any(is_wanted))
-        .map(|_| "no value of its `enum` is of its type".to_owned())
+        .filter(|values| !values.iter().any(has_allowed_type))
+        .map(|_| "no value of the `enum` has the required type".to_owned())
 }
 
-/// The types that a value has.
-fn kinds(value: &Value) -> &'static [&'static str] {
+/// Returns the JSON Schema types of a value.
+fn types(value: &Value) -> &'static [&'static str] {
     match value {
         Value::Null => &["null"],
         Value::Bool(_) => &["boolean"],
@@ -76,7 +78,7 @@ fn kinds(value: &Value) -> &'static [&'static str] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{found, with_parameter};
+    use super::super::testing::{tool_findings, with_parameter};
     use serde_json::{Value, json};
 
     fn severities(parameter: Value, is_required: bool) -> Vec<String> {
@@ -84,12 +86,12 @@ mod tests {
         if !is_required {
             tool["inputSchema"]["required"] = json!([]);
         }
-        let found = found(tool).into_iter().filter(|(rule, ..)| *rule == "unsatisfiable");
+        let found = tool_findings(tool).into_iter().filter(|(rule, ..)| *rule == "unsatisfiable");
         found.map(|(_, severity, path)| format!("{severity} {path}")).collect()
     }
 
     #[test]
-    fn what_nothing_can_satisfy() {
+    fn unsatisfiable_constraints_are_reported() {
         for bad in [
             json!({ "type": "integer", "minimum": 5, "maximum": 4 }),
             json!({ "type": "number", "exclusiveMinimum": 5, "maximum": 5 }),
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_can_satisfy() {
+    fn satisfiable_constraints_are_accepted() {
         for good in [
             json!({ "type": "integer", "minimum": 5, "maximum": 5 }),
             json!({ "type": "number", "enum": [1, null] }),

@@ -1,4 +1,4 @@
-//! What definitions cost the model that gets them.
+//! Estimates the tokens that tool definitions cost a model.
 
 use serde_json::json;
 
@@ -7,22 +7,22 @@ use super::subject::Subject;
 use crate::render::estimate_tokens;
 use crate::rules::tools;
 
-/// One tool that takes more is worth a word.
-const MUCH: usize = 2_500;
+/// Estimated tokens above which a tool is reported.
+const TOOL_TOKEN_THRESHOLD: usize = 2_500;
 
-/// A list that takes more is worth a word.
-const MUCH_IN_ALL: usize = 20_000;
+/// Estimated tokens above which a list is reported.
+const LIST_TOKEN_THRESHOLD: usize = 20_000;
 
-/// The tokens of what a model gets to see of a tool.
+/// Returns the estimated tokens of the parts of a tool that a model receives.
 pub(super) fn check(subject: &Subject, findings: &mut Findings) -> usize {
-    let seen = json!({
+    let prompt = json!({
         "name": subject.definition.name,
         "description": subject.definition.description,
         "input_schema": subject.input(),
     });
-    let tokens = estimate_tokens(&seen.to_string());
-    if tokens > MUCH {
-        let message = format!("its definition takes about {tokens} tokens");
+    let tokens = estimate_tokens(&prompt.to_string());
+    if tokens > TOOL_TOKEN_THRESHOLD {
+        let message = format!("the definition costs about {tokens} tokens");
         findings.add(&tools::TOKEN_COST, "", message);
     }
     tokens
@@ -30,26 +30,26 @@ pub(super) fn check(subject: &Subject, findings: &mut Findings) -> usize {
 
 pub(super) fn check_list(tools: &[ToolSummary], findings: &mut Findings) {
     let total: usize = tools.iter().map(|tool| tool.tokens).sum();
-    if total > MUCH_IN_ALL {
-        let message = format!("the list takes about {total} tokens");
+    if total > LIST_TOKEN_THRESHOLD {
+        let message = format!("the list costs about {total} tokens");
         findings.add(&tools::TOKEN_COST, "", message);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings, found, one, with_parameter};
+    use super::super::testing::{list_findings, single, tool_findings, with_parameter};
     use serde_json::{Value, json};
 
     #[test]
-    fn one_long_tool() {
+    fn long_tool_definition_is_reported() {
         let tool =
             with_parameter(json!({ "type": "string", "description": "word ".repeat(3_000) }));
-        assert_eq!(found(tool), one("token-cost", "note", ""));
+        assert_eq!(tool_findings(tool), single("token-cost", "note", ""));
     }
 
     #[test]
-    fn a_long_list() {
+    fn long_list_is_reported() {
         let tools: Value = (0..100)
             .map(|index| {
                 let mut tool =
@@ -58,7 +58,7 @@ mod tests {
                 tool
             })
             .collect();
-        let found = findings(&tools);
+        let found = list_findings(&tools);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].rule.id, found[0].index), ("token-cost", None));
     }

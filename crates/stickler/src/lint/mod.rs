@@ -1,11 +1,10 @@
-//! Tool definitions, examined: what is wrong with them, what is missing, what will trouble clients
-//! and models.
+//! Linter for tool definitions: mistakes, omissions, and problems for clients and models.
 //!
-//! What the protocol's own definition of a tool has against an entry is asked of the caller, because
-//! that definition depends on the revision: `stickler_protocol::lint::lint` gives the answer.
+//! The caller passes the validation against the protocol's definition of a tool, because that
+//! definition depends on the revision. `stickler_protocol::lint::lint` does so.
 //!
-//! One file a family of rules. A finding is an error only where the protocol or JSON Schema forbids
-//! something or where a tool cannot be used; everything else is advice.
+//! Each group of rules has one file. A finding is an error only if the protocol or JSON Schema
+//! forbids the definition or if the tool cannot be used; everything else is advice.
 
 mod clients;
 mod contradictions;
@@ -17,10 +16,10 @@ mod keywords;
 mod names;
 mod parameters;
 mod patterns;
-mod places;
 mod report;
 mod schemas;
 mod subject;
+mod subschemas;
 #[cfg(test)]
 mod testing;
 
@@ -34,18 +33,18 @@ use crate::tape::{Node, TapeBuffer};
 use report::Findings;
 use subject::Subject;
 
-/// How a list is examined.
+/// Options of the linter.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LintOptions {
-    /// The revision that the server speaks, where it is known: it decides what is forbidden.
+    /// The revision of the server, if known. It determines what is forbidden.
     pub revision: Option<Revision>,
-    /// How much is too much.
+    /// Limits for schemas and lists.
     pub limits: Limits,
 }
 
 impl LintOptions {
-    /// For a server that speaks a revision.
+    /// Sets the revision of the server.
     #[must_use]
     pub fn with_revision(mut self, revision: Option<Revision>) -> Self {
         self.revision = revision;
@@ -53,11 +52,11 @@ impl LintOptions {
     }
 }
 
-/// What the protocol's definition of a tool has against an entry of the list, with paths from the
-/// entry on.
-pub type Shape<'s> = dyn Fn(Node<'_>) -> Vec<ValidationError> + 's;
+/// Validates an entry of the list against the protocol's definition of a tool. The paths of the errors
+/// are relative to the entry.
+pub type ProtocolErrors<'s> = dyn Fn(Node<'_>) -> Vec<ValidationError> + 's;
 
-/// Examines a `tools/list` result, a JSON-RPC response with one, or an array of tools.
+/// Lints a `tools/list` result, a JSON-RPC response that contains one, or an array of tools.
 ///
 /// ```
 /// use stickler::lint::{LintOptions, lint_with};
@@ -71,40 +70,40 @@ pub type Shape<'s> = dyn Fn(Node<'_>) -> Vec<ValidationError> + 's;
 pub fn lint_with(
     list: &[u8],
     options: &LintOptions,
-    shape: &Shape<'_>,
+    protocol_errors: &ProtocolErrors<'_>,
 ) -> Result<LintReport, ToolListError> {
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(list, LIST_DEPTH).map_err(ToolListError::Syntax)?;
     let entries = ToolList::entries(tape.root()).ok_or(ToolListError::NoTools)?;
     let mut findings = Findings::default();
     let mut tools = Vec::new();
-    let mut known = names::Known::default();
+    let mut seen_names = names::SeenNames::default();
     for (index, entry) in entries.elements().enumerate().take(options.limits.tools_per_server) {
         let Some(subject) = Subject::read(index, entry, &options.limits) else {
-            definition::nameless(index, &mut findings);
+            definition::report_unnamed(index, &mut findings);
             continue;
         };
-        findings.begin(index, &subject.definition.name);
-        definition::check(&subject, entry, options.revision, shape, &mut findings);
-        known.check(&subject, &mut findings);
+        findings.begin_tool(index, &subject.definition.name);
+        definition::check(&subject, entry, options.revision, protocol_errors, &mut findings);
+        seen_names.check(&subject, &mut findings);
         schemas::check(&subject, &options.limits, &mut findings);
         let example = examples::check(&subject, &options.limits, &mut findings);
         for (base, schema) in subject.schemas() {
-            let places = places::of(schema, base);
-            keywords::check(&places, &mut findings);
-            contradictions::check(&places, &mut findings);
-            patterns::check(&places, &options.limits, &mut findings);
+            let subschemas = subschemas::collect(schema, base);
+            keywords::check(&subschemas, &mut findings);
+            contradictions::check(&subschemas, &mut findings);
+            patterns::check(&subschemas, &options.limits, &mut findings);
         }
         if let Some(schema) = subject.input() {
-            let places = places::of(schema, "/inputSchema");
-            parameters::check(&places, &mut findings);
-            headers::check(&places, &mut findings);
-            clients::check(&subject, &places, &mut findings);
+            let subschemas = subschemas::collect(schema, "/inputSchema");
+            parameters::check(&subschemas, &mut findings);
+            headers::check(&subschemas, &mut findings);
+            clients::check(&subject, &subschemas, &mut findings);
         }
         let tokens = cost::check(&subject, &mut findings);
         tools.push(subject.summary(example, tokens));
     }
-    findings.end();
+    findings.end_tool();
     cost::check_list(&tools, &mut findings);
     clients::check_list(&tools, &mut findings);
     Ok(LintReport { tools, findings: findings.list })

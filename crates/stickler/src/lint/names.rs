@@ -1,4 +1,4 @@
-//! Tool names.
+//! Checks tool names against the recommendation of the protocol, and for duplicates.
 
 use std::collections::HashMap;
 
@@ -7,25 +7,25 @@ use super::subject::Subject;
 use crate::arguments::cut;
 use crate::rules::{Severity, tools};
 
-/// The longest name that the protocol recommends.
-const LONGEST: usize = 128;
+/// Maximum length of a name that the protocol recommends, in characters.
+const MAX_NAME_CHARS: usize = 128;
 
-/// Names that were seen, each with its place in the list.
+/// Names of the tools that were linted so far, with their index in the list.
 #[derive(Default)]
-pub(super) struct Known(HashMap<String, usize>);
+pub(super) struct SeenNames(HashMap<String, usize>);
 
-impl Known {
+impl SeenNames {
     pub(super) fn check(&mut self, subject: &Subject, findings: &mut Findings) {
         let name = &subject.definition.name;
         if let Some(problem) = problem(name) {
-            let message = format!("the name `{}` {problem}", cut(name, LONGEST));
+            let message = format!("the name `{}` {problem}", cut(name, MAX_NAME_CHARS));
             let finding = findings.add(&tools::TOOL_NAME, "/name", message);
             if name.is_empty() {
                 finding.severity(Severity::Error);
             }
         }
         if let Some(first) = self.0.get(name) {
-            let message = format!("`{name}` is also the name of tool number {}", first + 1);
+            let message = format!("tool number {} has the same name, `{name}`", first + 1);
             findings.add(&tools::DUPLICATE_TOOL, "/name", message);
         } else {
             self.0.insert(name.clone(), subject.index);
@@ -33,43 +33,43 @@ impl Known {
     }
 }
 
-/// What the protocol has against a name, since 2025-11-25.
+/// Returns how a name deviates from the recommendation of 2025-11-25.
 pub(super) fn problem(name: &str) -> Option<String> {
     let length = name.chars().count();
     if name.is_empty() {
         return Some("is empty".to_owned());
     }
-    if length > LONGEST {
-        return Some(format!("has {length} characters; there should be at most {LONGEST}"));
+    if length > MAX_NAME_CHARS {
+        return Some(format!("has {length} characters; at most {MAX_NAME_CHARS} are recommended"));
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let odd = name.chars().find(|c| !allowed(*c))?;
-    Some(format!("has the character `{}` in it", odd.escape_debug()))
+    let disallowed = name.chars().find(|c| !allowed(*c))?;
+    Some(format!("contains the character `{}`", disallowed.escape_debug()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings, found, one, with_parameter};
+    use super::super::testing::{list_findings, single, tool_findings, with_parameter};
     use serde_json::json;
 
     #[test]
-    fn names_beyond_the_recommendation() {
+    fn names_outside_the_recommendation_are_reported() {
         for name in ["read file", "größe", "a,b", &"x".repeat(129)] {
             let mut tool = with_parameter(json!({ "type": "string" }));
             tool["name"] = name.into();
-            assert_eq!(found(tool), one("tool-name", "warning", "/name"), "{name}");
+            assert_eq!(tool_findings(tool), single("tool-name", "warning", "/name"), "{name}");
         }
         let mut tool = with_parameter(json!({ "type": "string" }));
         tool["name"] = "".into();
-        assert_eq!(found(tool), one("tool-name", "error", "/name"));
+        assert_eq!(tool_findings(tool), single("tool-name", "error", "/name"));
     }
 
     #[test]
-    fn a_name_given_twice() {
+    fn duplicate_names_are_reported() {
         let tool = with_parameter(json!({ "type": "string" }));
         let mut other = tool.clone();
         other["name"] = "Tool".into();
-        let found = findings(&json!([tool, other, tool]));
+        let found = list_findings(&json!([tool, other, tool]));
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].rule.id, found[0].index), ("duplicate-tool", Some(2)));
     }

@@ -1,14 +1,14 @@
-//! What a model has to know about parameters.
+//! Checks that parameters have the type and description that a model needs.
 
 use serde_json::Value;
 
-use super::places::{Place, Role};
 use super::report::Findings;
+use super::subschemas::{Role, Subschema};
 use crate::rules::{Severity, tools};
 use crate::suggest::nearest;
 
-/// Keywords that say what kind of value is wanted.
-const TELLING: [&str; 11] = [
+/// Keywords that restrict the type of a value.
+const TYPE_KEYWORDS: [&str; 11] = [
     "type",
     "enum",
     "const",
@@ -22,11 +22,12 @@ const TELLING: [&str; 11] = [
     "if",
 ];
 
-/// Keywords that say what becomes of fields that are not listed.
-const CLOSING: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "patternProperties"];
+/// Keywords that define whether unlisted fields are allowed.
+const UNLISTED_FIELD_KEYWORDS: [&str; 3] =
+    ["additionalProperties", "unevaluatedProperties", "patternProperties"];
 
-/// Keywords by which others have a say about the same value.
-const JOINING: [&str; 9] = [
+/// Keywords that apply other schemas to the same value.
+const IN_PLACE_KEYWORDS: [&str; 9] = [
     "$ref",
     "$dynamicRef",
     "$recursiveRef",
@@ -38,61 +39,68 @@ const JOINING: [&str; 9] = [
     "dependencies",
 ];
 
-pub(super) fn check(places: &[Place<'_>], findings: &mut Findings) {
-    for place in places.iter().filter(|place| place.is_asserted && !place.is_conditional) {
-        if let Role::Parameter(name) = place.role {
-            parameter(place, name, findings);
+pub(super) fn check(subschemas: &[Subschema<'_>], findings: &mut Findings) {
+    for subschema in
+        subschemas.iter().filter(|subschema| subschema.is_asserted && !subschema.is_conditional)
+    {
+        if let Role::Parameter(name) = subschema.role {
+            parameter(subschema, name, findings);
         }
-        let listed = place.get("properties").and_then(Value::as_object);
-        if listed.is_some_and(|listed| !listed.is_empty()) && !place.has(&CLOSING) {
-            let message = "it lists properties and does not say whether others are allowed";
-            findings.add(&tools::OPEN_OBJECT, place.pointer.clone(), message);
+        let listed = subschema.get("properties").and_then(Value::as_object);
+        if listed.is_some_and(|listed| !listed.is_empty())
+            && !subschema.has(&UNLISTED_FIELD_KEYWORDS)
+        {
+            let message =
+                "the object does not define whether fields outside `properties` are allowed";
+            findings.add(&tools::OPEN_OBJECT, subschema.pointer.clone(), message);
         }
-        if !place.has(&JOINING) {
-            required(place, findings);
+        if !subschema.has(&IN_PLACE_KEYWORDS) {
+            required(subschema, findings);
         }
     }
 }
 
-fn parameter(place: &Place<'_>, name: &str, findings: &mut Findings) {
-    // `false` stands for a field that must not be there.
-    if place.schema == &Value::Bool(false) {
+fn parameter(subschema: &Subschema<'_>, name: &str, findings: &mut Findings) {
+    // `false` forbids the field.
+    if subschema.schema == &Value::Bool(false) {
         return;
     }
-    let text = |keyword: &str| place.get(keyword).and_then(Value::as_str).unwrap_or_default();
+    let text = |keyword: &str| subschema.get(keyword).and_then(Value::as_str).unwrap_or_default();
     let is_described = !text("description").trim().is_empty();
-    // A constant speaks for itself, and what is referred to may be described there.
-    if !is_described && !place.has(&["const", "$ref"]) {
-        let message = format!("the parameter `{name}` has no description");
-        findings.add(&tools::UNDESCRIBED_PARAMETER, place.pointer.clone(), message);
+    // A constant needs no description, and a referenced schema may contain one.
+    if !is_described && !subschema.has(&["const", "$ref"]) {
+        let message = format!("the parameter `{name}` does not have a description");
+        findings.add(&tools::UNDESCRIBED_PARAMETER, subschema.pointer.clone(), message);
     }
-    if !place.has(&TELLING) {
-        let message = format!("the parameter `{name}` has no type");
-        let finding = findings.add(&tools::UNTYPED_PARAMETER, place.pointer.clone(), message);
-        if place.has(&["properties", "additionalProperties"]) {
+    if !subschema.has(&TYPE_KEYWORDS) {
+        let message = format!("the parameter `{name}` does not have a type");
+        let finding = findings.add(&tools::UNTYPED_PARAMETER, subschema.pointer.clone(), message);
+        if subschema.has(&["properties", "additionalProperties"]) {
             finding.fix("Write `\"type\": \"object\"`.");
-        } else if place.has(&["items"]) {
+        } else if subschema.has(&["items"]) {
             finding.fix("Write `\"type\": \"array\"`.");
         }
     }
 }
 
-fn required(place: &Place<'_>, findings: &mut Findings) {
-    let Some(Value::Array(required)) = place.get("required") else { return };
-    let Some(Value::Object(listed)) = place.get("properties") else { return };
-    if place.has(&["patternProperties"]) {
+fn required(subschema: &Subschema<'_>, findings: &mut Findings) {
+    let Some(Value::Array(required)) = subschema.get("required") else { return };
+    let Some(Value::Object(listed)) = subschema.get("properties") else { return };
+    if subschema.has(&["patternProperties"]) {
         return;
     }
     for (index, name) in required.iter().enumerate() {
         let Some(name) = name.as_str().filter(|name| !listed.contains_key(*name)) else { continue };
-        let path = format!("{}/required/{index}", place.pointer);
+        let path = format!("{}/required/{index}", subschema.pointer);
         let candidates = nearest(name, listed.keys().map(String::as_str), 3);
-        let meant = candidates
+        let hint = candidates
             .first()
             .map_or_else(String::new, |candidate| format!("; did you mean `{}`?", candidate.name));
-        let message = format!("`{name}` is required, but `properties` does not list it{meant}");
+        let message = format!("`{name}` is required, but `properties` does not list it{hint}");
         let finding = findings.add(&tools::REQUIRED_NOT_LISTED, path, message);
-        if place.is_required && place.get("additionalProperties") == Some(&Value::Bool(false)) {
+        if subschema.is_required
+            && subschema.get("additionalProperties") == Some(&Value::Bool(false))
+        {
             finding.severity(Severity::Error);
         }
     }
@@ -100,59 +108,62 @@ fn required(place: &Place<'_>, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings, found, one, tool, with_parameter};
+    use super::super::testing::{list_findings, single, tool, tool_findings, with_parameter};
     use serde_json::json;
 
     const PARAMETER: &str = "/inputSchema/properties/a";
 
     #[test]
-    fn descriptions() {
+    fn undescribed_parameters_are_reported() {
         let bare = json!({ "type": "string", "description": " " });
-        assert_eq!(found(with_parameter(bare)), one("undescribed-parameter", "note", PARAMETER));
+        assert_eq!(
+            tool_findings(with_parameter(bare)),
+            single("undescribed-parameter", "note", PARAMETER)
+        );
         let constant = json!({ "const": 1, "description": "" });
-        assert_eq!(found(with_parameter(constant)), []);
+        assert_eq!(tool_findings(with_parameter(constant)), []);
     }
 
     #[test]
-    fn types() {
+    fn untyped_parameters_are_reported() {
         for untyped in [json!({}), json!({ "format": "date" }), json!({ "minimum": 3 })] {
-            let found = found(with_parameter(untyped));
-            assert_eq!(found, one("untyped-parameter", "warning", PARAMETER));
+            let found = tool_findings(with_parameter(untyped));
+            assert_eq!(found, single("untyped-parameter", "warning", PARAMETER));
         }
         let choice = json!({ "anyOf": [{ "type": "string" }, { "type": "null" }] });
-        assert_eq!(found(with_parameter(choice)), []);
+        assert_eq!(tool_findings(with_parameter(choice)), []);
     }
 
     #[test]
-    fn open_objects() {
+    fn open_objects_are_reported() {
         let mut open = with_parameter(json!({ "type": "string" }));
         open["inputSchema"].as_object_mut().unwrap().remove("additionalProperties");
-        assert_eq!(found(open), one("open-object", "note", "/inputSchema"));
+        assert_eq!(tool_findings(open), single("open-object", "note", "/inputSchema"));
         let inner = json!({
             "type": "object", "properties": { "b": { "type": "string", "description": "b" } },
         });
-        assert_eq!(found(with_parameter(inner)), one("open-object", "note", PARAMETER));
+        assert_eq!(tool_findings(with_parameter(inner)), single("open-object", "note", PARAMETER));
     }
 
     #[test]
-    fn required_fields_that_are_not_listed() {
+    fn required_fields_missing_from_properties_are_reported() {
         let mut missing = with_parameter(json!({ "type": "string" }));
         missing["inputSchema"]["required"] = json!(["a", "aa_name"]);
-        let found_here = found(missing.clone());
-        let expected = one("required-not-listed", "error", "/inputSchema/required/1");
-        assert!(found_here.contains(&expected[0]), "{found_here:?}");
+        let findings = tool_findings(missing.clone());
+        let expected = single("required-not-listed", "error", "/inputSchema/required/1");
+        assert!(findings.contains(&expected[0]), "{findings:?}");
         missing["inputSchema"]["additionalProperties"] = true.into();
-        let expected = one("required-not-listed", "warning", "/inputSchema/required/1");
-        assert_eq!(found(missing), expected);
+        let expected = single("required-not-listed", "warning", "/inputSchema/required/1");
+        assert_eq!(tool_findings(missing), expected);
         let misspelt = tool(&json!({
             "type": "object", "required": ["pth"], "additionalProperties": true,
             "properties": { "path": { "type": "string", "description": "p" } },
         }));
-        assert!(findings(&json!([misspelt]))[0].message.ends_with("did you mean `path`?"));
+        assert!(list_findings(&json!([misspelt]))[0].message.ends_with("did you mean `path`?"));
     }
 
     #[test]
-    fn branches_may_require_what_the_whole_lists() {
+    fn branches_may_require_fields_of_the_parent() {
         let tool = tool(&json!({
             "type": "object", "additionalProperties": false,
             "properties": { "x": {
@@ -161,6 +172,6 @@ mod tests {
                 "anyOf": [{ "required": ["b"], "properties": { "c": {} } }],
             } },
         }));
-        assert_eq!(found(tool), []);
+        assert_eq!(tool_findings(tool), []);
     }
 }

@@ -1,78 +1,78 @@
-//! What comes of examining a list.
+//! Report of the linter: a summary of each tool, and the findings.
 
 use crate::rules::{Rule, Severity};
 
-/// A list of tools, examined.
+/// The result of linting a tool list.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LintReport {
-    /// The tools that have a name, in the order of the list.
+    /// The tools with a name, in the order of the list.
     pub tools: Vec<ToolSummary>,
-    /// What there is to say, tool by tool; what concerns the whole list comes last.
+    /// The findings by tool, followed by those about the whole list.
     pub findings: Vec<LintFinding>,
 }
 
-/// One tool in a line.
+/// Summary of a tool.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ToolSummary {
-    /// Its place in the list.
+    /// Index in the list.
     pub index: usize,
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// Whether calls can be checked.
+    /// Whether calls can be validated.
     pub schema: SchemaState,
-    /// Whether it has a description.
+    /// Whether the tool has a description.
     pub described: bool,
-    /// Whether there is a valid call to show.
+    /// Whether there is a valid example call.
     pub example: ExampleState,
-    /// What name, description and input schema cost a model, as an upper estimate.
+    /// Upper estimate of the tokens of name, description and input schema.
     pub tokens: usize,
 }
 
-/// What there is of a tool's input schema.
+/// State of a tool's input schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaState {
-    /// It compiles.
+    /// The schema compiles.
     Usable,
-    /// It is there and cannot be used.
+    /// The schema cannot be used.
     Unusable,
-    /// There is none.
+    /// The tool does not have a schema.
     Missing,
 }
 
-/// Where a valid call to show comes from.
+/// Origin of the example call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExampleState {
-    /// The server gives one, and it is valid.
+    /// The server provides a valid example.
     Given,
-    /// One was made from the schema.
+    /// Stickler generated the example from the schema.
     Made,
-    /// There is none.
+    /// There is no valid example.
     Missing,
 }
 
-/// One thing there is to say about a tool or about the list.
+/// A finding about a tool or about the list.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LintFinding {
     /// The rule.
     pub rule: &'static Rule,
-    /// How bad it is here.
+    /// The severity in this case.
     pub severity: Severity,
-    /// The tool's place in the list; `None` for the list itself.
+    /// Index of the tool; `None` for findings about the list.
     pub index: Option<usize>,
-    /// The tool's name, where it has one.
+    /// Name of the tool, if it has one.
     pub tool: Option<String>,
-    /// JSON Pointer within the tool's definition; empty for the whole.
+    /// JSON Pointer into the tool's definition; empty for the whole definition.
     pub path: String,
-    /// A sentence for whoever can mend it.
+    /// Description of the problem, for the author of the server.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub fix: String,
 }
 
-/// Findings as they come.
+/// Collects findings.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) list: Vec<LintFinding>,
@@ -80,17 +80,17 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// What follows is about a tool.
-    pub(super) fn begin(&mut self, index: usize, name: &str) {
+    /// Attributes the following findings to a tool.
+    pub(super) fn begin_tool(&mut self, index: usize, name: &str) {
         self.tool = Some((index, name.to_owned()));
     }
 
-    /// What follows is about the list.
-    pub(super) fn end(&mut self) {
+    /// Attributes the following findings to the list.
+    pub(super) fn end_tool(&mut self) {
         self.tool = None;
     }
 
-    /// Adds a finding with the rule's own severity and fix, which the caller can change.
+    /// Adds a finding with the default severity and fix of the rule, which the caller can override.
     pub(super) fn add(
         &mut self,
         rule: &'static Rule,
@@ -104,13 +104,13 @@ impl Findings {
             tool: self.tool.as_ref().map(|(_, name)| name.clone()),
             path: path.into(),
             message: message.into(),
-            fix: rule.mend.to_owned(),
+            fix: rule.fix.to_owned(),
         });
         Added(self.list.last_mut())
     }
 }
 
-/// A finding that was just added.
+/// Overrides parts of the finding that was just added.
 pub(super) struct Added<'f>(Option<&'f mut LintFinding>);
 
 impl Added<'_> {
@@ -128,7 +128,7 @@ impl Added<'_> {
         self
     }
 
-    /// Of an entry that has no name.
+    /// Sets the index for an entry without a name.
     pub(super) fn index(mut self, index: usize) -> Self {
         if let Some(finding) = &mut self.0 {
             finding.index = Some(index);

@@ -1,4 +1,4 @@
-//! One tool under examination.
+//! The tool that is being linted, with its compiled schema.
 
 use std::sync::Arc;
 
@@ -10,29 +10,29 @@ use crate::discovery::{CachedSchema, ToolDefinition};
 use crate::schema::{CompiledSchema, SchemaRefusal};
 use crate::tape::Node;
 
-/// A tool with what is known about it before any rule is asked.
+/// A tool definition with the data that several rules need.
 pub(super) struct Subject {
-    /// Its place in the list.
+    /// Index in the list.
     pub(super) index: usize,
     pub(super) definition: ToolDefinition,
-    /// `annotations`, where there are any of a sane size.
+    /// `annotations`; null if they are missing or nested too deeply.
     pub(super) annotations: Value,
-    /// Its input schema, compiled; `None` when it has none.
+    /// The compiled input schema; `None` if the tool does not have one.
     pub(super) compiled: Option<Result<CachedSchema, SchemaRefusal>>,
 }
 
-/// Annotations are a handful of members.
-const DEEPEST_ANNOTATIONS: usize = 8;
+/// Maximum nesting of `annotations`. The protocol defines a flat object.
+const MAX_ANNOTATION_DEPTH: usize = 8;
 
 impl Subject {
     pub(super) fn read(index: usize, entry: Node<'_>, limits: &Limits) -> Option<Self> {
         let definition = ToolDefinition::read(entry, limits)?;
         let annotations = entry
             .get("annotations")
-            .filter(|node| node.depth() <= DEEPEST_ANNOTATIONS)
+            .filter(|node| node.depth() <= MAX_ANNOTATION_DEPTH)
             .map_or(Value::Null, Node::to_value);
         let compiled = match (definition.unreadable(), &definition.input_schema) {
-            (Some(refusal), _) => Some(Err(refusal.clone())),
+            (Some(rejection), _) => Some(Err(rejection.clone())),
             (None, None) => None,
             (None, Some(schema)) => Some(
                 compile(schema, limits)
@@ -42,7 +42,7 @@ impl Subject {
         Some(Self { index, definition, annotations, compiled })
     }
 
-    /// The input schema, where it could be read.
+    /// Returns the input schema if it could be parsed.
     pub(super) fn input(&self) -> Option<&Value> {
         self.definition.input_schema.as_ref()
     }
@@ -51,7 +51,7 @@ impl Subject {
         self.definition.output_schema.as_ref()
     }
 
-    /// Both schemas, each with its place in the definition.
+    /// Returns both schemas, each with its JSON Pointer in the definition.
     pub(super) fn schemas(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         let input = self.input().map(|schema| ("/inputSchema", schema));
         input.into_iter().chain(self.output().map(|schema| ("/outputSchema", schema)))

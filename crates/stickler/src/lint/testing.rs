@@ -1,16 +1,16 @@
-//! For the rules' own tests: a tool in, what is found out.
+//! Test support for the lint rules: lints a tool and returns the findings in a short form.
 
 use serde_json::{Value, json};
 
 use super::{LintFinding, LintOptions, LintReport, lint_with};
 use crate::discovery::ToolListError;
 
-/// A tool that nothing is to be said about but what its schema gives cause for.
+/// Returns a tool that causes findings only through its schema.
 pub(super) fn tool(input_schema: &Value) -> Value {
     json!({ "name": "tool", "description": "Does a thing.", "inputSchema": input_schema })
 }
 
-/// A fine schema with one parameter of the given form.
+/// Returns a tool with a valid schema and one parameter with the given schema.
 pub(super) fn with_parameter(mut parameter: Value) -> Value {
     if let Some(keywords) = parameter.as_object_mut() {
         keywords.entry("description").or_insert_with(|| "A value.".into());
@@ -21,24 +21,24 @@ pub(super) fn with_parameter(mut parameter: Value) -> Value {
     }))
 }
 
-/// Without the protocol's own definition of a tool.
+/// Lints without the protocol's definition of a tool.
 pub(super) fn lint(list: &[u8], options: &LintOptions) -> Result<LintReport, ToolListError> {
     lint_with(list, options, &|_| Vec::new())
 }
 
-pub(super) fn findings(tools: &Value) -> Vec<LintFinding> {
+pub(super) fn list_findings(tools: &Value) -> Vec<LintFinding> {
     lint(tools.to_string().as_bytes(), &LintOptions::default()).unwrap().findings
 }
 
-/// Rule, severity and place of everything that is found about one tool.
-pub(super) fn found(tool: Value) -> Vec<(&'static str, String, String)> {
-    findings(&Value::Array(vec![tool]))
+/// Returns rule, severity and path of each finding about one tool.
+pub(super) fn tool_findings(tool: Value) -> Vec<(&'static str, String, String)> {
+    list_findings(&Value::Array(vec![tool]))
         .into_iter()
         .map(|one| (one.rule.id, one.severity.to_string(), one.path))
         .collect()
 }
 
-pub(super) fn one(
+pub(super) fn single(
     rule: &'static str,
     severity: &str,
     path: &str,
@@ -47,14 +47,14 @@ pub(super) fn one(
 }
 
 #[test]
-fn a_fine_tool_gives_no_cause_for_anything() {
-    assert_eq!(found(with_parameter(json!({ "type": "string" }))), []);
-    assert_eq!(found(tool(&json!({ "type": "object", "properties": {} }))), []);
+fn valid_tool_has_no_findings() {
+    assert_eq!(tool_findings(with_parameter(json!({ "type": "string" }))), []);
+    assert_eq!(tool_findings(tool(&json!({ "type": "object", "properties": {} }))), []);
 }
 
 #[test]
-fn every_rule_is_in_the_table() {
-    for finding in findings(&json!([{}, { "name": "" }, { "name": "x", "inputSchema": 3 }])) {
+fn every_reported_rule_is_in_the_table() {
+    for finding in list_findings(&json!([{}, { "name": "" }, { "name": "x", "inputSchema": 3 }])) {
         assert_eq!(crate::rules::find(finding.rule.id), Some(finding.rule));
     }
 }

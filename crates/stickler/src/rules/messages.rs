@@ -1,68 +1,68 @@
-//! What is said about messages, by slug.
+//! Rules for messages.
 
 mod table;
 
 use super::{Rule, Severity};
 pub(super) use table::MESSAGES;
 
-/// The rules that a message can break.
+/// A rule that a message can violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum MessageRule {
     /// Bytes that are not JSON.
     JsonSyntax,
-    /// JSON that is no JSON-RPC message.
+    /// JSON that is not a JSON-RPC message.
     BadEnvelope,
-    /// A method that the revision does not know.
+    /// A method that the revision does not define.
     UnknownMethod,
-    /// Parameters of the wrong shape.
+    /// Parameters that do not match the schema.
     BadParams,
-    /// A result of the wrong shape.
+    /// A result that does not match the schema.
     BadResult,
-    /// An error of the wrong shape.
+    /// An error that does not match the schema.
     BadError,
-    /// An answer to nothing, or a second answer.
+    /// A response without a pending request.
     UnpairedResponse,
-    /// An id that is still in flight.
+    /// The id of a request that is still pending.
     DuplicateId,
     /// An id that was used before.
     ReusedId,
-    /// A cancellation or progress that refers to nothing.
+    /// A cancellation or progress notification for an unknown request.
     UnknownReference,
     /// A message that only the other side may send.
     WrongDirection,
-    /// More bytes than a message may have.
+    /// A message that exceeds the size limit.
     TooLarge,
-    /// Deeper than a message may be.
+    /// A message that exceeds the nesting limit.
     TooDeep,
-    /// More requests in flight than there may be.
+    /// Too many pending requests.
     TooManyRequests,
-    /// Text of the server's that is no message.
+    /// Text on the server's stdout that is not a message.
     StdoutNoise,
-    /// A line without anything in it.
+    /// An empty line.
     EmptyLine,
-    /// A key given twice.
+    /// A duplicate key.
     DuplicateKey,
     /// A message at the wrong time.
     Lifecycle,
-    /// Something used that was not announced.
+    /// Use of a feature that was not announced.
     Capability,
-    /// An HTTP header that does not agree with the body.
+    /// An HTTP header that does not match the body.
     HeaderMismatch,
-    /// A revision that is not known here.
+    /// An unknown revision.
     UnknownRevision,
-    /// A call of a tool that is not there.
+    /// A call of an unknown tool.
     UnknownTool,
-    /// A call whose arguments the tool's schema refuses.
+    /// A call with arguments that the tool's schema rejects.
     InvalidArguments,
-    /// A tool whose schema cannot be used.
+    /// A tool with an unusable schema.
     UnusableSchema,
-    /// A structured result that the tool's output schema refuses.
+    /// A structured result that the tool's output schema rejects.
     InvalidResult,
 }
 
 impl MessageRule {
-    /// Every one of them.
+    /// All rules for messages.
     pub const ALL: [Self; 25] = [
         Self::JsonSyntax,
         Self::BadEnvelope,
@@ -91,7 +91,7 @@ impl MessageRule {
         Self::InvalidResult,
     ];
 
-    /// The slug or code that it is known by.
+    /// Returns the slug or code.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JsonSyntax => "json-syntax",
@@ -122,18 +122,18 @@ impl MessageRule {
         }
     }
 
-    /// The rule with that slug or code.
+    /// Returns the rule with a slug or code.
     pub fn parse(name: &str) -> Option<Self> {
         let id = super::find(name)?.id;
         Self::ALL.into_iter().find(|rule| rule.as_str() == id)
     }
 
-    /// Its entry in the table. A test holds every rule to having one.
+    /// Returns the entry in the table. A test ensures that every rule has one.
     pub fn rule(self) -> Option<&'static Rule> {
         super::find(self.as_str())
     }
 
-    /// How bad it is, unless the circumstances say otherwise.
+    /// Returns the default severity. A finding may override it.
     pub fn severity(self) -> Severity {
         match self {
             Self::JsonSyntax

@@ -1,5 +1,8 @@
-//! The table of everything Stickler can say about a call or a message: what it means, why it
-//! matters, how to mend it. `stickler explain` and `docs/rules.md` are made from it.
+//! Table of all error codes and rules, with the meaning, the reason and the fix of each.
+//!
+//! Findings about calls, messages, tool definitions and servers refer to these entries. The output
+//! of `stickler explain` and the page `docs/rules.md` are generated from the table. Ids are stable
+//! and unique.
 
 mod calls;
 mod messages;
@@ -11,7 +14,7 @@ use std::fmt;
 pub(crate) use calls::UNUSABLE_SCHEMA;
 pub use messages::MessageRule;
 
-/// The codes that errors carry.
+/// Error codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Code {
@@ -19,15 +22,15 @@ pub enum Code {
     NotConnected,
     /// The server cannot be started or reached.
     CannotStart,
-    /// The server answered a call with an error.
+    /// The server responded to a call with an error.
     ToolFailed,
-    /// A message broke the protocol.
+    /// A message violated the protocol.
     Protocol,
-    /// The server did not answer in time.
+    /// The server did not respond in time.
     Timeout,
-    /// The server went away.
+    /// The server disconnected.
     ServerGone,
-    /// The server has no such tool.
+    /// The server does not have the tool.
     UnknownTool,
     /// The arguments do not satisfy the tool's schema.
     InvalidArguments,
@@ -38,7 +41,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// As it is written: `STK-107`.
+    /// Returns the code as text, for example `STK-107`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotConnected => "STK-100",
@@ -61,14 +64,14 @@ impl fmt::Display for Code {
     }
 }
 
-/// How bad something is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing.
     Note,
     /// Probably a mistake.
     Warning,
-    /// Forbidden.
+    /// Forbidden, or makes a message or tool unusable.
     Error,
 }
 
@@ -82,62 +85,64 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One thing that can be said.
+/// An error code or rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The code or slug that it is known by.
+    /// The code or slug.
     pub id: &'static str,
-    /// How bad it is.
+    /// The default severity.
     pub severity: Severity,
-    /// What it is, in a line.
+    /// One-line description.
     pub summary: &'static str,
     /// Why it matters.
     pub why: &'static str,
-    /// How to mend it.
-    pub mend: &'static str,
-    /// The JSON-RPC error code it is answered with, where it is.
+    /// How to fix it.
+    pub fix: &'static str,
+    /// The JSON-RPC error code of the response, if the rule leads to one.
     pub json_rpc: Option<i32>,
 }
 
-/// The codes of JSON-RPC and of MCP, all in one place.
+/// Error codes of JSON-RPC and MCP.
 pub mod json_rpc {
     /// The bytes are not JSON.
     pub const PARSE_ERROR: i32 = -32700;
-    /// The JSON is no message.
+    /// The JSON is not a JSON-RPC message.
     pub const INVALID_REQUEST: i32 = -32600;
-    /// Nobody knows the method.
+    /// The method is unknown.
     pub const METHOD_NOT_FOUND: i32 = -32601;
-    /// The parameters have the wrong shape.
+    /// The parameters are invalid.
     pub const INVALID_PARAMS: i32 = -32602;
-    /// The other side failed.
+    /// The peer failed.
     pub const INTERNAL_ERROR: i32 = -32603;
-    /// A header and the body do not agree (2026-07-28).
+    /// A header does not match the body (2026-07-28).
     pub const HEADER_MISMATCH: i32 = -32020;
     /// The client did not announce a capability that the request needs (2026-07-28).
     pub const MISSING_CLIENT_CAPABILITY: i32 = -32021;
-    /// A protocol version that is not spoken here (2026-07-28).
+    /// The protocol version is not supported (2026-07-28).
     pub const UNSUPPORTED_VERSION: i32 = -32022;
-    /// A page must be visited first (2025-11-25).
+    /// The user must visit a URL first (2025-11-25).
     pub const URL_ELICITATION_REQUIRED: i32 = -32042;
 }
 
-/// The rule with that code or slug, whatever its case; `[STK-107]` is found too.
+/// Returns the rule with a code or slug.
+///
+/// The case, surrounding brackets (`[STK-107]`) and the choice of `-` or `_` do not matter.
 pub fn find(id: &str) -> Option<&'static Rule> {
     let id = id.trim().trim_start_matches('[').trim_end_matches(']').replace('-', "_");
     all().find(|rule| rule.id.replace('-', "_").eq_ignore_ascii_case(&id))
 }
 
-/// All rules: codes first, then what is said about arguments, about messages, about tool
-/// definitions, and about servers that are tried.
+/// Returns all rules: codes first, then the rules for arguments, messages, tool definitions and
+/// probed servers.
 pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
     let defined = tools::TOOLS.iter().chain(probes::PROBES).copied();
     calls::CALLS.iter().chain(messages::MESSAGES).chain(defined)
 }
 
-/// Each rule by a name of its own, and the list of them all.
+/// Defines a static for each rule and a list of all of them.
 macro_rules! rules {
-    ($list:ident: $($name:ident = $id:literal, $severity:ident, $summary:literal, $why:literal, $mend:literal;)*) => {
+    ($list:ident: $($name:ident = $id:literal, $severity:ident, $summary:literal, $why:literal, $fix:literal;)*) => {
         $(
             #[doc = $summary]
             pub static $name: Rule = Rule {
@@ -145,7 +150,7 @@ macro_rules! rules {
                 severity: Severity::$severity,
                 summary: $summary,
                 why: $why,
-                mend: $mend,
+                fix: $fix,
                 json_rpc: None,
             };
         )*
@@ -187,16 +192,16 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_found_as_people_write_them() {
-        for written in ["STK-107", "stk-107", "[STK-107]", " stk_107 "] {
-            assert_eq!(find(written).map(|rule| rule.id), Some("STK-107"), "{written}");
+    fn rules_are_found_regardless_of_case_brackets_and_separator() {
+        for spelling in ["STK-107", "stk-107", "[STK-107]", " stk_107 "] {
+            assert_eq!(find(spelling).map(|rule| rule.id), Some("STK-107"), "{spelling}");
         }
         assert_eq!(find("missing-required").map(|rule| rule.id), Some("missing_required"));
         assert_eq!(find("STK-999"), None);
     }
 
     #[test]
-    fn no_two_rules_share_a_name() {
+    fn rule_ids_are_unique() {
         let mut ids: Vec<&str> = all().map(|rule| rule.id).collect();
         ids.sort_unstable();
         ids.dedup();

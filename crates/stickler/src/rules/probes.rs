@@ -1,42 +1,45 @@
-//! What is said about a server that is tried with calls and messages.
+//! Rules for the behaviour of a server that `stickler check` probes with calls and messages.
 
 use super::{Rule, Severity, rules};
 
 rules! { PROBES:
     SILENT = "probe-silent", Warning,
-        "no answer to a request",
-        "Whoever waits for an answer waits for ever, or until a timeout.",
-        "Answer every request, with an error where it cannot be served.";
+        "the server does not respond to a request",
+        "The client waits forever, or until its timeout.",
+        "Respond to every request, with an error if it cannot be served.";
     ACCEPTED = "probe-accepted", Warning,
-        "a wrong call that was accepted",
-        "The arguments do not satisfy the tool's own schema, and the server answered as if they \
-         did. What was misspelt or of the wrong type was dropped or converted without a word.",
-        "Check arguments against the schema before the tool runs, or put `stickler run` in front.";
+        "the server accepts an invalid call",
+        "The arguments do not satisfy the tool's schema, and the server responded as if they did. \
+         It silently dropped or converted the field that is misspelt or has the wrong type.",
+        "Validate the arguments against the schema before the tool runs, or put `stickler run` in \
+         front of the server.";
     VAGUE = "probe-vague", Note,
-        "a refusal that does not say what is wrong",
-        "A model that is told which field is wrong corrects it; one that is told \"error\" tries \
-         something else.",
-        "Name the field, what was expected and what came. `stickler run` in front adds it.";
+        "the server rejects a call without naming the mistake",
+        "A model corrects a field that the error names. If the error is only \"error\", the model \
+         tries something else.",
+        "Name the field, the expected value and the received value. `stickler run` in front of the \
+         server adds them.";
     ERROR_CODE = "probe-error-code", Note,
         "an error with an unusual code",
-        "JSON-RPC has a code for each of these cases, and clients look at it: -32601 for a method \
-         that is not known, -32602 for wrong parameters and unknown tools.",
-        "Answer with the code that the finding names.";
+        "JSON-RPC defines a code for each of these cases, and clients evaluate it: -32601 for an \
+         unknown method, -32602 for invalid parameters and unknown tools.",
+        "Respond with the code that the finding names.";
     DIED = "probe-died", Error,
-        "the server ended instead of answering",
-        "One bad message takes the server away from everybody who uses it.",
-        "Catch the error where messages are read and tools are called.";
+        "the server exited instead of responding",
+        "A single invalid message makes the server unavailable to all of its clients.",
+        "Handle errors where messages are read and where tools are called.";
     KEEPS_RUNNING = "keeps-running", Warning,
-        "the server does not end when its input does",
-        "On stdio, the end of input is how a client says goodbye. A server that stays has to be \
-         killed, or is left behind.",
-        "End the process when reading standard input gives end of file.";
+        "the server does not exit when its input ends",
+        "On stdio, a client ends the session by closing the server's input. A server that keeps \
+         running has to be killed, or is left behind.",
+        "Exit the process when standard input reaches end of file.";
     LEFT_BEHIND = "left-behind", Warning,
-        "processes that the server started outlive it",
-        "They keep running when the client has gone.",
-        "End child processes before the server ends.";
+        "child processes outlive the server",
+        "They keep running after the client has disconnected.",
+        "Terminate child processes before the server exits.";
     NO_TOOLS = "no-tools", Note,
         "a server without tools",
-        "Nothing was found to check.",
-        "If it should have tools, look at its arguments and at what it needs from the environment.";
+        "There is nothing to check.",
+        "If the server should have tools, check its command-line arguments and its environment \
+         variables.";
 }

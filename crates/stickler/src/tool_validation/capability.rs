@@ -1,50 +1,50 @@
-//! What a server announces.
+//! The capability as a server announces it, and its conversion from and to JSON.
 
 use serde_json::{Value, json};
 
 use super::{DEFAULT_METHOD, MAX_BATCH_SIZE};
 
-/// The capability, version 1.0.
+/// The `toolValidation` capability, version 1.0.
 ///
 /// ```
 /// use serde_json::json;
 /// use stickler::ToolValidationCapability;
 ///
-/// let least = ToolValidationCapability::read(&json!({ "supported": true })).unwrap();
-/// assert_eq!(least.method, "validate");
-/// assert!(!least.batch);
+/// let minimal = ToolValidationCapability::read(&json!({ "supported": true })).unwrap();
+/// assert_eq!(minimal.method, "validate");
+/// assert!(!minimal.batch);
 /// assert!(ToolValidationCapability::read(&json!({ "supported": false })).is_none());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolValidationCapability {
-    /// The name of the tool that validates.
+    /// Name of the validation tool.
     pub method: String,
-    /// Checks may take a while.
+    /// Validation may take a long time.
     pub is_async: bool,
-    /// What is right may depend on the state of the server.
+    /// The outcome may depend on the state of the server.
     pub context_aware: bool,
-    /// How deep the checks go.
+    /// The supported levels of validation.
     pub levels: ValidationLevels,
-    /// Several calls can be asked about at once.
+    /// Several calls can be validated with one request.
     pub batch: bool,
-    /// How many.
+    /// Maximum number of calls per request.
     pub max_batch_size: usize,
-    /// For how many seconds an answer holds; `None` where it must not be kept.
+    /// Time in seconds for which a result may be cached; `None` if it must not be cached.
     pub cache_seconds: Option<u64>,
 }
 
-/// How deep checks go.
+/// Levels of validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "four switches, as in the capability")]
 pub struct ValidationLevels {
-    /// Do the arguments satisfy the schema?
+    /// The arguments satisfy the schema.
     pub syntax: bool,
-    /// Do they make sense together?
+    /// The arguments are consistent with each other.
     pub semantic: bool,
-    /// Could the call succeed now?
+    /// The call could succeed in the current state of the server.
     pub runtime: bool,
-    /// May it be made?
+    /// The call is permitted.
     pub security: bool,
 }
 
@@ -55,17 +55,18 @@ impl Default for ValidationLevels {
 }
 
 impl ValidationLevels {
-    /// Whether there is more to it than the schema.
+    /// Whether validation goes beyond the schema.
     pub fn is_deep(self) -> bool {
         self.semantic || self.runtime || self.security
     }
 }
 
 impl ToolValidationCapability {
-    /// The version of the capability that is written here.
+    /// The version of the capability that Stickler announces.
     pub const VERSION: &'static str = "1.0";
 
-    /// A server that checks against its schemas, by a tool of that name.
+    /// Creates the capability of a server that validates calls against its schemas. `method` is the
+    /// name of the validation tool.
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -78,7 +79,7 @@ impl ToolValidationCapability {
         }
     }
 
-    /// The same with deeper checks. What depends on the state of the server is not to be kept.
+    /// Sets the levels. Results that depend on the state of the server must not be cached.
     #[must_use]
     pub fn with_levels(mut self, levels: ValidationLevels) -> Self {
         self.levels = levels;
@@ -88,7 +89,7 @@ impl ToolValidationCapability {
         self
     }
 
-    /// As it is announced.
+    /// Returns the JSON form that a server announces.
     pub fn to_value(&self) -> Value {
         let ValidationLevels { syntax, semantic, runtime, security } = self.levels;
         json!({
@@ -108,14 +109,14 @@ impl ToolValidationCapability {
                 "ttl": self.cache_seconds.unwrap_or_default(),
                 "invalidateOn": ["tool_update", "resource_change"],
             },
-            // Last: some readers of the wire take a message for a request when they meet a
-            // `method` early in it.
+            // This member comes last, because some parsers treat a message with an early `method`
+            // member as a request.
             "method": self.method,
         })
     }
 
-    /// What a server has announced under `experimental.toolValidation`; `None` where it does not
-    /// support it.
+    /// Parses the capability that a server announced under `experimental.toolValidation`; `None` if
+    /// it is not supported.
     pub fn read(announced: &Value) -> Option<Self> {
         let flag = |name: &str| announced.get(name).and_then(Value::as_bool) == Some(true);
         if !flag("supported") {
@@ -124,12 +125,13 @@ impl ToolValidationCapability {
         let levels = announced.get("levels");
         let level = |name: &str| levels.and_then(|levels| levels.get(name)?.as_bool());
         let method = announced.get("method").and_then(Value::as_str);
-        // What depends on more than the call is not to be kept, whatever else is said.
-        let may_keep =
+        // Results that depend on the state of the server must not be cached, even if `caching` is
+        // enabled.
+        let is_cacheable =
             announced.get("cacheable") != Some(&Value::Bool(false)) && !flag("contextAware");
         let caching = announced.get("caching").filter(|caching| caching["enabled"] == true);
-        let caching = caching.filter(|_| may_keep);
-        let most = announced.get("maxBatchSize").and_then(Value::as_u64);
+        let caching = caching.filter(|_| is_cacheable);
+        let max_batch_size = announced.get("maxBatchSize").and_then(Value::as_u64);
         Some(Self {
             method: method.unwrap_or(DEFAULT_METHOD).to_owned(),
             is_async: flag("async"),
@@ -141,7 +143,7 @@ impl ToolValidationCapability {
                 security: level("security").unwrap_or(false),
             },
             batch: flag("batchValidation"),
-            max_batch_size: most.and_then(|most| usize::try_from(most).ok()).unwrap_or(1),
+            max_batch_size: max_batch_size.and_then(|size| usize::try_from(size).ok()).unwrap_or(1),
             cache_seconds: caching.and_then(|caching| caching.get("ttl")?.as_u64()),
         })
     }
@@ -152,7 +154,7 @@ mod tests {
     use super::{ToolValidationCapability, ValidationLevels};
 
     #[test]
-    fn what_is_announced_is_read_again() {
+    fn capability_round_trips_through_json() {
         let plain = ToolValidationCapability::new("validate");
         assert_eq!(ToolValidationCapability::read(&plain.to_value()).as_ref(), Some(&plain));
         let levels = ValidationLevels { runtime: true, ..ValidationLevels::default() };

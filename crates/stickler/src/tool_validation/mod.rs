@@ -1,8 +1,8 @@
-//! The `toolValidation` capability: a server's promise to check calls without making them.
+//! The `toolValidation` capability, which lets clients validate calls without making them.
 //!
-//! A server announces it ([`ToolValidationCapability`]) and has a tool ([`validation_tool`]) that
-//! takes one call or several ([`ValidationRequest`]) and says of each what is wrong with it
-//! ([`ValidationReport`]).
+//! A server announces the capability ([`ToolValidationCapability`]) and offers a tool
+//! ([`validation_tool`]). The tool takes one or several calls ([`ValidationRequest`]) and returns a
+//! report about each of them ([`ValidationReport`]).
 
 mod capability;
 mod report;
@@ -10,36 +10,37 @@ mod request;
 
 pub use capability::{ToolValidationCapability, ValidationLevels};
 pub use report::ValidationReport;
-pub use request::{ValidationQuestion, ValidationRequest, ValidationRequestRefused};
+pub use request::{CallToValidate, ValidationRequest, ValidationRequestError};
 
 use serde_json::json;
 
 use crate::discovery::{CachedSchema, ToolDefinition};
 
-/// The tool's name where the capability does not give another.
+/// Name of the tool if the capability does not specify one.
 pub const DEFAULT_METHOD: &str = "validate";
 
-/// The name of the capability among the extensions that modern servers announce.
+/// Name of the capability among the extensions that servers announce since 2026-07-28.
 pub const EXTENSION: &str = "dev.stickler/tool-validation";
 
-/// The name of the capability among the experimental ones.
+/// Name of the capability among the experimental capabilities.
 pub const EXPERIMENTAL: &str = "toolValidation";
 
-/// Calls that one request may ask about.
+/// Maximum number of calls per request.
 pub const MAX_BATCH_SIZE: usize = 100;
 
-/// What the tool says about itself.
+/// Description of the validation tool.
 pub const VALIDATION_TOOL_DESCRIPTION: &str = "Checks the arguments of a tool call without making \
     the call. Takes one call as `tool` and `arguments`, or several as `calls`.";
 
-/// Whether a tool that is known is ours, and not one of the server's own with the same name.
+/// Whether a tool is the validation tool of Stickler, and not a tool of the server with the same
+/// name.
 pub fn is_validation_tool(tool: &CachedSchema) -> bool {
     tool.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION)
 }
 
-/// The tool that validates calls, under that name.
+/// Returns the definition of the validation tool with the given name.
 ///
-/// Its properties are plain and optional: some model APIs refuse a choice at the root.
+/// All properties are optional, because some model APIs reject `oneOf` and `anyOf` at the root.
 ///
 /// ```
 /// let tool = stickler::tool_validation::validation_tool("validate");
@@ -47,7 +48,7 @@ pub fn is_validation_tool(tool: &CachedSchema) -> bool {
 /// ```
 pub fn validation_tool(name: &str) -> ToolDefinition {
     let tool = json!({ "type": "string", "description": "The name of the tool" });
-    let arguments = json!({ "description": "The arguments that the call would have" });
+    let arguments = json!({ "description": "The arguments of the call" });
     ToolDefinition::new(name).with_description(VALIDATION_TOOL_DESCRIPTION).with_input_schema(
         json!({
             "type": "object",
@@ -57,7 +58,7 @@ pub fn validation_tool(name: &str) -> ToolDefinition {
                 "calls": {
                     "type": "array",
                     "maxItems": MAX_BATCH_SIZE,
-                    "description": "Several calls at once, in place of `tool` and `arguments`",
+                    "description": "Several calls, instead of `tool` and `arguments`",
                     "items": {
                         "type": "object",
                         "properties": { "tool": tool, "arguments": arguments },

@@ -1,36 +1,38 @@
-//! What there is to say about one call.
+//! Result of validating one call.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::arguments::{McpValidator, ValidationError, ValidationResult};
 
-/// The answer about one call, as it stands in the result of the tool that validates.
+/// The report about one call in the result of the validation tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ValidationReport {
-    /// The call could be made.
+    /// Whether the call is valid.
     pub valid: bool,
-    /// Why it could not, one sentence each.
+    /// The reasons why the call is invalid.
     #[serde(default)]
     pub errors: Vec<String>,
-    /// What does not keep it from being made.
+    /// Problems that do not make the call invalid.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// What was probably meant, or what would be better.
+    /// Suggested corrections.
     #[serde(default)]
     pub suggestions: Vec<String>,
-    /// The same for programs.
+    /// The errors in a machine-readable form.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
 }
 
 impl ValidationReport {
-    /// What a validator found.
+    /// Creates a report from the result of a validator.
     pub fn of(validator: &McpValidator, server: &str, result: &ValidationResult) -> Self {
-        let known = validator.cache().freshness(server).is_some();
+        let tools_known = validator.cache().freshness(server).is_some();
         let unchecked = result.unchecked.clone().or_else(|| {
-            (!known).then(|| "the server's tools are not known yet; nothing was checked".to_owned())
+            (!tools_known).then(|| {
+                "the tools of the server are not known yet; nothing was validated".to_owned()
+            })
         });
         let corrected = result.corrected.as_ref().filter(|_| !validator.config().mask_values);
         let corrected = corrected.map(|call| {

@@ -1,4 +1,4 @@
-//! What a caller of the tool that validates asks.
+//! Arguments of the validation tool, and the result that it returns.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{MAX_BATCH_SIZE, ValidationReport};
 use crate::arguments::{McpValidator, ValidationResult};
 use crate::tape::{Kind, Node, Tape, TapeBuffer};
 
-/// One call, or several.
+/// One or several calls to validate.
 ///
 /// ```
 /// use stickler::{McpValidator, ToolDefinition, ValidationConfig};
@@ -19,72 +19,75 @@ use crate::tape::{Kind, Node, Tape, TapeBuffer};
 /// validator.cache().populate("files", &[ToolDefinition::new("stat").with_input_schema(schema)]);
 ///
 /// let request = ValidationRequest::read(Some(br#"{"tool":"stat","arguments":{}}"#)).unwrap();
-/// let answer = request.answer(&request.judge(&validator, "files"));
+/// let answer = request.answer(&request.validate(&validator, "files"));
 /// assert_eq!(answer["structuredContent"]["valid"], false);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidationRequest {
-    questions: Vec<ValidationQuestion>,
+    calls: Vec<CallToValidate>,
     is_batch: bool,
 }
 
-/// Is this call valid?
+/// A call that is validated without being made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ValidationQuestion {
-    /// The tool's name.
+pub struct CallToValidate {
+    /// Name of the tool.
     pub tool: String,
-    /// The arguments, as they were written; `None` where there are none.
+    /// The arguments as JSON text; `None` if the call does not have arguments.
     pub arguments: Option<String>,
 }
 
-/// A question that cannot be answered.
+/// The arguments of the validation tool are invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValidationRequestRefused {
+pub struct ValidationRequestError {
     reason: String,
 }
 
-/// How deep arguments may nest that are only asked about.
-const DEEPEST: usize = 1 << 16;
+/// Maximum nesting of the arguments to parse. Validation applies the configured limit.
+const MAX_ARGUMENTS_DEPTH: usize = 1 << 16;
 
 impl ValidationRequest {
-    /// Reads the arguments of a call of the tool.
-    pub fn read(arguments: Option<&[u8]>) -> Result<Self, ValidationRequestRefused> {
+    /// Parses the arguments of the validation tool.
+    pub fn read(arguments: Option<&[u8]>) -> Result<Self, ValidationRequestError> {
         let mut buffer = TapeBuffer::new();
-        let tape = buffer.read(arguments.unwrap_or(b"{}"), DEEPEST);
+        let tape = buffer.read(arguments.unwrap_or(b"{}"), MAX_ARGUMENTS_DEPTH);
         let root = tape.as_ref().ok().map(Tape::root);
         let calls = root.and_then(|root| root.get("calls"));
         let calls = calls.filter(|calls| calls.kind() == Kind::Array);
         let single = root.filter(|root| root.get("tool").is_some());
         match (calls, single) {
             (Some(calls), None) if calls.len() <= MAX_BATCH_SIZE => Ok(Self {
-                questions: calls.elements().map(ValidationQuestion::read).collect(),
+                calls: calls.elements().map(CallToValidate::read).collect(),
                 is_batch: true,
             }),
-            (Some(calls), None) => Err(ValidationRequestRefused {
-                reason: format!("{} calls at once; {MAX_BATCH_SIZE} are allowed", calls.len()),
+            (Some(calls), None) => Err(ValidationRequestError {
+                reason: format!(
+                    "the request contains {} calls; at most {MAX_BATCH_SIZE} are allowed",
+                    calls.len()
+                ),
             }),
             (None, Some(call)) => {
-                Ok(Self { questions: vec![ValidationQuestion::read(call)], is_batch: false })
+                Ok(Self { calls: vec![CallToValidate::read(call)], is_batch: false })
             }
-            _ => Err(ValidationRequestRefused {
-                reason: "give either `tool` and `arguments`, or `calls`".to_owned(),
+            _ => Err(ValidationRequestError {
+                reason: "either `tool` and `arguments`, or `calls` is required".to_owned(),
             }),
         }
     }
 
-    /// The calls that are asked about.
-    pub fn questions(&self) -> &[ValidationQuestion] {
-        &self.questions
+    /// Returns the calls to validate.
+    pub fn calls(&self) -> &[CallToValidate] {
+        &self.calls
     }
 
-    /// What the schemas say about each.
-    pub fn judge(&self, validator: &McpValidator, server: &str) -> Vec<ValidationReport> {
-        self.questions.iter().map(|question| question.judge(validator, server)).collect()
+    /// Validates each call against its schema.
+    pub fn validate(&self, validator: &McpValidator, server: &str) -> Vec<ValidationReport> {
+        self.calls.iter().map(|call| call.validate(validator, server)).collect()
     }
 
-    /// The result of the tool, from a report for each call; without the `resultType` that modern
-    /// revisions want.
+    /// Returns the result of the tool for the reports, without the `resultType` that revisions
+    /// since 2026-07-28 require.
     pub fn answer(&self, reports: &[ValidationReport]) -> Value {
         let structured = match reports {
             [report] if !self.is_batch => json!(report),
@@ -97,7 +100,7 @@ impl ValidationRequest {
     }
 }
 
-impl ValidationQuestion {
+impl CallToValidate {
     fn read(call: Node<'_>) -> Self {
         Self {
             tool: call.get("tool").and_then(Node::as_str).unwrap_or_default().into_owned(),
@@ -105,18 +108,18 @@ impl ValidationQuestion {
         }
     }
 
-    /// The tool's name without the server's, where it is named as `server:tool`.
+    /// Returns the name of the tool without the prefix in `server:tool`.
     pub fn tool_of(&self, server: &str) -> &str {
         let server = crate::discovery::server_of(server);
-        let named = self.tool.strip_prefix(server).and_then(|rest| rest.strip_prefix(':'));
-        named.unwrap_or(&self.tool)
+        let unprefixed = self.tool.strip_prefix(server).and_then(|rest| rest.strip_prefix(':'));
+        unprefixed.unwrap_or(&self.tool)
     }
 
-    /// What the tool's schema says about the call.
-    pub fn judge(&self, validator: &McpValidator, server: &str) -> ValidationReport {
+    /// Validates the call against the schema of the tool.
+    pub fn validate(&self, validator: &McpValidator, server: &str) -> ValidationReport {
         let arguments = self.arguments.as_deref().map(str::as_bytes);
         let result = validator.validate_text(server, self.tool_of(server), arguments);
-        // Only nesting can be wrong with a text that was read once.
+        // The text was parsed before, so the only possible error is the nesting limit.
         let too_deep = |error: crate::tape::SyntaxError| {
             ValidationResult::refused(
                 vec![crate::arguments::ValidationError::whole(error.to_string())],
@@ -127,17 +130,17 @@ impl ValidationQuestion {
     }
 }
 
-impl ValidationRequestRefused {
-    /// The result of the tool that says so.
+impl ValidationRequestError {
+    /// Returns the error as the result of the tool.
     pub fn answer(&self) -> Value {
         json!({ "content": [{ "type": "text", "text": self.reason }], "isError": true })
     }
 }
 
-impl fmt::Display for ValidationRequestRefused {
+impl fmt::Display for ValidationRequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)
     }
 }
 
-impl std::error::Error for ValidationRequestRefused {}
+impl std::error::Error for ValidationRequestError {}

@@ -36,7 +36,7 @@ fn descriptor(rule: &Rule) -> Value {
         "id": rule.id,
         "shortDescription": { "text": rule.summary },
         "fullDescription": { "text": rule.why },
-        "help": { "text": rule.mend },
+        "help": { "text": rule.fix },
         "defaultConfiguration": { "level": level(rule.severity) },
     })
 }

@@ -132,7 +132,7 @@ fn about_server(rule: &'static stickler::Rule, message: impl Into<String>) -> Fo
         tool: None,
         path: String::new(),
         message: message.into(),
-        fix: rule.mend.to_owned(),
+        fix: rule.fix.to_owned(),
         place: None,
     }
 }

@@ -222,7 +222,7 @@ impl Talk {
             tool: None,
             path: finding.path,
             message: format!("{about}{}{quote}", finding.message),
-            fix: rule.mend.to_owned(),
+            fix: rule.fix.to_owned(),
             place: None,
         };
         let is_news = !self.findings.iter().any(|known| {

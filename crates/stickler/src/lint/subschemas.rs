@@ -1,24 +1,27 @@
-//! Every subschema of a schema, with its place.
+//! Collects all subschemas of a schema with their location and role.
+//!
+//! Every lint rule that inspects schemas iterates over this list. References are not followed: a
+//! referenced schema occurs once, where it is defined.
 
 use serde_json::Value;
 
 use crate::tape::escape_segment;
 
-/// One subschema.
-pub(super) struct Place<'s> {
-    /// JSON Pointer within the tool's definition.
+/// A subschema with its location and role.
+pub(super) struct Subschema<'s> {
+    /// JSON Pointer into the tool's definition.
     pub(super) pointer: String,
     pub(super) schema: &'s Value,
     pub(super) role: Role<'s>,
-    /// The value must satisfy it, as far as the value is there; not so inside of `not` or `if`.
+    /// The value must satisfy the subschema if it is present. False inside `not` and `if`.
     pub(super) is_asserted: bool,
-    /// No call is valid without a value in this place.
+    /// Every valid call has a value at this location.
     pub(super) is_required: bool,
-    /// It stands in a branch or condition beside which others speak of the same value.
+    /// Part of a branch or condition, so that other subschemas describe the same value too.
     pub(super) is_conditional: bool,
 }
 
-/// What a subschema is for.
+/// The part of the value that a subschema describes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role<'s> {
     Root,
@@ -26,21 +29,21 @@ pub(super) enum Role<'s> {
     Parameter(&'s str),
     /// The elements of an array.
     Element,
-    /// The same value as the schema that it is in.
+    /// The same value as the parent schema (an in-place applicator).
     InPlace,
-    /// Something to refer to.
+    /// The target of references.
     Definition,
     Other,
 }
 
-/// How a keyword holds its subschemas.
-enum Held {
+/// How a keyword contains its subschemas.
+enum Container {
     One,
     List,
     Map,
 }
 
-impl<'s> Place<'s> {
+impl<'s> Subschema<'s> {
     pub(super) fn get(&self, keyword: &str) -> Option<&'s Value> {
         self.schema.get(keyword)
     }
@@ -49,40 +52,40 @@ impl<'s> Place<'s> {
         keywords.iter().any(|keyword| self.schema.get(keyword).is_some())
     }
 
-    /// Whether it is reached from the root through `properties` alone.
-    pub(super) fn is_plain(&self) -> bool {
+    /// Whether the path from the root consists of `properties` alone.
+    pub(super) fn is_reached_through_properties(&self) -> bool {
         let mut segments = self.pointer.split('/').skip(2);
-        // A pointer alternates between the keyword and names.
+        // The pointer of a parameter alternates between `properties` and a name.
         std::iter::from_fn(|| Some((segments.next()?, segments.next())))
             .all(|(keyword, name)| keyword == "properties" && name.is_some())
     }
 
-    /// Whether its `type` says, or one of them does, what is asked for.
-    pub(super) fn has_type(&self, wanted: &str) -> bool {
+    /// Whether `type` is, or contains, the given type.
+    pub(super) fn has_type(&self, expected: &str) -> bool {
         match self.get("type") {
-            Some(Value::String(one)) => one == wanted,
-            Some(Value::Array(several)) => several.iter().any(|one| one == wanted),
+            Some(Value::String(one)) => one == expected,
+            Some(Value::Array(several)) => several.iter().any(|one| one == expected),
             _ => false,
         }
     }
 
-    fn children(&self) -> Vec<Place<'s>> {
+    fn children(&self) -> Vec<Subschema<'s>> {
         let Value::Object(keywords) = self.schema else { return Vec::new() };
         let mut children = Vec::new();
         for (keyword, value) in keywords {
-            let Some((role, held)) = keyword_role(keyword, value) else { continue };
+            let Some((role, container)) = keyword_role(keyword, value) else { continue };
             let pointer = format!("{}/{}", self.pointer, escape_segment(keyword));
-            match (held, value) {
-                (Held::One, _) => children.push(self.child(keyword, pointer, value, role)),
-                (Held::List, Value::Array(list)) => {
+            match (container, value) {
+                (Container::One, _) => children.push(self.child(keyword, pointer, value, role)),
+                (Container::List, Value::Array(list)) => {
                     for (index, schema) in list.iter().enumerate() {
                         let pointer = format!("{pointer}/{index}");
                         children.push(self.child(keyword, pointer, schema, role));
                     }
                 }
-                (Held::Map, Value::Object(map)) => {
+                (Container::Map, Value::Object(map)) => {
                     for (name, schema) in map {
-                        // `dependencies` may list names instead.
+                        // `dependencies` may contain lists of names.
                         if schema.is_array() {
                             continue;
                         }
@@ -106,14 +109,14 @@ impl<'s> Place<'s> {
         pointer: String,
         schema: &'s Value,
         role: Role<'s>,
-    ) -> Place<'s> {
+    ) -> Subschema<'s> {
         let is_required = match role {
             Role::Parameter(name) => self.is_required && self.requires(name),
             Role::InPlace => self.is_required && keyword == "allOf",
             _ => false,
         };
         let asserts = !matches!(keyword, "not" | "if" | "contains" | "propertyNames");
-        Place {
+        Subschema {
             pointer,
             schema,
             role,
@@ -130,9 +133,9 @@ impl<'s> Place<'s> {
     }
 }
 
-/// All subschemas, outer ones before inner ones, in the order of the schema.
-pub(super) fn of<'s>(schema: &'s Value, base: &str) -> Vec<Place<'s>> {
-    let mut pending = vec![Place {
+/// Returns all subschemas in the order of the schema, parents before children.
+pub(super) fn collect<'s>(schema: &'s Value, base: &str) -> Vec<Subschema<'s>> {
+    let mut pending = vec![Subschema {
         pointer: base.to_owned(),
         schema,
         role: Role::Root,
@@ -140,52 +143,53 @@ pub(super) fn of<'s>(schema: &'s Value, base: &str) -> Vec<Place<'s>> {
         is_required: true,
         is_conditional: false,
     }];
-    let mut places = Vec::new();
-    while let Some(place) = pending.pop() {
-        pending.extend(place.children().into_iter().rev());
-        places.push(place);
+    let mut subschemas = Vec::new();
+    while let Some(subschema) = pending.pop() {
+        pending.extend(subschema.children().into_iter().rev());
+        subschemas.push(subschema);
     }
-    places
+    subschemas
 }
 
-fn keyword_role<'s>(keyword: &str, value: &Value) -> Option<(Role<'s>, Held)> {
+fn keyword_role<'s>(keyword: &str, value: &Value) -> Option<(Role<'s>, Container)> {
     let is_list = value.is_array();
     Some(match keyword {
-        "properties" => (Role::Parameter(""), Held::Map),
-        "patternProperties" => (Role::Other, Held::Map),
-        "$defs" | "definitions" => (Role::Definition, Held::Map),
-        "dependentSchemas" | "dependencies" => (Role::InPlace, Held::Map),
-        "items" if is_list => (Role::Element, Held::List),
-        "items" => (Role::Element, Held::One),
-        "prefixItems" => (Role::Element, Held::List),
-        "allOf" | "anyOf" | "oneOf" => (Role::InPlace, Held::List),
-        "if" | "then" | "else" | "not" => (Role::InPlace, Held::One),
+        "properties" => (Role::Parameter(""), Container::Map),
+        "patternProperties" => (Role::Other, Container::Map),
+        "$defs" | "definitions" => (Role::Definition, Container::Map),
+        "dependentSchemas" | "dependencies" => (Role::InPlace, Container::Map),
+        "items" if is_list => (Role::Element, Container::List),
+        "items" => (Role::Element, Container::One),
+        "prefixItems" => (Role::Element, Container::List),
+        "allOf" | "anyOf" | "oneOf" => (Role::InPlace, Container::List),
+        "if" | "then" | "else" | "not" => (Role::InPlace, Container::One),
         "additionalProperties"
         | "unevaluatedProperties"
         | "additionalItems"
         | "unevaluatedItems"
         | "contains"
         | "propertyNames"
-        | "contentSchema" => (Role::Other, Held::One),
+        | "contentSchema" => (Role::Other, Container::One),
         _ => return None,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Role, of};
+    use super::{Role, collect};
     use serde_json::json;
 
     #[test]
-    fn every_subschema_has_its_place() {
+    fn subschemas_are_collected_with_their_pointers() {
         let schema = json!({
             "properties": { "a/b": { "items": { "anyOf": [{}, { "not": {} }] } }, "c": true },
             "required": ["a/b"],
             "$defs": { "properties": { "properties": { "x": {} } } },
             "default": { "properties": { "no": {} } }
         });
-        let places = of(&schema, "/inputSchema");
-        let pointers: Vec<&str> = places.iter().map(|place| place.pointer.as_str()).collect();
+        let subschemas = collect(&schema, "/inputSchema");
+        let pointers: Vec<&str> =
+            subschemas.iter().map(|subschema| subschema.pointer.as_str()).collect();
         assert_eq!(
             pointers,
             [
@@ -200,8 +204,8 @@ mod tests {
                 "/inputSchema/$defs/properties/properties/x",
             ]
         );
-        assert!(places[1].is_required && places[1].role == Role::Parameter("a/b"));
-        assert!(!places[2].is_required && !places[6].is_required);
-        assert!(!places[5].is_asserted && places[4].is_asserted);
+        assert!(subschemas[1].is_required && subschemas[1].role == Role::Parameter("a/b"));
+        assert!(!subschemas[2].is_required && !subschemas[6].is_required);
+        assert!(!subschemas[5].is_asserted && subschemas[4].is_asserted);
     }
 }

@@ -1,14 +1,14 @@
-//! Ajv's messages, as text or as its JSON array of errors.
+//! Recognises the messages of Ajv, as text or as a JSON array of errors.
 //!
 //! `data must have required property 'name', data/n must be integer`,
 //! `/mode must be equal to one of the allowed values`, `must NOT have additional properties`.
 
-use super::lead_in::{Message, Scope};
-use super::tokens::{is_path, is_type_name, quoted};
-use super::{About, Complaint, issue_array, place};
+use super::prefix::{ErrorMessage, Scope};
+use super::tokens::{is_path, is_type_name, quoted_words};
+use super::{ArgumentError, ErrorKind, field_path, issue_array};
 use serde_json::Value;
 
-pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
+pub(super) fn recognise(message: &ErrorMessage<'_>) -> Vec<ArgumentError> {
     if let Some(errors) = issue_array::find(message, is_error) {
         return errors.iter().filter_map(|error| from_json(error, message.scope)).collect();
     }
@@ -16,9 +16,9 @@ pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
     let mut found = Vec::new();
     for sentence in sentences.flat_map(|part| part.split("; ")) {
         match from_sentence(sentence.trim(), message.scope) {
-            Some(complaint) => found.push(complaint),
-            // Unless the call is blamed, a text with anything else in it is not Ajv's.
-            None if !message.blames_the_call() => return Vec::new(),
+            Some(error) => found.push(error),
+            // Without a prefix about the call, every sentence must be one of Ajv.
+            None if !message.is_about_the_call() => return Vec::new(),
             None => {}
         }
     }
@@ -30,44 +30,44 @@ fn is_error(value: &Value) -> bool {
     is_text("keyword") && (is_text("instancePath") || is_text("dataPath"))
 }
 
-fn from_json(error: &Value, scope: Scope) -> Option<Complaint> {
+fn from_json(error: &Value, scope: Scope) -> Option<ArgumentError> {
     let text = |key| error.get(key).and_then(Value::as_str);
     let params = error.get("params");
     let param = |key| params.and_then(|params| params.get(key));
     let name_in = |key| param(key).and_then(Value::as_str).map(str::to_owned);
-    let mut path = place::segments(text("instancePath").or_else(|| text("dataPath"))?);
-    let about = match text("keyword")? {
+    let mut path = field_path::segments(text("instancePath").or_else(|| text("dataPath"))?);
+    let kind = match text("keyword")? {
         "required" => {
             path.extend(name_in("missingProperty"));
-            About::MissingField
+            ErrorKind::MissingField
         }
         "additionalProperties" | "unevaluatedProperties" => {
             path.extend(name_in("additionalProperty").or_else(|| name_in("unevaluatedProperty")));
-            About::UnknownField
+            ErrorKind::UnknownField
         }
-        "type" => About::WrongType { expected: name_in("type"), received: None },
+        "type" => ErrorKind::WrongType { expected: name_in("type"), received: None },
         "enum" => {
             let values = param("allowedValues").and_then(Value::as_array);
             let texts = values.into_iter().flatten().filter_map(Value::as_str);
-            About::NotInEnum { allowed: texts.map(str::to_owned).collect() }
+            ErrorKind::NotInEnum { allowed: texts.map(str::to_owned).collect() }
         }
-        _ => About::InvalidArguments,
+        _ => ErrorKind::InvalidArguments,
     };
-    place::complaint(&path, scope, about)
+    field_path::error_at(&path, scope, kind)
 }
 
-fn from_sentence(sentence: &str, scope: Scope) -> Option<Complaint> {
+fn from_sentence(sentence: &str, scope: Scope) -> Option<ArgumentError> {
     let (subject, demand) = match sentence.strip_prefix("must ") {
         Some(demand) => ("", demand),
         None => sentence.split_once(" must ")?,
     };
     let mut path = subject_path(subject.trim_end_matches(':'))?;
-    let (about, child) = demand_about(demand)?;
+    let (kind, child) = demand_kind(demand)?;
     path.extend(child);
-    place::complaint(&path, scope, about)
+    field_path::error_at(&path, scope, kind)
 }
 
-/// The segments of `data/a`, `/a` or nothing at all.
+/// Returns the segments of `data/a`, `/a` or an empty subject.
 fn subject_path(subject: &str) -> Option<Vec<String>> {
     if subject.is_empty() {
         return Some(Vec::new());
@@ -78,52 +78,58 @@ fn subject_path(subject: &str) -> Option<Vec<String>> {
         return Some(Vec::new());
     }
     (within.starts_with(['/', '.', '[']) && is_path(within.trim_start_matches('.')))
-        .then(|| place::segments(within))
+        .then(|| field_path::segments(within))
 }
 
-fn demand_about(demand: &str) -> Option<(About, Option<String>)> {
+fn demand_kind(demand: &str) -> Option<(ErrorKind, Option<String>)> {
     let demand = demand.trim_end_matches('.');
     if let Some(field) = demand.strip_prefix("have required property ") {
-        return Some((About::MissingField, Some(quoted(field).into_iter().next()?)));
+        return Some((ErrorKind::MissingField, Some(quoted_words(field).into_iter().next()?)));
     }
     if let Some(rest) = demand.strip_prefix("NOT have additional properties") {
-        return Some((About::UnknownField, quoted(rest).into_iter().next()));
+        return Some((ErrorKind::UnknownField, quoted_words(rest).into_iter().next()));
     }
     if let Some(rest) = demand.strip_prefix("be equal to one of the allowed values") {
-        return Some((About::NotInEnum { allowed: quoted(rest) }, None));
+        return Some((ErrorKind::NotInEnum { allowed: quoted_words(rest) }, None));
     }
     let types = demand.strip_prefix("be ")?;
     types
         .split([',', '|'])
         .all(|word| is_type_name(word.trim()))
-        .then(|| (About::WrongType { expected: Some(types.to_owned()), received: None }, None))
+        .then(|| (ErrorKind::WrongType { expected: Some(types.to_owned()), received: None }, None))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::enhance::complaint::{About, Complaint, recognise};
+    use crate::enhance::argument_errors::{ArgumentError, ErrorKind, recognise};
 
-    fn at(path: &str, about: About) -> Complaint {
-        Complaint { about, path: path.into() }
+    fn at(path: &str, kind: ErrorKind) -> ArgumentError {
+        ArgumentError { kind, path: path.into() }
     }
 
-    fn wrong(expected: &str) -> About {
-        About::WrongType { expected: Some(expected.into()), received: None }
+    fn wrong(expected: &str) -> ErrorKind {
+        ErrorKind::WrongType { expected: Some(expected.into()), received: None }
     }
 
     #[test]
-    fn joined_messages_are_told_one_by_one() {
+    fn joined_messages_are_split() {
         let text = "Invalid arguments: data must have required property 'name', data/o/n must be integer,null";
-        let expected = [at("/name", About::MissingField), at("/o/n", wrong("integer,null"))];
+        let expected = [at("/name", ErrorKind::MissingField), at("/o/n", wrong("integer,null"))];
         assert_eq!(recognise(text), expected);
     }
 
     #[test]
-    fn a_pointer_or_nothing_may_stand_for_the_subject() {
+    fn subject_can_be_a_pointer_or_empty() {
         assert_eq!(recognise("/a/0 must be string"), [at("/a/0", wrong("string"))]);
-        assert_eq!(recognise("must have required property 'q'"), [at("/q", About::MissingField)]);
-        assert_eq!(recognise("must NOT have additional properties"), [at("", About::UnknownField)]);
-        let not_in = About::NotInEnum { allowed: Vec::new() };
+        assert_eq!(
+            recognise("must have required property 'q'"),
+            [at("/q", ErrorKind::MissingField)]
+        );
+        assert_eq!(
+            recognise("must NOT have additional properties"),
+            [at("", ErrorKind::UnknownField)]
+        );
+        let not_in = ErrorKind::NotInEnum { allowed: Vec::new() };
         assert_eq!(
             recognise("data/m must be equal to one of the allowed values"),
             [at("/m", not_in)]
@@ -131,16 +137,19 @@ mod tests {
     }
 
     #[test]
-    fn the_json_form_names_the_additional_property_and_the_allowed_values() {
+    fn json_form_contains_the_additional_property_and_the_allowed_values() {
         let text = r#"Invalid params: [{"instancePath":"/o","keyword":"additionalProperties","params":{"additionalProperty":"x"},"message":"must NOT have additional properties"},{"instancePath":"/m","keyword":"enum","params":{"allowedValues":["a","b"]}},{"instancePath":"","keyword":"required","params":{"missingProperty":"q"}}]"#;
-        let not_in = About::NotInEnum { allowed: vec!["a".into(), "b".into()] };
-        let expected =
-            [at("/o/x", About::UnknownField), at("/m", not_in), at("/q", About::MissingField)];
+        let not_in = ErrorKind::NotInEnum { allowed: vec!["a".into(), "b".into()] };
+        let expected = [
+            at("/o/x", ErrorKind::UnknownField),
+            at("/m", not_in),
+            at("/q", ErrorKind::MissingField),
+        ];
         assert_eq!(recognise(text), expected);
     }
 
     #[test]
-    fn other_things_that_must_be_are_left() {
+    fn sentences_about_other_requirements_are_ignored() {
         for text in [
             "/tmp must be writable",
             "/tmp must be string\nfor the harp",

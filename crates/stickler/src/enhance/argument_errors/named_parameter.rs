@@ -1,77 +1,83 @@
-//! Hand-written sentences that name a parameter.
+//! Recognises hand-written sentences that name a parameter.
 //!
 //! `missing required parameter: x`, `Missing required argument 'x'`, `required argument "x" not
 //! found`, `Parameter 'x' is required`, `"x" is required`, `unknown parameter: x`,
 //! `parameter x is not of type string`.
 
-use super::lead_in::Message;
-use super::tokens::{after, ends_sentence, is_type_name, name, names};
-use super::{About, Complaint, place};
+use super::prefix::ErrorMessage;
+use super::tokens::{ends_sentence, is_type_name, strip_prefix_ignore_case, take_name, take_names};
+use super::{ArgumentError, ErrorKind, field_path};
 
-pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
-    // A command line program that a tool runs complains in the same words, and adds its usage.
-    if !message.is_one_line() && !message.blames_the_call() {
+pub(super) fn recognise(message: &ErrorMessage<'_>) -> Vec<ArgumentError> {
+    // Command-line programs that a tool runs print the same sentences, followed by their usage.
+    if !message.is_one_line() && !message.is_about_the_call() {
         return Vec::new();
     }
     let sentence = message.body.lines().next().unwrap_or_default();
     let found = missing_list(sentence)
         .or_else(|| unknown_list(sentence))
         .or_else(|| about_one_parameter(sentence));
-    let Some((fields, about)) = found else {
+    let Some((fields, kind)) = found else {
         return Vec::new();
     };
-    let at =
-        |field: &String| place::complaint(&place::segments(field), message.scope, about.clone());
+    let at = |field: &String| {
+        field_path::error_at(&field_path::segments(field), message.scope, kind.clone())
+    };
     fields.iter().filter_map(at).collect()
 }
 
-type Fault = (Vec<String>, About);
+type Fault = (Vec<String>, ErrorKind);
 
-/// Longer words first: `parameters` is no `parameter` followed by an `s`.
+/// Longer words come first, so that `parameters` is not parsed as `parameter`.
 const NOUNS: &str = "parameters parameter params param arguments argument args arg fields field \
                      properties property";
 
 fn missing_list(sentence: &str) -> Option<Fault> {
     let openings = ["missing required ", "missing a value for the required "];
-    let sentence = after(sentence, "the arguments dictionary is ").unwrap_or(sentence);
-    let rest = openings.iter().find_map(|opening| after(sentence, opening))?;
-    Some((listed_after_noun(rest)?, About::MissingField))
+    let sentence =
+        strip_prefix_ignore_case(sentence, "the arguments dictionary is ").unwrap_or(sentence);
+    let rest = openings.iter().find_map(|opening| strip_prefix_ignore_case(sentence, opening))?;
+    Some((listed_after_noun(rest)?, ErrorKind::MissingField))
 }
 
 fn unknown_list(sentence: &str) -> Option<Fault> {
     let openings = ["unknown ", "unexpected ", "unrecognized ", "unrecognised "];
-    let rest = openings.iter().find_map(|opening| after(sentence, opening))?;
-    Some((listed_after_noun(rest)?, About::UnknownField))
+    let rest = openings.iter().find_map(|opening| strip_prefix_ignore_case(sentence, opening))?;
+    Some((listed_after_noun(rest)?, ErrorKind::UnknownField))
 }
 
-/// The names of `parameters: a, b` where nothing but the end of the sentence follows them.
+/// Returns the names of `parameters: a, b` if the sentence ends after them.
 fn listed_after_noun(text: &str) -> Option<Vec<String>> {
-    let rest = NOUNS.split(' ').find_map(|noun| after(text, noun))?;
+    let rest = NOUNS.split(' ').find_map(|noun| strip_prefix_ignore_case(text, noun))?;
     let rest = rest.strip_prefix("(s)").unwrap_or(rest);
     let list = rest.strip_prefix(':').unwrap_or(rest).strip_prefix(' ')?;
-    let (fields, rest) = names(list.trim_start());
+    let (fields, rest) = take_names(list.trim_start());
     (!fields.is_empty() && ends_sentence(rest)).then_some(fields)
 }
 
-/// Sentences whose subject is a parameter, told by its noun or by double quotes (as Joi writes).
+/// Parses a sentence with a parameter as its subject, which is marked by a noun or by double quotes
+/// (as in Joi).
 fn about_one_parameter(sentence: &str) -> Option<Fault> {
     let noun = ["required parameter ", "required argument ", "parameter ", "argument "]
         .iter()
-        .find_map(|noun| after(sentence, noun));
+        .find_map(|noun| strip_prefix_ignore_case(sentence, noun));
     let subject = noun.or_else(|| sentence.starts_with('"').then_some(sentence))?;
-    let (field, predicate) = name(subject)?;
-    let about = predicate_about(predicate)?;
-    Some((vec![field.to_owned()], about))
+    let (field, predicate) = take_name(subject)?;
+    let kind = predicate_kind(predicate)?;
+    Some((vec![field.to_owned()], kind))
 }
 
-fn predicate_about(predicate: &str) -> Option<About> {
+fn predicate_kind(predicate: &str) -> Option<ErrorKind> {
     let missing =
         [" is required", " is missing", " not found", " was not provided", " must be provided"];
-    if missing.iter().any(|words| after(predicate, words).is_some_and(ends_sentence)) {
-        return Some(About::MissingField);
+    if missing
+        .iter()
+        .any(|words| strip_prefix_ignore_case(predicate, words).is_some_and(ends_sentence))
+    {
+        return Some(ErrorKind::MissingField);
     }
-    if after(predicate, " is not allowed").is_some_and(ends_sentence) {
-        return Some(About::UnknownField);
+    if strip_prefix_ignore_case(predicate, " is not allowed").is_some_and(ends_sentence) {
+        return Some(ErrorKind::UnknownField);
     }
     let openings = [
         " is not of type ",
@@ -81,21 +87,24 @@ fn predicate_about(predicate: &str) -> Option<About> {
         " must be an ",
         " must be of type ",
     ];
-    let (expected, _) = openings.iter().find_map(|words| after(predicate, words)).and_then(name)?;
+    let (expected, _) = openings
+        .iter()
+        .find_map(|words| strip_prefix_ignore_case(predicate, words))
+        .and_then(take_name)?;
     is_type_name(expected)
-        .then(|| About::WrongType { expected: Some(expected.to_owned()), received: None })
+        .then(|| ErrorKind::WrongType { expected: Some(expected.to_owned()), received: None })
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::enhance::complaint::{About, Complaint, recognise};
+    use crate::enhance::argument_errors::{ArgumentError, ErrorKind, recognise};
 
-    fn at(path: &str, about: About) -> Complaint {
-        Complaint { about, path: path.into() }
+    fn at(path: &str, kind: ErrorKind) -> ArgumentError {
+        ArgumentError { kind, path: path.into() }
     }
 
     #[test]
-    fn a_missing_parameter_is_named_in_many_ways() {
+    fn missing_parameter_is_recognised_in_all_wordings() {
         for text in [
             "missing required parameter: q",
             "Missing required argument 'q'",
@@ -105,38 +114,38 @@ mod tests {
             "\"q\" is required",
             "The arguments dictionary is missing a value for the required parameter 'q'. (Parameter 'arguments')",
         ] {
-            assert_eq!(recognise(text), [at("/q", About::MissingField)], "{text}");
+            assert_eq!(recognise(text), [at("/q", ErrorKind::MissingField)], "{text}");
         }
     }
 
     #[test]
-    fn several_missing_parameters_are_all_named() {
+    fn several_missing_parameters_are_all_recognised() {
         let found = recognise("Missing required parameters: a, b and c");
         let paths: Vec<String> = found.into_iter().map(|c| c.path).collect();
         assert_eq!(paths, ["/a", "/b", "/c"]);
     }
 
     #[test]
-    fn an_unknown_parameter_is_named() {
+    fn unknown_parameter_is_recognised() {
         for text in ["unknown parameter: x", "Unexpected argument 'x'.", "\"x\" is not allowed"] {
-            assert_eq!(recognise(text), [at("/x", About::UnknownField)], "{text}");
+            assert_eq!(recognise(text), [at("/x", ErrorKind::UnknownField)], "{text}");
         }
     }
 
     #[test]
-    fn a_parameter_of_the_wrong_type_is_named() {
-        let about = About::WrongType { expected: Some("string".into()), received: None };
+    fn parameter_of_the_wrong_type_is_recognised() {
+        let kind = ErrorKind::WrongType { expected: Some("string".into()), received: None };
         for text in [
             "parameter q is not of type string",
             "argument \"q\" is not a string",
             "\"q\" must be a string",
         ] {
-            assert_eq!(recognise(text), [at("/q", about.clone())], "{text}");
+            assert_eq!(recognise(text), [at("/q", kind.clone())], "{text}");
         }
     }
 
     #[test]
-    fn sentences_about_other_things_are_left() {
+    fn sentences_about_other_subjects_are_ignored() {
         for text in [
             "Missing required environment variable: KEY",
             "missing required field name in settings.yaml",

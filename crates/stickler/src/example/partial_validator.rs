@@ -1,9 +1,9 @@
-//! Judges whether a value fits a subschema, as far as that can be told here.
+//! Validates values against subschemas, as far as this is possible without the real validator.
 //!
-//! The real validator only judges the whole; this judge lets the builder drop a
-//! stale `default` or a wrong branch where it stands, so that ten doubtful
-//! places do not need two to the tenth attempts. It is three-valued: `None` is
-//! "cannot tell", and only a definite `Some(false)` drops a value.
+//! The real validator only accepts or rejects whole examples. With this one the builder can drop an
+//! outdated `default` or a wrong branch locally, so that ten uncertain positions do not need 2^10
+//! attempts. The result is three-valued: `None` means unknown, and only `Some(false)` drops a
+//! value.
 
 use std::cell::Cell;
 
@@ -13,25 +13,26 @@ use super::assertions;
 use super::pattern::PatternCache;
 use super::refs::Refs;
 use super::string::count;
-use super::verdict::{all, any, exactly_one};
+use super::three_valued::{all, any, exactly_one};
 
+/// Maximum nesting of subschemas that are evaluated.
 const MAX_DEPTH: usize = 64;
 
-/// Judges values against the subschemas of one document.
-pub(super) struct Judge<'a> {
+/// Validates values against the subschemas of one document.
+pub(super) struct PartialValidator<'a> {
     pub(super) refs: &'a Refs<'a>,
     pub(super) patterns: &'a PatternCache,
-    /// How many more subschemas may be looked at; at zero every verdict is open.
+    /// Remaining number of subschemas to evaluate; at zero every result is unknown.
     pub(super) fuel: Cell<usize>,
 }
 
-impl Judge<'_> {
-    /// Whether `value` is not known to break `schema`.
-    pub(super) fn may_fit(&self, schema: &Value, value: &Value) -> bool {
-        self.verdict(schema, value, 0) != Some(false)
+impl PartialValidator<'_> {
+    /// Whether `value` is not known to violate `schema`.
+    pub(super) fn may_accept(&self, schema: &Value, value: &Value) -> bool {
+        self.validate(schema, value, 0) != Some(false)
     }
 
-    fn verdict(&self, schema: &Value, value: &Value, depth: usize) -> Option<bool> {
+    fn validate(&self, schema: &Value, value: &Value, depth: usize) -> Option<bool> {
         let keywords = match schema {
             Value::Bool(allowed) => return Some(*allowed),
             Value::Object(keywords) => keywords,
@@ -42,7 +43,7 @@ impl Judge<'_> {
             return None;
         }
         self.fuel.set(fuel - 1);
-        if !assertions::hold(keywords, value) {
+        if !assertions::are_satisfied(keywords, value) {
             return Some(false);
         }
         let text = value.as_str().map_or(Some(true), |text| self.text(keywords, text));
@@ -64,19 +65,19 @@ impl Judge<'_> {
     }
 
     fn combined(&self, keywords: &Map<String, Value>, value: &Value, depth: usize) -> Option<bool> {
-        let judge = |schema: &Value| self.verdict(schema, value, depth);
+        let validate = |schema: &Value| self.validate(schema, value, depth);
         let branches = |keyword: &str| keywords.get(keyword).and_then(Value::as_array);
         let referenced = ["$ref", "$dynamicRef", "$recursiveRef"]
             .into_iter()
             .filter_map(|keyword| keywords.get(keyword).and_then(Value::as_str))
-            .map(|reference| self.refs.resolve(reference).and_then(judge));
+            .map(|reference| self.refs.resolve(reference).and_then(validate));
         all([
             all(referenced),
-            branches("allOf").map_or(Some(true), |list| all(list.iter().map(judge))),
-            branches("anyOf").map_or(Some(true), |list| any(list.iter().map(judge))),
-            branches("oneOf").map_or(Some(true), |list| exactly_one(list.iter().map(judge))),
-            keywords.get("not").map_or(Some(true), |schema| judge(schema).map(|fits| !fits)),
-            conditional(keywords, judge),
+            branches("allOf").map_or(Some(true), |list| all(list.iter().map(validate))),
+            branches("anyOf").map_or(Some(true), |list| any(list.iter().map(validate))),
+            branches("oneOf").map_or(Some(true), |list| exactly_one(list.iter().map(validate))),
+            keywords.get("not").map_or(Some(true), |schema| validate(schema).map(|valid| !valid)),
+            conditional(keywords, validate),
         ])
     }
 
@@ -87,23 +88,23 @@ impl Judge<'_> {
         let name_rule = keywords.get("propertyNames");
         let named = members.keys().map(|name| {
             name_rule.map_or(Some(true), |schema| {
-                self.verdict(schema, &Value::String(name.clone()), depth)
+                self.validate(schema, &Value::String(name.clone()), depth)
             })
         });
         let valued = members.iter().map(|(name, member)| {
             let schemas = self.member_schemas(keywords, name);
-            all(schemas.into_iter().map(|schema| self.verdict(schema, member, depth)))
+            all(schemas.into_iter().map(|schema| self.validate(schema, member, depth)))
         });
         let dependent = ["dependentSchemas", "dependencies"]
             .into_iter()
             .filter_map(|keyword| keywords.get(keyword).and_then(Value::as_object))
             .flatten()
             .filter(|(name, schema)| members.contains_key(*name) && !schema.is_array())
-            .map(|(_, schema)| self.verdict(schema, value, depth));
+            .map(|(_, schema)| self.validate(schema, value, depth));
         all(named.chain(valued).chain(dependent))
     }
 
-    /// Every subschema that the member `name` has to satisfy.
+    /// Returns every subschema that the member `name` must satisfy.
     pub(super) fn member_schemas<'k>(
         &self,
         keywords: &'k Map<String, Value>,
@@ -135,7 +136,7 @@ impl Judge<'_> {
             prefix
                 .and_then(|prefix| prefix.get(index))
                 .or(rest)
-                .map_or(Some(true), |schema| self.verdict(schema, item, depth))
+                .map_or(Some(true), |schema| self.validate(schema, item, depth))
         });
         all([all(each), self.contains(keywords, items, depth)])
     }
@@ -149,12 +150,12 @@ impl Judge<'_> {
         let Some(schema) = keywords.get("contains") else {
             return Some(true);
         };
-        let verdicts: Vec<_> = items.iter().map(|item| self.verdict(schema, item, depth)).collect();
-        let sure = verdicts.iter().filter(|verdict| **verdict == Some(true)).count();
-        let possible = verdicts.iter().filter(|verdict| **verdict != Some(false)).count();
-        let least = count(keywords, "minContains").unwrap_or(1);
-        let most = count(keywords, "maxContains").unwrap_or(usize::MAX);
-        match (possible < least || sure > most, sure >= least && possible <= most) {
+        let results: Vec<_> = items.iter().map(|item| self.validate(schema, item, depth)).collect();
+        let certain = results.iter().filter(|result| **result == Some(true)).count();
+        let possible = results.iter().filter(|result| **result != Some(false)).count();
+        let min = count(keywords, "minContains").unwrap_or(1);
+        let max = count(keywords, "maxContains").unwrap_or(usize::MAX);
+        match (possible < min || certain > max, certain >= min && possible <= max) {
             (true, _) => Some(false),
             (false, true) => Some(true),
             (false, false) => None,
@@ -162,20 +163,20 @@ impl Judge<'_> {
     }
 }
 
-/// What is left unevaluated depends on every branch taken, which is not tracked here.
+/// Unevaluated members depend on all applied branches, which are not tracked.
 fn depends_on_evaluation(keywords: &Map<String, Value>) -> bool {
     keywords.contains_key("unevaluatedProperties") || keywords.contains_key("unevaluatedItems")
 }
 
 fn conditional(
     keywords: &Map<String, Value>,
-    judge: impl Fn(&Value) -> Option<bool>,
+    validate: impl Fn(&Value) -> Option<bool>,
 ) -> Option<bool> {
     let Some(condition) = keywords.get("if") else {
         return Some(true);
     };
-    let branch = |keyword: &str| keywords.get(keyword).map_or(Some(true), &judge);
-    match judge(condition) {
+    let branch = |keyword: &str| keywords.get(keyword).map_or(Some(true), &validate);
+    match validate(condition) {
         Some(true) => branch("then"),
         Some(false) => branch("else"),
         None => (branch("then") == Some(true) && branch("else") == Some(true)).then_some(true),
@@ -186,21 +187,21 @@ fn conditional(
 mod tests {
     use super::super::pattern::PatternCache;
     use super::super::refs::Refs;
-    use super::Judge;
+    use super::PartialValidator;
     use serde_json::{Value, json};
     use std::cell::Cell;
 
-    fn verdict(schema: &Value, value: &Value) -> Option<bool> {
-        let judge = Judge {
+    fn validate(schema: &Value, value: &Value) -> Option<bool> {
+        let validator = PartialValidator {
             refs: &Refs::new(schema),
             patterns: &PatternCache::default(),
             fuel: Cell::new(1000),
         };
-        judge.verdict(schema, value, 0)
+        validator.validate(schema, value, 0)
     }
 
     #[test]
-    fn what_holds_and_what_does_not_is_told() {
+    fn valid_and_invalid_values_are_distinguished() {
         for (schema, good, bad) in [
             (json!({"pattern": "^a"}), json!("a"), json!("b")),
             (json!({"not": {"type": "null"}}), json!(1), json!(null)),
@@ -236,13 +237,13 @@ mod tests {
                 json!({"a": 1}),
             ),
         ] {
-            assert_eq!(verdict(&schema, &good), Some(true), "{schema} {good}");
-            assert_eq!(verdict(&schema, &bad), Some(false), "{schema} {bad}");
+            assert_eq!(validate(&schema, &good), Some(true), "{schema} {good}");
+            assert_eq!(validate(&schema, &bad), Some(false), "{schema} {bad}");
         }
     }
 
     #[test]
-    fn what_cannot_be_told_stays_open() {
+    fn undecidable_constraints_yield_unknown() {
         for schema in [
             json!({"format": "email"}),
             json!({"not": {"format": "email"}}),
@@ -250,12 +251,12 @@ mod tests {
             json!({"$ref": "elsewhere.json"}),
             json!({"oneOf": [{"format": "email"}, {"type": "string"}]}),
         ] {
-            assert_eq!(verdict(&schema, &json!("a")), None, "{schema}");
+            assert_eq!(validate(&schema, &json!("a")), None, "{schema}");
         }
     }
 
     #[test]
-    fn a_reference_to_itself_stays_open() {
-        assert_eq!(verdict(&json!({"$ref": "#"}), &json!(1)), None);
+    fn self_reference_yields_unknown() {
+        assert_eq!(validate(&json!({"$ref": "#"}), &json!(1)), None);
     }
 }

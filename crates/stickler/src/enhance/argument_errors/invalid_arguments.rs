@@ -1,19 +1,23 @@
-//! Texts that say the arguments are invalid, and no more.
+//! Recognises texts that report invalid arguments without details.
 //!
-//! `Invalid request parameters`, `Invalid arguments for tool f`, `Missing arguments`; also whatever
-//! follows a lead-in that blames the arguments, where no other family knew it.
+//! `Invalid request parameters`, `Invalid arguments for tool f`, `Missing arguments`; also any text
+//! with a prefix about the arguments that the other recognisers do not handle.
 
-use super::lead_in::Message;
-use super::tokens::{after, ends_sentence, name};
-use super::{About, Complaint, place};
+use super::prefix::ErrorMessage;
+use super::tokens::{ends_sentence, strip_prefix_ignore_case, take_name};
+use super::{ArgumentError, ErrorKind, field_path};
 
-pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
-    let says_so =
-        message.blames_the_call() || is_bare(message.body) || names_only_the_tool(message.body);
-    says_so.then(|| place::at(String::new(), About::InvalidArguments)).into_iter().collect()
+pub(super) fn recognise(message: &ErrorMessage<'_>) -> Vec<ArgumentError> {
+    let is_recognised = message.is_about_the_call()
+        || is_generic(message.body)
+        || names_only_the_tool(message.body);
+    is_recognised
+        .then(|| field_path::argument_error(String::new(), ErrorKind::InvalidArguments))
+        .into_iter()
+        .collect()
 }
 
-fn is_bare(body: &str) -> bool {
+fn is_generic(body: &str) -> bool {
     const TEXTS: [&str; 13] = [
         "invalid request parameters",
         "invalid arguments",
@@ -33,21 +37,21 @@ fn is_bare(body: &str) -> bool {
     TEXTS.iter().any(|text| text.eq_ignore_ascii_case(body))
 }
 
-/// `Invalid arguments for tool f` with nothing after it.
+/// `Invalid arguments for tool f` without details.
 fn names_only_the_tool(body: &str) -> bool {
     let openings =
         ["invalid arguments for tool ", "invalid arguments for ", "invalid parameters for tool "];
-    let rest = openings.iter().find_map(|opening| after(body, opening));
-    rest.and_then(name).is_some_and(|(_, rest)| ends_sentence(rest))
+    let rest = openings.iter().find_map(|opening| strip_prefix_ignore_case(body, opening));
+    rest.and_then(take_name).is_some_and(|(_, rest)| ends_sentence(rest))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::enhance::complaint::{About, Complaint, recognise};
+    use crate::enhance::argument_errors::{ArgumentError, ErrorKind, recognise};
 
     #[test]
-    fn a_text_that_says_no_more_is_recognised_whole() {
-        let invalid = Complaint { about: About::InvalidArguments, path: String::new() };
+    fn text_without_details_is_recognised() {
+        let invalid = ArgumentError { kind: ErrorKind::InvalidArguments, path: String::new() };
         for text in [
             "Invalid request parameters",
             "invalid arguments.",
@@ -61,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_text_with_the_same_words_is_left() {
+    fn longer_text_with_the_same_words_is_ignored() {
         for text in [
             "The court heard invalid arguments",
             "Invalid arguments were heard by the court",

@@ -1,63 +1,63 @@
-//! One schema node with its references followed and its `allOf` merged in.
+//! A schema node with its references resolved and its `allOf` merged.
 //!
-//! What cannot be merged because a decision is needed (`anyOf`, `oneOf`,
-//! `if`/`then`/`else`) is kept as a list of choices for the builder. Older
-//! drafts' spellings are turned into the newest ones on the way.
+//! Keywords that need a decision (`anyOf`, `oneOf`, `if`/`then`/`else`) are kept as a list of
+//! choices for the builder. Keywords of older drafts are converted to those of 2020-12.
 
 use serde_json::{Map, Value, json};
 
 use super::merge::{merge, type_names};
 use super::refs::Refs;
 
+/// Maximum nesting of references and `allOf`.
 const MAX_NESTING: usize = 48;
 
-/// The merged keywords of a node and what is left to decide.
+/// The merged keywords of a node and the remaining choices.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flat {
+pub(super) struct FlatSchema {
     pub(super) keywords: Map<String, Value>,
-    /// All patterns that apply, since two patterns have no merged form.
+    /// All patterns that apply. Two patterns cannot be merged into one.
     pub(super) patterns: Vec<String>,
     pub(super) choices: Vec<Choice>,
-    /// How many choices have been made on the way to this form.
+    /// Number of choices that were made to obtain this form.
     pub(super) decisions: usize,
-    /// The references that were followed, by which recursion is noticed.
+    /// The references that were followed, to detect recursion.
     pub(super) followed: Vec<String>,
 }
 
-/// Branches of which one is to be merged in.
+/// Branches, one of which the builder merges.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) branches: Vec<Value>,
-    /// Whether simple branches should come first; conditionals have an order of their own.
-    pub(super) rank: bool,
+    /// Whether to sort the branches by complexity. The branches of a conditional keep their order.
+    pub(super) sort_by_complexity: bool,
 }
 
-impl Flat {
-    /// Flattens `schema`; `None` when no value can satisfy it.
+impl FlatSchema {
+    /// Flattens `schema`; returns `None` if no value can satisfy it.
     pub(super) fn of(schema: &Value, refs: &Refs<'_>) -> Option<Self> {
         let mut flat = Self::default();
-        flat.absorb(schema, refs, 0).then_some(flat)
+        flat.merge_schema(schema, refs, 0).then_some(flat)
     }
 
-    /// This node with `branch` merged in; `None` when the two contradict each other.
+    /// Returns this node merged with `branch`; `None` if they contradict each other.
     pub(super) fn with(&self, branch: &Value, refs: &Refs<'_>) -> Option<Self> {
         let mut flat = self.clone();
-        flat.absorb(branch, refs, 0).then_some(flat)
+        flat.merge_schema(branch, refs, 0).then_some(flat)
     }
 
-    fn absorb(&mut self, schema: &Value, refs: &Refs<'_>, nesting: usize) -> bool {
+    fn merge_schema(&mut self, schema: &Value, refs: &Refs<'_>, nesting: usize) -> bool {
         let members = match schema {
             Value::Bool(allowed) => return *allowed,
             Value::Object(members) if nesting <= MAX_NESTING => members,
             _ => return true,
         };
-        // References and `allOf` first, so that the node's own annotations win.
-        self.absorb_references(members, refs, nesting)
-            && self.absorb_all_of(members, refs, nesting)
-            && self.absorb_own(members)
+        // References and `allOf` come first, so that the annotations of this node take precedence.
+        self.merge_references(members, refs, nesting)
+            && self.merge_all_of(members, refs, nesting)
+            && self.merge_keywords(members)
     }
 
-    fn absorb_references(
+    fn merge_references(
         &mut self,
         members: &Map<String, Value>,
         refs: &Refs<'_>,
@@ -67,15 +67,16 @@ impl Flat {
             .into_iter()
             .filter_map(|keyword| members.get(keyword).and_then(Value::as_str))
             .all(|reference| {
-                if self.followed.iter().any(|seen| seen == reference) {
+                if self.followed.iter().any(|followed| followed == reference) {
                     return true;
                 }
                 self.followed.push(reference.to_owned());
-                refs.resolve(reference).is_none_or(|target| self.absorb(target, refs, nesting + 1))
+                refs.resolve(reference)
+                    .is_none_or(|target| self.merge_schema(target, refs, nesting + 1))
             })
     }
 
-    fn absorb_all_of(
+    fn merge_all_of(
         &mut self,
         members: &Map<String, Value>,
         refs: &Refs<'_>,
@@ -84,13 +85,13 @@ impl Flat {
         let Some(Value::Array(branches)) = members.get("allOf") else {
             return true;
         };
-        branches.iter().all(|branch| self.absorb(branch, refs, nesting + 1))
+        branches.iter().all(|branch| self.merge_schema(branch, refs, nesting + 1))
     }
 
-    fn absorb_own(&mut self, members: &Map<String, Value>) -> bool {
+    fn merge_keywords(&mut self, members: &Map<String, Value>) -> bool {
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(branches)) = members.get(keyword) {
-                self.choices.push(Choice { branches: branches.clone(), rank: true });
+                self.choices.push(Choice { branches: branches.clone(), sort_by_complexity: true });
             }
         }
         if let Some(condition) = members.get("if") {
@@ -98,23 +99,24 @@ impl Flat {
         }
         let pattern = members.get("pattern").and_then(Value::as_str);
         self.patterns.extend(pattern.map(str::to_owned));
-        merge(&mut self.keywords, &modernised(members))
+        merge(&mut self.keywords, &modernise(members))
     }
 }
 
-/// The ways to satisfy `if`/`then`/`else`: untouched, taking the condition, or refusing it.
+/// Returns the ways to satisfy `if`/`then`/`else`: unconstrained, with the condition, or without
+/// it.
 fn conditional(condition: &Value, members: &Map<String, Value>) -> Choice {
     let then = members.get("then").unwrap_or(&Value::Bool(true));
     let otherwise = members.get("else").unwrap_or(&Value::Bool(true));
     Choice {
         branches: vec![Value::Bool(true), json!({ "allOf": [condition, then] }), otherwise.clone()],
-        rank: false,
+        sort_by_complexity: false,
     }
 }
 
-/// The mergeable keywords, spelled as in the newest draft.
-fn modernised(members: &Map<String, Value>) -> Map<String, Value> {
-    const DECIDED_ELSEWHERE: [&str; 15] = [
+/// Returns the mergeable keywords, converted to 2020-12.
+fn modernise(members: &Map<String, Value>) -> Map<String, Value> {
+    const NOT_MERGED: [&str; 15] = [
         "$ref",
         "$dynamicRef",
         "$recursiveRef",
@@ -133,7 +135,7 @@ fn modernised(members: &Map<String, Value>) -> Map<String, Value> {
     ];
     let mut modern: Map<String, Value> = members
         .iter()
-        .filter(|(keyword, _)| !DECIDED_ELSEWHERE.contains(&keyword.as_str()))
+        .filter(|(keyword, _)| !NOT_MERGED.contains(&keyword.as_str()))
         .map(|(keyword, value)| (keyword.clone(), value.clone()))
         .collect();
     modernise_bound(&mut modern, "minimum", "exclusiveMinimum");
@@ -142,7 +144,7 @@ fn modernised(members: &Map<String, Value>) -> Map<String, Value> {
     modern
 }
 
-/// Draft-04 says `minimum: 3, exclusiveMinimum: true` for `exclusiveMinimum: 3`.
+/// Draft-04 uses `minimum: 3, exclusiveMinimum: true` for `exclusiveMinimum: 3`.
 fn modernise_bound(members: &mut Map<String, Value>, inclusive: &str, exclusive: &str) {
     let Some(&Value::Bool(is_exclusive)) = members.get(exclusive) else {
         return;
@@ -153,7 +155,7 @@ fn modernise_bound(members: &mut Map<String, Value>, inclusive: &str, exclusive:
     }
 }
 
-/// Before 2020-12 an array of `items` was what `prefixItems` is now.
+/// Before 2020-12, `items` with an array had the meaning of `prefixItems`.
 fn modernise_items(members: &mut Map<String, Value>) {
     let rest = members.remove("additionalItems");
     if let Some(Value::Array(_)) = members.get("items") {
@@ -166,9 +168,9 @@ fn modernise_items(members: &mut Map<String, Value>) {
     }
 }
 
-/// How simple a branch is: lower sorts first.
+/// Returns the sort key of a branch; simple branches come first.
 pub(super) fn complexity(branch: &Value, refs: &Refs<'_>) -> (bool, u8, usize) {
-    let Some(flat) = Flat::of(branch, refs) else {
+    let Some(flat) = FlatSchema::of(branch, refs) else {
         return (true, u8::MAX, usize::MAX);
     };
     let types = flat.keywords.get("type").map(type_names).unwrap_or_default();
@@ -187,21 +189,21 @@ pub(super) fn complexity(branch: &Value, refs: &Refs<'_>) -> (bool, u8, usize) {
 #[cfg(test)]
 mod tests {
     use super::super::refs::Refs;
-    use super::{Flat, complexity};
+    use super::{FlatSchema, complexity};
     use serde_json::{Value, json};
 
     fn keywords(schema: &Value) -> Option<Value> {
-        Flat::of(schema, &Refs::new(schema)).map(|flat| Value::Object(flat.keywords))
+        FlatSchema::of(schema, &Refs::new(schema)).map(|flat| Value::Object(flat.keywords))
     }
 
     #[test]
-    fn a_reference_is_merged_with_its_siblings() {
+    fn reference_is_merged_with_its_siblings() {
         let schema = json!({"$ref": "#/$defs/a", "default": 2, "$defs": {"a": {"type": "integer", "default": 1}}});
         assert_eq!(keywords(&schema), Some(json!({"type": "integer", "default": 2})));
     }
 
     #[test]
-    fn older_spellings_become_the_newest() {
+    fn keywords_of_older_drafts_are_converted() {
         assert_eq!(
             keywords(
                 &json!({"minimum": 3, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": false})
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_to_itself_ends() {
+    fn self_reference_terminates() {
         assert_eq!(
             keywords(&json!({"allOf": [{"$ref": "#"}], "minimum": 1})),
             Some(json!({"minimum": 1}))
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictory_branches_have_no_flat_form() {
+    fn contradictory_branches_cannot_be_flattened() {
         assert_eq!(keywords(&json!({"allOf": [{"const": 1}, {"const": 2}]})), None);
         assert_eq!(keywords(&json!({"allOf": [false]})), None);
     }

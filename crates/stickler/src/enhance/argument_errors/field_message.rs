@@ -1,23 +1,23 @@
-//! What hand-written words beside a field's name say, in a text that blames the arguments.
+//! Classifies hand-written messages about a field, in texts that are about the arguments.
 //!
 //! `required`, `unknown field; did you mean 'path'?`, `expected text; got number`,
 //! `'x' is not valid; use 'a' or 'b'`, `Vault id must be a string`.
 
-use super::About;
-use super::tokens::{is_type_name, quoted};
+use super::ErrorKind;
+use super::tokens::{is_type_name, quoted_words};
 
-pub(super) fn about(words: &str) -> About {
+pub(super) fn classify(words: &str) -> ErrorKind {
     let lower = words.to_ascii_lowercase();
     if is_unknown(&lower) {
-        return About::UnknownField;
+        return ErrorKind::UnknownField;
     }
     if is_missing(&lower) {
-        return About::MissingField;
+        return ErrorKind::MissingField;
     }
     not_allowed(words, &lower)
         .or_else(|| expected_and_got(&lower))
         .or_else(|| must_be(&lower))
-        .unwrap_or(About::InvalidArguments)
+        .unwrap_or(ErrorKind::InvalidArguments)
 }
 
 fn is_unknown(lower: &str) -> bool {
@@ -38,9 +38,9 @@ fn is_missing(lower: &str) -> bool {
             .any(|phrase| lower.contains(phrase))
 }
 
-/// `'x' is not valid; use 'a' or 'b'`, `must be one of: a, b`. Both texts have the same bytes but
-/// for case, so a place found in one is the same place in the other.
-fn not_allowed(words: &str, lower: &str) -> Option<About> {
+/// `'x' is not valid; use 'a' or 'b'`, `must be one of: a, b`. Both texts differ only in ASCII
+/// case, so an offset in one is valid in the other.
+fn not_allowed(words: &str, lower: &str) -> Option<ErrorKind> {
     let openings = [
         "is not valid; use ",
         "must be one of",
@@ -50,7 +50,7 @@ fn not_allowed(words: &str, lower: &str) -> Option<About> {
     ];
     let start = openings.iter().find_map(|o| lower.find(o).map(|at| at + o.len()))?;
     let listed = words.get(start..)?;
-    let quoted = quoted(listed);
+    let quoted = quoted_words(listed);
     let bare = || {
         let list = listed.trim_matches([' ', ':', '.', '[', ']', '(', ')']);
         list.split([',', '|'])
@@ -58,22 +58,24 @@ fn not_allowed(words: &str, lower: &str) -> Option<About> {
             .filter(|w| !w.is_empty())
             .collect()
     };
-    Some(About::NotInEnum { allowed: if quoted.is_empty() { bare() } else { quoted } })
+    Some(ErrorKind::NotInEnum { allowed: if quoted.is_empty() { bare() } else { quoted } })
 }
 
 /// `expected text; got number`.
-fn expected_and_got(lower: &str) -> Option<About> {
+fn expected_and_got(lower: &str) -> Option<ErrorKind> {
     let rest = lower.strip_prefix("expected ")?;
-    let joints = ["; got ", ", got ", " but got ", "; received ", ", received ", " but received "];
-    let (expected, received) = joints.iter().find_map(|joint| rest.split_once(joint))?;
+    let separators =
+        ["; got ", ", got ", " but got ", "; received ", ", received ", " but received "];
+    let (expected, received) =
+        separators.iter().find_map(|separator| rest.split_once(separator))?;
     let without_article =
         |words: &str| words.trim_start_matches("an ").trim_start_matches("a ").to_owned();
     let received = received.split(['.', ';', ' ']).next().map(str::to_owned);
-    Some(About::WrongType { expected: Some(without_article(expected)), received })
+    Some(ErrorKind::WrongType { expected: Some(without_article(expected)), received })
 }
 
 /// `must be a string`.
-fn must_be(lower: &str) -> Option<About> {
+fn must_be(lower: &str) -> Option<ErrorKind> {
     let openings = [
         "must be a valid ",
         "must be a ",
@@ -86,20 +88,24 @@ fn must_be(lower: &str) -> Option<About> {
     ];
     let rest = openings.iter().find_map(|o| lower.split_once(o)).map(|(_, rest)| rest)?;
     let word = rest.split(|c: char| !c.is_alphanumeric()).next()?;
-    is_type_name(word).then(|| About::WrongType { expected: Some(word.to_owned()), received: None })
+    is_type_name(word)
+        .then(|| ErrorKind::WrongType { expected: Some(word.to_owned()), received: None })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::about;
-    use crate::enhance::complaint::About;
+    use super::classify;
+    use crate::enhance::argument_errors::ErrorKind;
 
-    fn wrong(expected: &str, received: Option<&str>) -> About {
-        About::WrongType { expected: Some(expected.into()), received: received.map(str::to_owned) }
+    fn wrong(expected: &str, received: Option<&str>) -> ErrorKind {
+        ErrorKind::WrongType {
+            expected: Some(expected.into()),
+            received: received.map(str::to_owned),
+        }
     }
 
     #[test]
-    fn words_for_missing() {
+    fn missing_fields_are_classified() {
         for words in [
             "required",
             "is required",
@@ -107,35 +113,35 @@ mod tests {
             "Missing value",
             "Field required",
         ] {
-            assert_eq!(about(words), About::MissingField, "{words}");
+            assert_eq!(classify(words), ErrorKind::MissingField, "{words}");
         }
     }
 
     #[test]
-    fn words_for_unknown() {
+    fn unknown_fields_are_classified() {
         for words in ["unknown field; did you mean 'y'?", "Unexpected argument", "not allowed"] {
-            assert_eq!(about(words), About::UnknownField, "{words}");
+            assert_eq!(classify(words), ErrorKind::UnknownField, "{words}");
         }
-        assert_eq!(about("unknown host"), About::InvalidArguments);
+        assert_eq!(classify("unknown host"), ErrorKind::InvalidArguments);
     }
 
     #[test]
-    fn words_for_a_wrong_type() {
-        assert_eq!(about("expected text; got number"), wrong("text", Some("number")));
-        assert_eq!(about("Expected a list but got str."), wrong("list", Some("str")));
-        assert_eq!(about("Vault id must be a string from the list."), wrong("string", None));
+    fn wrong_types_are_classified() {
+        assert_eq!(classify("expected text; got number"), wrong("text", Some("number")));
+        assert_eq!(classify("Expected a list but got str."), wrong("list", Some("str")));
+        assert_eq!(classify("Vault id must be a string from the list."), wrong("string", None));
     }
 
     #[test]
-    fn words_for_values_that_are_not_allowed() {
-        let allowed = About::NotInEnum { allowed: vec!["A".into(), "b".into()] };
-        assert_eq!(about("'z' is not valid; use 'A' or 'b'."), allowed);
-        assert_eq!(about("must be one of: A, b"), allowed);
+    fn disallowed_values_are_classified_with_the_allowed_ones() {
+        let allowed = ErrorKind::NotInEnum { allowed: vec!["A".into(), "b".into()] };
+        assert_eq!(classify("'z' is not valid; use 'A' or 'b'."), allowed);
+        assert_eq!(classify("must be one of: A, b"), allowed);
     }
 
     #[test]
-    fn any_other_words_only_tell_that_the_value_is_invalid() {
-        assert_eq!(about("Path '12' is not absolute"), About::InvalidArguments);
-        assert_eq!(about("must be positive"), About::InvalidArguments);
+    fn other_messages_are_classified_as_invalid_arguments() {
+        assert_eq!(classify("Path '12' is not absolute"), ErrorKind::InvalidArguments);
+        assert_eq!(classify("must be positive"), ErrorKind::InvalidArguments);
     }
 }

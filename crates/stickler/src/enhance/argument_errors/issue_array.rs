@@ -1,28 +1,28 @@
-//! Finds the JSON array of issues that some validators print into their error text.
+//! Finds the JSON array of issues that some validators include in their error text.
 //!
-//! `Invalid tools/call request: [{"code":"invalid_type", …}]` holds one; so does the bare array.
+//! Example: `Invalid tools/call request: [{"code":"invalid_type", …}]`, or the array alone.
 
-use super::lead_in::Message;
+use super::prefix::ErrorMessage;
 use serde_json::Value;
 
-/// The first array of objects in the message of which `is_issue` holds throughout.
-pub(super) fn find(message: &Message<'_>, is_issue: fn(&Value) -> bool) -> Option<Vec<Value>> {
+/// Returns the first array in the message that consists of objects for which `is_issue` is true.
+pub(super) fn find(message: &ErrorMessage<'_>, is_issue: fn(&Value) -> bool) -> Option<Vec<Value>> {
     let candidates = message.body.match_indices('[').filter_map(|(at, _)| {
         let (before, from) = message.body.split_at_checked(at)?;
-        holds_objects(from).then_some((before, from))
+        starts_with_object(from).then_some((before, from))
     });
     candidates
-        .take(MOST_CANDIDATES)
+        .take(MAX_CANDIDATES)
         .filter_map(|(before, from)| Some((before, array_at_start(from)?)))
         .find(|(_, issues)| !issues.is_empty() && issues.iter().all(is_issue))
-        .filter(|(before, _)| message.blames_the_call() || introduces_a_call(before))
+        .filter(|(before, _)| message.is_about_the_call() || introduces_a_call(before))
         .map(|(_, issues)| issues)
 }
 
-/// Each candidate may cost a parse of all that follows it.
-const MOST_CANDIDATES: usize = 8;
+/// Maximum number of arrays that are parsed. Each attempt may parse the rest of the text.
+const MAX_CANDIDATES: usize = 8;
 
-fn holds_objects(from: &str) -> bool {
+fn starts_with_object(from: &str) -> bool {
     from.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
 }
 
@@ -34,34 +34,37 @@ fn array_at_start(from: &str) -> Option<Vec<Value>> {
     }
 }
 
-/// Whether the words before the array leave no doubt that it is about a call. The same array is
-/// printed when a server cannot make sense of an upstream answer or of its own settings.
+/// Whether the text before the array shows that it is about a call. Servers print the same array if
+/// they cannot parse the response of another service or their configuration.
 fn introduces_a_call(before: &str) -> bool {
     let before = before.trim().to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| before.contains(word));
+    let contains_any = |words: &[&str]| words.iter().any(|word| before.contains(word));
     before.is_empty()
-        || says(&["argument", "param", "input", "request", "tools/call"])
-            && !says(&["output", "response", "result", "content", "config", "file", "upstream"])
+        || contains_any(&["argument", "param", "input", "request", "tools/call"])
+            && !contains_any(&[
+                "output", "response", "result", "content", "config", "file", "upstream",
+            ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::find;
-    use crate::enhance::complaint::lead_in::Message;
+    use crate::enhance::argument_errors::prefix::ErrorMessage;
 
     fn found(text: &str) -> usize {
-        find(&Message::read(text), |issue| issue.get("code").is_some()).map_or(0, |all| all.len())
+        find(&ErrorMessage::read(text), |issue| issue.get("code").is_some())
+            .map_or(0, |all| all.len())
     }
 
     #[test]
-    fn the_array_is_found_after_any_words_about_a_call() {
+    fn array_after_a_text_about_a_call_is_found() {
         assert_eq!(found(r#"[{"code":"a"},{"code":"b"}]"#), 2);
         assert_eq!(found(r#"Bad input [see docs]: [ {"code":"a"} ] end"#), 1);
         assert_eq!(found(r#"MCP error -32602: Invalid arguments for tool f: [{"code":"a"}]"#), 1);
     }
 
     #[test]
-    fn an_array_about_something_else_is_left() {
+    fn array_about_another_subject_is_ignored() {
         assert_eq!(found(r#"Upstream response was odd: [{"code":"a"}]"#), 0);
         assert_eq!(found(r#"Failed to load: [{"code":"a"}]"#), 0);
         assert_eq!(found(r#"[{"code":"a"},{"name":"b"}]"#), 0);
@@ -69,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_array_is_left() {
+    fn malformed_array_is_ignored() {
         assert_eq!(found(r#"[{"code":"a"}"#), 0);
         assert_eq!(found(&"[{\"a\":".repeat(5_000)), 0);
     }

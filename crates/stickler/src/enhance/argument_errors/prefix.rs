@@ -1,35 +1,35 @@
-//! Peels off what servers and SDKs put before the complaint itself, and notes whether it says
-//! that the arguments, or the whole request, are at fault.
+//! Strips the prefixes that servers and SDKs add to an error text, and derives from them whether
+//! the text is about the arguments or about the whole request.
 //!
 //! `MCP error -32602: Input validation error: Invalid arguments for tool f: path: Required`
-//! leaves `path: Required`, said to be about the arguments.
+//! becomes `path: Required` with the scope `Arguments`.
 
-use self::Opening::{Around, Fixed, Named};
-use super::tokens::{after, is_path};
+use self::Prefix::{AroundToolName, BeforeToolName, Fixed};
+use super::tokens::{is_path, strip_prefix_ignore_case};
 
-/// A server's text without its lead-ins.
-pub(super) struct Message<'t> {
+/// An error text without its prefixes.
+pub(super) struct ErrorMessage<'t> {
     pub(super) body: &'t str,
     pub(super) scope: Scope,
 }
 
-/// What the lead-ins say the rest of the text is about.
+/// The subject of the text according to its prefixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Nothing was said: only a body of unmistakable shape may be believed.
+    /// Unknown. Only texts in an unambiguous format are recognised.
     Unstated,
-    /// The whole `tools/call` request: paths begin at `params`.
+    /// The whole `tools/call` request. Paths start at `params`.
     Request,
-    /// The arguments: paths begin inside them.
+    /// The arguments. Paths are relative to them.
     Arguments,
 }
 
-impl<'t> Message<'t> {
+impl<'t> ErrorMessage<'t> {
     pub(super) fn read(text: &'t str) -> Self {
         let mut message = Self { body: text.trim(), scope: Scope::Unstated };
-        // Real texts stack at most four; the bound keeps a text of nothing but lead-ins cheap.
+        // Known servers add at most four prefixes; the bound limits the work for other texts.
         for _ in 0..8 {
-            let Some((body, scope)) = peel(message.body) else {
+            let Some((body, scope)) = strip_one(message.body) else {
                 break;
             };
             message.body = body;
@@ -40,28 +40,28 @@ impl<'t> Message<'t> {
         message
     }
 
-    /// Whether the server itself says that the call was at fault.
-    pub(super) fn blames_the_call(&self) -> bool {
+    /// Whether a prefix states that the call is invalid.
+    pub(super) fn is_about_the_call(&self) -> bool {
         self.scope != Scope::Unstated
     }
 
-    /// Whether there is nothing but one line, as when a text is one library's message.
+    /// Whether the text is a single line, like the message of a library.
     pub(super) fn is_one_line(&self) -> bool {
         !self.body.contains('\n')
     }
 }
 
-enum Opening {
-    /// The words up to and with their colon.
+enum Prefix {
+    /// A fixed text that includes the colon.
     Fixed(&'static str),
-    /// Words that a tool's name and a colon follow.
-    Named(&'static str),
-    /// Words, a tool's name, more words.
-    Around(&'static str, &'static str),
+    /// A text that is followed by the name of the tool and a colon.
+    BeforeToolName(&'static str),
+    /// A text before and a text after the name of the tool.
+    AroundToolName(&'static str, &'static str),
 }
 
-/// Words that every kind of failure begins with.
-const NEUTRAL: [Opening; 10] = [
+/// Prefixes of all kinds of failures.
+const NEUTRAL_PREFIXES: [Prefix; 10] = [
     Fixed("error:"),
     Fixed("mcperror:"),
     Fixed("zoderror:"),
@@ -69,12 +69,12 @@ const NEUTRAL: [Opening; 10] = [
     Fixed("validationerror:"),
     Fixed("validation error:"),
     Fixed("invalid request:"),
-    Named("mcp error "),
-    Named("error executing tool "),
-    Named("error calling tool "),
+    BeforeToolName("mcp error "),
+    BeforeToolName("error executing tool "),
+    BeforeToolName("error calling tool "),
 ];
 
-const ABOUT_ARGUMENTS: [Opening; 12] = [
+const ARGUMENT_PREFIXES: [Prefix; 12] = [
     Fixed("input validation error:"),
     Fixed("invalid arguments:"),
     Fixed("invalid params:"),
@@ -82,59 +82,60 @@ const ABOUT_ARGUMENTS: [Opening; 12] = [
     Fixed("failed to deserialize parameters:"),
     Fixed("argument validation failed:"),
     Fixed("validating \"arguments\":"),
-    Named("invalid arguments for tool "),
-    Named("invalid arguments for "),
-    Named("invalid parameters for tool "),
-    Named("invalid params for tool "),
-    Around("tool ", " parameter validation failed:"),
+    BeforeToolName("invalid arguments for tool "),
+    BeforeToolName("invalid arguments for "),
+    BeforeToolName("invalid parameters for tool "),
+    BeforeToolName("invalid params for tool "),
+    AroundToolName("tool ", " parameter validation failed:"),
 ];
 
-const ABOUT_THE_REQUEST: [Opening; 3] = [
+const REQUEST_PREFIXES: [Prefix; 3] = [
     Fixed("invalid request parameters:"),
     Fixed("invalid tools/call request:"),
     Fixed("unparsable tools/call request:"),
 ];
 
-fn peel(text: &str) -> Option<(&str, Scope)> {
+fn strip_one(text: &str) -> Option<(&str, Scope)> {
     if let Some(rest) = invalid_argument_line(text) {
         return Some((rest, Scope::Arguments));
     }
-    let tables: [(&[Opening], Scope); 3] = [
-        (&NEUTRAL, Scope::Unstated),
-        (&ABOUT_ARGUMENTS, Scope::Arguments),
-        (&ABOUT_THE_REQUEST, Scope::Request),
+    let tables: [(&[Prefix], Scope); 3] = [
+        (&NEUTRAL_PREFIXES, Scope::Unstated),
+        (&ARGUMENT_PREFIXES, Scope::Arguments),
+        (&REQUEST_PREFIXES, Scope::Request),
     ];
-    tables.iter().find_map(|(openings, scope)| {
-        let rest = openings.iter().find_map(|opening| opening.peeled(text))?;
+    tables.iter().find_map(|(prefixes, scope)| {
+        let rest = prefixes.iter().find_map(|prefix| prefix.strip(text))?;
         Some((rest.trim_start(), *scope))
     })
 }
 
-impl Opening {
-    fn peeled<'t>(&self, text: &'t str) -> Option<&'t str> {
+impl Prefix {
+    fn strip<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
-            Fixed(words) => after(text, words),
-            Named(words) => after_name(after(text, words)?, ":"),
-            Around(words, tail) => after_name(after(text, words)?, tail),
+            Fixed(words) => strip_prefix_ignore_case(text, words),
+            BeforeToolName(words) => after_name(strip_prefix_ignore_case(text, words)?, ":"),
+            AroundToolName(words, tail) => after_name(strip_prefix_ignore_case(text, words)?, tail),
         }
     }
 }
 
-/// `Invalid argument: path: is required`. The operating system says `Invalid argument: …` too, so
-/// a field has to follow.
+/// `Invalid argument: path: is required`. Errors of the operating system also start with
+/// `Invalid argument: …`, so a field must follow.
 fn invalid_argument_line(text: &str) -> Option<&str> {
-    let rest = after(text, "invalid argument: ")?;
+    let rest = strip_prefix_ignore_case(text, "invalid argument: ")?;
     let (field, _) = rest.split_once(": ")?;
     is_path(field).then_some(rest)
 }
 
-const LONGEST_NAME: usize = 200;
+/// Maximum length of a tool name in a prefix, in characters.
+const MAX_TOOL_NAME_CHARS: usize = 200;
 
-/// What follows a name without spaces and then `tail`.
+/// Returns the text after a name without spaces and `tail`.
 fn after_name<'t>(text: &'t str, tail: &str) -> Option<&'t str> {
     let end = text
         .char_indices()
-        .take(LONGEST_NAME)
+        .take(MAX_TOOL_NAME_CHARS)
         .find_map(|(at, _)| text.get(at..).filter(|rest| rest.starts_with(tail)).map(|_| at))?;
     let name = text.get(..end)?;
     let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
@@ -143,15 +144,15 @@ fn after_name<'t>(text: &'t str, tail: &str) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Message, Scope};
+    use super::{ErrorMessage, Scope};
 
     fn read(text: &str) -> (&str, Scope) {
-        let message = Message::read(text);
+        let message = ErrorMessage::read(text);
         (message.body, message.scope)
     }
 
     #[test]
-    fn stacked_lead_ins_are_all_peeled() {
+    fn stacked_prefixes_are_all_stripped() {
         let text = "MCP error -32602: Input validation error: Invalid arguments for tool f: rest";
         assert_eq!(read(text), ("rest", Scope::Arguments));
         let text = "Error executing tool f: Invalid arguments for f:\n- a: required";
@@ -161,25 +162,25 @@ mod tests {
     }
 
     #[test]
-    fn a_request_lead_in_is_told_from_an_arguments_one() {
+    fn request_prefixes_set_the_request_scope() {
         assert_eq!(read("Invalid tools/call request: [1]"), ("[1]", Scope::Request));
     }
 
     #[test]
-    fn an_error_code_or_tool_name_alone_blames_nobody() {
+    fn error_code_or_tool_name_alone_does_not_set_a_scope() {
         assert_eq!(read("MCP error -32602: no such place"), ("no such place", Scope::Unstated));
         assert_eq!(read("Error executing tool f: boom"), ("boom", Scope::Unstated));
     }
 
     #[test]
-    fn the_operating_systems_invalid_argument_stays() {
+    fn invalid_argument_of_the_operating_system_is_kept() {
         let text = "Invalid argument: '/dev/zero'";
         assert_eq!(read(text), (text, Scope::Unstated));
         assert_eq!(read("Invalid argument: a: is required").1, Scope::Arguments);
     }
 
     #[test]
-    fn words_that_only_begin_like_a_lead_in_stay() {
+    fn text_that_only_starts_like_a_prefix_is_kept() {
         let text = "Invalid arguments for the second time of asking: none";
         assert_eq!(read(text), (text, Scope::Unstated));
     }

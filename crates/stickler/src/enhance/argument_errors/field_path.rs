@@ -1,35 +1,39 @@
-//! Turns the paths that validators write into JSON Pointers within the arguments.
+//! Converts the paths that validators print into JSON Pointers into the arguments.
 //!
-//! `items[0].name`, `items.0.name` and `/items/0/name` are all `/items/0/name`; `params.arguments.x`
-//! in a complaint about the request is `/x`.
+//! `items[0].name`, `items.0.name` and `/items/0/name` all become `/items/0/name`. In an error
+//! about the request, `params.arguments.x` becomes `/x`.
 
-use super::lead_in::Scope;
-use super::{About, Complaint};
+use super::prefix::Scope;
+use super::{ArgumentError, ErrorKind};
 
-/// A complaint about what `segments` lead to; none when that is no part of a tool call.
-pub(super) fn complaint(segments: &[String], scope: Scope, about: About) -> Option<Complaint> {
+/// Returns an error for the field at `segments`; `None` if they are not part of a tool call.
+pub(super) fn error_at(
+    segments: &[String],
+    scope: Scope,
+    kind: ErrorKind,
+) -> Option<ArgumentError> {
     let words: Vec<&str> = segments.iter().map(String::as_str).collect();
-    // A path that begins inside the arguments may begin with an argument called `params`.
+    // A path relative to the arguments may start with an argument named `params`.
     let within = match (words.as_slice(), scope) {
         (["params", "arguments", within @ ..], _) => within,
         (words, Scope::Arguments) => words,
         (["arguments", within @ ..], _) => within,
-        (["params"], _) => return Some(at(String::new(), About::InvalidArguments)),
+        (["params"], _) => return Some(argument_error(String::new(), ErrorKind::InvalidArguments)),
         (["params", "name"], _) => {
-            return Some(at(String::new(), About::UnknownTool { name: None }));
+            return Some(argument_error(String::new(), ErrorKind::UnknownTool { name: None }));
         }
         (["params", ..], _) => return None,
         (words, _) => words,
     };
-    Some(at(pointer(within), about))
+    Some(argument_error(pointer(within), kind))
 }
 
-/// A complaint about the field at `path`, a JSON Pointer.
-pub(super) fn at(path: String, about: About) -> Complaint {
-    Complaint { about, path }
+/// Returns an error for the field at `path`, a JSON Pointer.
+pub(super) fn argument_error(path: String, kind: ErrorKind) -> ArgumentError {
+    ArgumentError { kind, path }
 }
 
-/// The JSON Pointer that `segments` spell.
+/// Returns the JSON Pointer for `segments`.
 pub(super) fn pointer<S: AsRef<str>>(segments: &[S]) -> String {
     let mut pointer = String::new();
     for segment in segments {
@@ -39,10 +43,10 @@ pub(super) fn pointer<S: AsRef<str>>(segments: &[S]) -> String {
     pointer
 }
 
-/// The segments of a path as validators write it: dotted, with brackets, or a JSON Pointer.
+/// Splits a path as printed by validators: with dots, with brackets, or as a JSON Pointer.
 pub(super) fn segments(path: &str) -> Vec<String> {
     if let Some(pointer) = path.strip_prefix('/') {
-        return pointer.split('/').take(DEEPEST).map(unescaped).collect();
+        return pointer.split('/').take(MAX_PATH_SEGMENTS).map(unescape).collect();
     }
     let mut reader = PathReader::default();
     for c in path.strip_prefix("$.").unwrap_or(path).chars() {
@@ -51,10 +55,10 @@ pub(super) fn segments(path: &str) -> Vec<String> {
     reader.finish()
 }
 
-/// No arguments go this deep; a longer path is garbage, and is cut.
-pub(super) const DEEPEST: usize = 64;
+/// Maximum number of segments. Longer paths are truncated.
+pub(super) const MAX_PATH_SEGMENTS: usize = 64;
 
-fn unescaped(segment: &str) -> String {
+fn unescape(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
@@ -90,50 +94,50 @@ impl PathReader {
 
     fn finish(mut self) -> Vec<String> {
         self.close();
-        self.segments.truncate(DEEPEST);
+        self.segments.truncate(MAX_PATH_SEGMENTS);
         self.segments
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{complaint, pointer, segments};
-    use crate::enhance::complaint::About;
-    use crate::enhance::complaint::lead_in::Scope;
+    use super::{error_at, pointer, segments};
+    use crate::enhance::argument_errors::ErrorKind;
+    use crate::enhance::argument_errors::prefix::Scope;
 
     fn path(dotted: &str, scope: Scope) -> Option<String> {
-        complaint(&segments(dotted), scope, About::MissingField).map(|complaint| complaint.path)
+        error_at(&segments(dotted), scope, ErrorKind::MissingField).map(|error| error.path)
     }
 
     #[test]
-    fn every_way_of_writing_a_path_gives_the_same_pointer() {
-        for written in ["items.0.name", "items[0].name", "/items/0/name", "$.items[0]['name']"] {
-            assert_eq!(pointer(&segments(written)), "/items/0/name", "{written}");
+    fn all_path_notations_give_the_same_pointer() {
+        for notation in ["items.0.name", "items[0].name", "/items/0/name", "$.items[0]['name']"] {
+            assert_eq!(pointer(&segments(notation)), "/items/0/name", "{notation}");
         }
     }
 
     #[test]
-    fn odd_keys_are_escaped() {
+    fn special_characters_in_keys_are_escaped() {
         assert_eq!(pointer(&segments("[\"a/b\"].c~d")), "/a~1b/c~0d");
         assert_eq!(pointer(&segments("/a~1b")), "/a~1b");
     }
 
     #[test]
-    fn a_path_from_the_request_is_made_relative_to_the_arguments() {
+    fn request_paths_become_relative_to_the_arguments() {
         assert_eq!(path("params.arguments.x", Scope::Request).as_deref(), Some("/x"));
         assert_eq!(path("arguments.x", Scope::Unstated).as_deref(), Some("/x"));
         assert_eq!(path("params.arguments", Scope::Unstated).as_deref(), Some(""));
     }
 
     #[test]
-    fn an_argument_may_itself_be_called_params() {
+    fn an_argument_may_be_named_params() {
         assert_eq!(path("params.x", Scope::Arguments).as_deref(), Some("/params/x"));
     }
 
     #[test]
-    fn the_tool_name_and_other_params_are_not_arguments() {
-        let named = complaint(&segments("params.name"), Scope::Request, About::MissingField);
-        assert_eq!(named.map(|c| c.about), Some(About::UnknownTool { name: None }));
+    fn tool_name_and_other_params_are_not_arguments() {
+        let named = error_at(&segments("params.name"), Scope::Request, ErrorKind::MissingField);
+        assert_eq!(named.map(|error| error.kind), Some(ErrorKind::UnknownTool { name: None }));
         assert_eq!(path("params.cursor", Scope::Request), None);
     }
 }

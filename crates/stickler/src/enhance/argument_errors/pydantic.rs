@@ -1,4 +1,4 @@
-//! Pydantic's dump of a failed argument model.
+//! Recognises the validation errors that pydantic prints for an argument model.
 //!
 //! ```text
 //! Error executing tool f: 1 validation error for fArguments
@@ -6,31 +6,31 @@
 //!   Field required [type=missing, input_value={}, input_type=dict]
 //! ```
 
-use super::lead_in::Message;
-use super::tokens::quoted;
-use super::{About, Complaint, place};
+use super::prefix::ErrorMessage;
+use super::tokens::quoted_words;
+use super::{ArgumentError, ErrorKind, field_path};
 
-pub(super) fn recognise(message: &Message<'_>) -> Vec<Complaint> {
+pub(super) fn recognise(message: &ErrorMessage<'_>) -> Vec<ArgumentError> {
     let mut lines = message.body.lines();
     let Some(model) = lines.next().and_then(model_name) else {
         return Vec::new();
     };
-    if !message.blames_the_call() && !models_arguments(model) {
+    if !message.is_about_the_call() && !models_arguments(model) {
         return Vec::new();
     }
     let mut field = "";
-    let mut complaints = Vec::new();
+    let mut errors = Vec::new();
     for line in lines {
-        if let Some(about) = error_line(line) {
-            complaints.extend(place::complaint(&location(field), message.scope, about));
+        if let Some(kind) = error_line(line) {
+            errors.extend(field_path::error_at(&location(field), message.scope, kind));
         } else if !line.starts_with(' ') {
             field = line.trim_end();
         }
     }
-    complaints
+    errors
 }
 
-/// The `X` of `2 validation errors for X`.
+/// Returns `X` from `2 validation errors for X`.
 fn model_name(line: &str) -> Option<&str> {
     let (count, rest) = line.split_once(' ')?;
     count.parse::<u32>().ok()?;
@@ -39,7 +39,8 @@ fn model_name(line: &str) -> Option<&str> {
     Some(model.trim())
 }
 
-/// Pydantic reads upstream answers and settings too; only the names of argument models count.
+/// Servers also validate the responses of other services and their settings with pydantic, so the
+/// model must be named after arguments.
 fn models_arguments(model: &str) -> bool {
     let endings = ["Arguments", "Args", "Params", "Parameters", "ToolInput"];
     endings.iter().any(|ending| model.ends_with(ending))
@@ -47,37 +48,39 @@ fn models_arguments(model: &str) -> bool {
         || model == "CallToolRequest"
 }
 
-/// What a line such as `  Field required [type=missing, …]` complains about.
-fn error_line(line: &str) -> Option<About> {
+/// Classifies a line such as `  Field required [type=missing, …]`.
+fn error_line(line: &str) -> Option<ErrorKind> {
     let (words, details) = line.strip_prefix("  ")?.split_once(" [type=")?;
-    let kind = details.split([',', ']']).next()?;
-    // The value comes before its type and may hold any text, hence the last one.
+    let error_type = details.split([',', ']']).next()?;
+    // The value precedes its type and may contain any text, so the last match is used.
     let received = details
         .rsplit_once(", input_type=")
         .and_then(|(_, rest)| rest.split([']', ',']).next())
         .map(str::to_owned);
-    Some(match kind {
-        "missing" | "missing_argument" | "missing_keyword_only_argument" => About::MissingField,
-        "extra_forbidden" | "unexpected_keyword_argument" => About::UnknownField,
-        "literal_error" | "enum" => About::NotInEnum { allowed: quoted(words) },
-        _ if is_type_error(kind) => About::WrongType { expected: expected(words), received },
-        _ => About::InvalidArguments,
+    Some(match error_type {
+        "missing" | "missing_argument" | "missing_keyword_only_argument" => ErrorKind::MissingField,
+        "extra_forbidden" | "unexpected_keyword_argument" => ErrorKind::UnknownField,
+        "literal_error" | "enum" => ErrorKind::NotInEnum { allowed: quoted_words(words) },
+        _ if is_type_error(error_type) => {
+            ErrorKind::WrongType { expected: expected(words), received }
+        }
+        _ => ErrorKind::InvalidArguments,
     })
 }
 
-fn is_type_error(kind: &str) -> bool {
+fn is_type_error(error_type: &str) -> bool {
     let endings = ["_type", "_parsing", "_attributes_type", "_instance_of"];
-    endings.iter().any(|ending| kind.ends_with(ending)) || kind == "int_from_float"
+    endings.iter().any(|ending| error_type.ends_with(ending)) || error_type == "int_from_float"
 }
 
-/// The `string` of `Input should be a valid string, unable to …`.
+/// Returns `string` from `Input should be a valid string, unable to …`.
 fn expected(words: &str) -> Option<String> {
     let rest = words.strip_prefix("Input should be ")?;
     let rest = ["a valid ", "an ", "a "].iter().find_map(|s| rest.strip_prefix(s)).unwrap_or(rest);
     rest.split([',', ' ']).next().filter(|word| !word.is_empty()).map(str::to_owned)
 }
 
-/// The segments of a dotted location, without the branch of a union that pydantic appends.
+/// Returns the segments of a dotted location, without the union branch that pydantic appends.
 fn location(field: &str) -> Vec<String> {
     let is_branch = |segment: &str| {
         matches!(segment, "str" | "int" | "float" | "bool" | "none")
@@ -97,9 +100,9 @@ fn location(field: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::enhance::complaint::{About, Complaint, recognise};
+    use crate::enhance::argument_errors::{ArgumentError, ErrorKind, recognise};
 
-    fn dump(field: &str, error: &str) -> Vec<Complaint> {
+    fn dump(field: &str, error: &str) -> Vec<ArgumentError> {
         recognise(&format!(
             "Error executing tool f: 1 validation error for fArguments\n{field}\n  {error}\n    \
              For further information visit https://errors.example/v"
@@ -107,55 +110,58 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_field_is_found_at_its_nested_path() {
+    fn missing_field_is_reported_at_its_nested_path() {
         let found =
             dump("items.0.name", "Field required [type=missing, input_value={}, input_type=dict]");
-        assert_eq!(found, [Complaint { about: About::MissingField, path: "/items/0/name".into() }]);
+        assert_eq!(
+            found,
+            [ArgumentError { kind: ErrorKind::MissingField, path: "/items/0/name".into() }]
+        );
     }
 
     #[test]
-    fn each_error_has_its_own_field() {
+    fn each_error_is_reported_at_its_field() {
         let text = "2 validation errors for call[f]\na\n  Missing required argument \
                     [type=missing_argument, input_value=ArgsKwargs(()), input_type=ArgsKwargs]\nb\n  \
                     Unexpected keyword argument [type=unexpected_keyword_argument, input_value=1, \
                     input_type=int]";
-        let missing = Complaint { about: About::MissingField, path: "/a".into() };
-        let unknown = Complaint { about: About::UnknownField, path: "/b".into() };
+        let missing = ArgumentError { kind: ErrorKind::MissingField, path: "/a".into() };
+        let unknown = ArgumentError { kind: ErrorKind::UnknownField, path: "/b".into() };
         assert_eq!(recognise(text), [missing, unknown]);
     }
 
     #[test]
-    fn a_wrong_type_is_told_whatever_the_value_holds() {
+    fn wrong_type_is_recognised_regardless_of_the_value() {
         let found = dump(
             "n",
             "Input should be a valid integer, unable to parse string as an integer \
              [type=int_parsing, input_value='x, input_type=y]', input_type=str]",
         );
-        let about =
-            About::WrongType { expected: Some("integer".into()), received: Some("str".into()) };
-        assert_eq!(found, [Complaint { about, path: "/n".into() }]);
+        let kind =
+            ErrorKind::WrongType { expected: Some("integer".into()), received: Some("str".into()) };
+        assert_eq!(found, [ArgumentError { kind, path: "/n".into() }]);
     }
 
     #[test]
-    fn the_allowed_values_are_listed() {
+    fn allowed_values_are_listed() {
         let found = dump(
             "mode",
             "Input should be 'r' or 'w' [type=literal_error, input_value='q', input_type=str]",
         );
-        let about = About::NotInEnum { allowed: vec!["r".into(), "w".into()] };
-        assert_eq!(found, [Complaint { about, path: "/mode".into() }]);
+        let kind = ErrorKind::NotInEnum { allowed: vec!["r".into(), "w".into()] };
+        assert_eq!(found, [ArgumentError { kind, path: "/mode".into() }]);
     }
 
     #[test]
-    fn the_branch_of_a_union_is_no_part_of_the_path() {
+    fn union_branch_is_not_part_of_the_path() {
         let found = dump(
             "n.int",
             "Input should be a valid integer [type=int_type, input_value=[], input_type=list]",
         );
         assert_eq!(found.first().map(|c| c.path.as_str()), Some("/n"));
-        let named_so =
+        let field_named_int =
             dump("int", "Field required [type=missing, input_value={}, input_type=dict]");
-        assert_eq!(named_so.first().map(|c| c.path.as_str()), Some("/int"));
+        assert_eq!(field_named_int.first().map(|c| c.path.as_str()), Some("/int"));
     }
 
     #[test]
@@ -164,11 +170,11 @@ mod tests {
             "n",
             "Input should be greater than 0 [type=greater_than, input_value=-1, input_type=int]",
         );
-        assert_eq!(found, [Complaint { about: About::InvalidArguments, path: "/n".into() }]);
+        assert_eq!(found, [ArgumentError { kind: ErrorKind::InvalidArguments, path: "/n".into() }]);
     }
 
     #[test]
-    fn a_dump_about_an_upstream_answer_is_left() {
+    fn errors_of_other_models_are_ignored() {
         let text = "1 validation error for WeatherReply\nt\n  Field required [type=missing, input_value={}, input_type=dict]";
         assert_eq!(recognise(text), []);
         assert_eq!(recognise("some validation errors for fArguments\nx\n  y"), []);

@@ -1,9 +1,9 @@
-//! What holds for every family: which texts are left alone, and that none is too much.
+//! Tests for all recognisers: ordinary failures are ignored, and the work per text is bounded.
 
-use super::{About, Complaint, MOST_COMPLAINTS, opening_of, recognise};
+use super::{ArgumentError, ErrorKind, MAX_ERRORS, recognise, truncated};
 
 #[test]
-fn ordinary_failures_are_not_complaints() {
+fn ordinary_failures_are_not_argument_errors() {
     let ordinary = [
         "",
         "   \n",
@@ -40,7 +40,7 @@ fn ordinary_failures_are_not_complaints() {
 }
 
 #[test]
-fn complaints_about_the_output_of_a_tool_are_not_about_its_arguments() {
+fn output_validation_errors_are_not_argument_errors() {
     let text = "MCP error -32602: Output validation error: Invalid structured content for \
                     tool f: Invalid input: expected string, received number at a";
     assert_eq!(recognise(text), []);
@@ -51,14 +51,14 @@ fn complaints_about_the_output_of_a_tool_are_not_about_its_arguments() {
 }
 
 #[test]
-fn a_repeated_complaint_is_given_once() {
+fn repeated_errors_are_reported_once() {
     let text = "Invalid arguments for tool f:\n- a: required\n- a: required";
-    let missing = Complaint { about: About::MissingField, path: "/a".into() };
+    let missing = ArgumentError { kind: ErrorKind::MissingField, path: "/a".into() };
     assert_eq!(recognise(text), [missing]);
 }
 
 #[test]
-fn the_number_of_complaints_is_bounded() {
+fn number_of_errors_is_bounded() {
     let fields: Vec<String> = (0..500).map(|n| format!("- f{n}: required")).collect();
     let text = format!(
         "Invalid arguments for tool f:
@@ -68,21 +68,21 @@ fn the_number_of_complaints_is_bounded() {
 "
         )
     );
-    assert_eq!(recognise(&text).len(), MOST_COMPLAINTS);
+    assert_eq!(recognise(&text).len(), MAX_ERRORS);
 }
 
 #[test]
-fn only_the_opening_is_read_and_never_half_a_character() {
+fn long_texts_are_truncated_at_a_character_boundary() {
     let text = "é".repeat(5_000_000);
-    assert_eq!(opening_of(&text).len(), 64 * 1024);
-    let odd = format!("x{text}");
-    assert_eq!(opening_of(&odd).len(), 64 * 1024 - 1);
+    assert_eq!(truncated(&text).len(), 64 * 1024);
+    let misaligned = format!("x{text}");
+    assert_eq!(truncated(&misaligned).len(), 64 * 1024 - 1);
     let late = format!("Invalid arguments: {}\na: required", "y".repeat(70_000));
-    assert!(recognise(&late).iter().all(|complaint| complaint.path.is_empty()));
+    assert!(recognise(&late).iter().all(|error| error.path.is_empty()));
 }
 
 #[test]
-fn hostile_repetition_is_read_without_panic_and_gives_few_complaints() {
+fn hostile_repetition_yields_few_errors_and_does_not_panic() {
     let pieces = [
         "[{",
         "[",
@@ -122,7 +122,7 @@ fn hostile_repetition_is_read_without_panic_and_gives_few_complaints() {
         for opening in ["", "Invalid arguments for tool f: ", "Invalid tools/call request: "] {
             let text = format!("{opening}{}", piece.repeat(10_000_000 / piece.len() / 100));
             let found = recognise(&text);
-            assert!(found.len() <= 64, "{} complaints of {piece:?}", found.len());
+            assert!(found.len() <= 64, "{} errors in {piece:?}", found.len());
         }
     }
 }
