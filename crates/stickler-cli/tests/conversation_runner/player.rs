@@ -128,8 +128,10 @@ impl Player {
         let client = if let Some((input, output)) = pipes {
             Client::Stdio(StdioClient::new(input, output))
         } else {
-            let port =
-                gateway.port(deadline).map_err(|error| format!("{error}\n{}", gateway.log()))?;
+            let port = gateway.port(deadline);
+            // A gateway that cannot start its server may end before it listens.
+            let port = if conversation.has_no_server { port.or(Ok(0)) } else { port };
+            let port = port.map_err(|error: String| format!("{error}\n{}", gateway.log()))?;
             bindings.insert("port".to_owned(), port.to_string());
             Client::Http(HttpClient::new(port))
         };
