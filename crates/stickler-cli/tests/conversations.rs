@@ -29,6 +29,7 @@ mod conversation_runner {
     pub(crate) mod options;
     pub(crate) mod player;
     pub(crate) mod report;
+    pub(crate) mod response;
     pub(crate) mod script;
     pub(crate) mod server_http;
     pub(crate) mod server_process;
@@ -69,7 +70,7 @@ fn conversation_that_does_not_happen_fails_with_its_place_and_both_texts() {
     let expected = [
         "wrong.conv:5: wrong answer [stdio-command], step 2",
         r#"expected: the client receives {"jsonrpc":"1.0"}"#,
-        r#"came:     {"jsonrpc":"2.0","id":null,"error":{"code":-32700"#,
+        r#"came:     {"jsonrpc":"2.0","error":{"code":-32700"#,
         "STICKLER_UPDATE_CONVERSATIONS=1",
     ];
     for text in expected {

@@ -4,15 +4,18 @@
 //! that were agreed, or the headers of a modern request. A notification or response must be answered with `202`.
 
 use std::collections::BTreeMap;
-use std::io::{BufReader, Write as _};
+use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::net::sockopt::set_socket_linger;
 use serde_json::Value;
 
 use super::compare;
-use super::http::{Event, Head, Part, events, part};
+use super::http::Head;
 use super::inbox::Inbox;
+use super::response::{Came, read_response};
 use super::script::Step;
 use super::template::{Bindings, bytes_of, fill, visible};
 
@@ -20,24 +23,27 @@ pub(crate) struct HttpClient {
     port: u16,
     inbox: Inbox<(String, Came)>,
     heads: BTreeMap<String, Head>,
-    connections: BTreeMap<String, TcpStream>,
+    connections: BTreeMap<String, (TcpStream, JoinHandle<()>)>,
+    /// Exchanges that the client has left.
+    closed: Vec<String>,
+    /// How many requests there were.
+    count: usize,
     /// The revision that `initialize` agreed on.
     revision: Option<String>,
-}
-
-/// What comes of a request.
-enum Came {
-    Head(Head),
-    Body(Vec<u8>),
-    Event(Event),
-    End,
-    Broken,
 }
 
 impl HttpClient {
     pub(crate) fn new(port: u16) -> Self {
         let (heads, connections) = (BTreeMap::new(), BTreeMap::new());
-        Self { port, inbox: Inbox::default(), heads, connections, revision: None }
+        Self {
+            port,
+            inbox: Inbox::default(),
+            heads,
+            connections,
+            closed: Vec::new(),
+            count: 0,
+            revision: None,
+        }
     }
 
     pub(crate) fn send(
@@ -49,8 +55,7 @@ impl HttpClient {
         let options = &step.options;
         if options.has("close") {
             let label = options.label.as_ref().ok_or("a label says what to close")?;
-            let connection = self.connections.remove(label).ok_or("no such exchange")?;
-            return connection.shutdown(Shutdown::Both).map_err(|error| error.to_string());
+            return self.abort(label);
         }
         let body = bytes_of(&fill(&step.text, bindings)?);
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -66,10 +71,8 @@ impl HttpClient {
         if options.header("content-length").is_none() {
             head.push_str(&format!("content-length: {}\r\n", body.len()));
         }
-        let label = options
-            .label
-            .clone()
-            .unwrap_or_else(|| format!("#{}", step.line + 10_000 * self.heads.len()));
+        self.count += 1;
+        let label = options.label.clone().unwrap_or_else(|| format!("#{}", self.count));
         let mut connection =
             TcpStream::connect(("127.0.0.1", self.port)).map_err(|error| error.to_string())?;
         let sent = connection.write_all(&[head.as_bytes(), b"\r\n", &body].concat());
@@ -78,9 +81,9 @@ impl HttpClient {
             connection.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
         }
         let reading = connection.try_clone().map_err(|error| error.to_string())?;
-        self.connections.insert(label.clone(), connection);
         let (inbox, name, as_bytes) = (self.inbox.clone(), label.clone(), options.has("bytes"));
-        std::thread::spawn(move || read_response(reading, &name, &inbox, as_bytes));
+        let reader = std::thread::spawn(move || read_response(&reading, &name, &inbox, as_bytes));
+        self.connections.insert(label.clone(), (connection, reader));
         let is_one_way = method == "POST"
             && message.is_object()
             && !(message.get("id").is_some() && message.get("method").is_some());
@@ -94,6 +97,17 @@ impl HttpClient {
         Ok(())
     }
 
+    /// Resets the connection: unlike its mere end, that cannot be taken for a half-close.
+    fn abort(&mut self, label: &str) -> Result<(), String> {
+        let (connection, reader) = self.connections.remove(label).ok_or("no such exchange")?;
+        set_socket_linger(&connection, Some(Duration::ZERO)).map_err(|error| error.to_string())?;
+        // The reader must let go of the connection, too. A connection that has ended is none to shut down.
+        let _ = connection.shutdown(Shutdown::Read);
+        reader.join().map_err(|_| "the reader failed")?;
+        self.closed.push(label.to_owned());
+        Ok(())
+    }
+
     /// What a client that says nothing else would send, and what the step says.
     fn headers(
         &self,
@@ -102,10 +116,12 @@ impl HttpClient {
         message: &Value,
         bindings: &Bindings,
     ) -> Vec<(String, String)> {
-        let mut headers = vec![
-            ("host", format!("127.0.0.1:{}", self.port)),
-            ("accept", "application/json, text/event-stream".to_owned()),
-        ];
+        let accept = match method {
+            "GET" => "text/event-stream",
+            _ => "application/json, text/event-stream",
+        };
+        let host = format!("127.0.0.1:{}", self.port);
+        let mut headers = vec![("host", host), ("accept", accept.to_owned())];
         if method == "POST" {
             headers.push(("content-type", "application/json".to_owned()));
         }
@@ -131,7 +147,12 @@ impl HttpClient {
     /// A message that is not a request has been taken.
     fn accepted(&self, label: &str, deadline: Duration) -> Result<(), String> {
         match self.inbox.take(deadline, |(one, _)| one == label) {
-            Some((_, Came::Head(head))) if head.status() == 202 => Ok(()),
+            Some((_, Came::Head(head))) if head.status() == 202 => {
+                match self.inbox.take(deadline, |(one, _)| one == label) {
+                    Some((_, Came::End)) => Ok(()),
+                    _ => Err("an answer of status 202 has a body".to_owned()),
+                }
+            }
             Some((_, Came::Head(head))) => Err(format!("expected status 202, came {}", head.first)),
             _ => Err("no answer came to a message that is not a request".to_owned()),
         }
@@ -149,11 +170,13 @@ impl HttpClient {
         let is_empty = step.text.is_empty() && options.number.is_some() && !options.has("stream");
         let wants_end = options.has("end") || options.has("broken") || is_empty;
         loop {
-            let next = self.inbox.take(deadline, |(label, _)| is_ours(label));
+            let is_next =
+                |(label, _): &(String, Came)| is_ours(label) && !self.closed.contains(label);
+            let next = self.inbox.take(deadline, is_next);
             let (label, came) = next.ok_or("nothing came")?;
             let text = match came {
                 Came::Head(head) => {
-                    self.learn(&head, bindings);
+                    Self::learn(&head, bindings);
                     self.heads.insert(label.clone(), head);
                     if !options.has("stream") {
                         continue;
@@ -203,7 +226,7 @@ impl HttpClient {
         compare::headers(head, &step.options, bindings)
     }
 
-    fn learn(&self, head: &Head, bindings: &mut Bindings) {
+    fn learn(head: &Head, bindings: &mut Bindings) {
         if let Some(session) = head.header("mcp-session-id") {
             bindings.entry("session".to_owned()).or_insert_with(|| session.to_owned());
         }
@@ -217,6 +240,7 @@ impl HttpClient {
 
     pub(crate) fn rest(&self) -> Vec<String> {
         self.inbox.rest(|(label, came)| match came {
+            _ if self.closed.contains(label) => None,
             Came::Body(body) => Some(format!("({label}) {}", visible(body))),
             Came::Event(event) if !event.data.is_empty() => {
                 Some(format!("({label}) {}", event.data))
@@ -225,31 +249,4 @@ impl HttpClient {
             _ => None,
         })
     }
-}
-
-fn read_response(
-    connection: TcpStream,
-    label: &str,
-    inbox: &Inbox<(String, Came)>,
-    as_bytes: bool,
-) {
-    let push = |came| inbox.push((label.to_owned(), came));
-    let mut reader = BufReader::new(connection);
-    let Some(head) = Head::read(&mut reader) else { return push(Came::Broken) };
-    push(Came::Head(head.clone()));
-    let (mut left, mut received) = (None, Vec::new());
-    let end = loop {
-        match part(&head, &mut reader, &mut left) {
-            Part::Bytes(bytes) => received.extend(bytes),
-            Part::End => break Came::End,
-            Part::Broken => break Came::Broken,
-        }
-        if head.is_stream() && !as_bytes {
-            events(&mut received).into_iter().for_each(|event| push(Came::Event(event)));
-        }
-    };
-    if !received.is_empty() {
-        push(Came::Body(received));
-    }
-    push(end);
 }

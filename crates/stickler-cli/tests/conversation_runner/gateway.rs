@@ -13,9 +13,13 @@ use super::building;
 use super::script::{Conversation, Pairing};
 
 /// Settings under which only the script decides what happens, however slow the machine is: a list stays fresh,
-/// and waits are long. A conversation can set its own.
-const STEADY: [(&str, &str); 3] =
-    [("STICKLER_FRESH_ENOUGH", "3600"), ("STICKLER_LONGEST_WAIT", "60"), ("STICKLER_LOG", "debug")];
+/// waits are long, and the end of a gateway is quick. A conversation can set its own.
+const STEADY: [(&str, &str); 4] = [
+    ("STICKLER_FRESH_ENOUGH", "3600"),
+    ("STICKLER_LONGEST_WAIT", "60"),
+    ("STICKLER_GRACE", "1"),
+    ("STICKLER_LOG", "debug"),
+];
 
 pub(crate) struct Gateway {
     pub(crate) child: Child,
@@ -54,7 +58,7 @@ impl Gateway {
         port: u16,
     ) -> Self {
         let mut command = Command::new(binary());
-        command.args(["run", "--name", "server", "--grace", "5"]).args(&conversation.arguments);
+        command.args(["run", "--name", "server"]).args(&conversation.arguments);
         if pairing.is_http() {
             command.args(["--listen", "127.0.0.1:0"]);
         }

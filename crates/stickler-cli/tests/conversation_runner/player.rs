@@ -124,15 +124,16 @@ impl Player {
         };
         let mut gateway = Gateway::start(conversation, pairing, &socket, port);
         let mut bindings = Bindings::new();
-        let client = match (gateway.child.stdin.take(), gateway.child.stdout.take()) {
-            (Some(input), Some(output)) => Client::Stdio(StdioClient::new(input, output)),
-            _ => {
-                let port = gateway
-                    .port(deadline)
-                    .map_err(|error| format!("{error}\n{}", gateway.log()))?;
-                bindings.insert("port".to_owned(), port.to_string());
-                Client::Http(HttpClient::new(port))
-            }
+        let pipes = gateway.child.stdin.take().zip(gateway.child.stdout.take());
+        let client = if let Some((input, output)) = pipes {
+            Client::Stdio(StdioClient::new(input, output))
+        } else {
+            let port = gateway.port(deadline);
+            // A gateway that cannot start its server may end before it listens.
+            let port = if conversation.has_no_server { port.or(Ok(0)) } else { port };
+            let port = port.map_err(|error: String| format!("{error}\n{}", gateway.log()))?;
+            bindings.insert("port".to_owned(), port.to_string());
+            Client::Http(HttpClient::new(port))
         };
         if pairing.is_url() {
             bindings.insert("upstream".to_owned(), format!("127.0.0.1:{port}"));

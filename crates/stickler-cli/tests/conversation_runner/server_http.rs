@@ -51,7 +51,7 @@ impl Upstream {
         std::thread::spawn(move || {
             for (number, stream) in (1..).zip(listener.incoming().map_while(Result::ok)) {
                 let (events, own) = (events.clone(), Arc::clone(&own));
-                std::thread::spawn(move || read_requests(number, stream, &events, &own));
+                std::thread::spawn(move || read_requests(number, &stream, &events, &own));
             }
         });
         Self { port, inbox, exchanges: Vec::new() }
@@ -156,7 +156,7 @@ impl Upstream {
     }
 }
 
-fn read_requests(connection: usize, stream: TcpStream, events: &Inbox<Came>, own: &Own) {
+fn read_requests(connection: usize, stream: &TcpStream, events: &Inbox<Came>, own: &Own) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(head) = Head::read(&mut reader) {
         let length = head.header("content-length").and_then(|length| length.parse().ok());

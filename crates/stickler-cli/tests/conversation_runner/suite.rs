@@ -66,21 +66,38 @@ impl Suite {
         failures.into_inner().unwrap().into_values().collect()
     }
 
-    /// Runs everything, one after the other, and writes what came into the files. What fails all the same is an
-    /// expectation in a definition, one that differs between pairings, or a step that does not happen.
+    /// Runs everything, the runs of a file one after the other, and writes what came into the files. What fails
+    /// all the same is an expectation in a definition, one that differs between pairings, or a step that does
+    /// not happen.
     pub(crate) fn record(&self) -> Vec<String> {
-        let mut failures = Vec::new();
-        let mut recorded: BTreeMap<PathBuf, Recorded> = BTreeMap::new();
-        let mut constants = BTreeMap::new();
-        for (conversation, pairing) in &self.runs {
-            let lines = recorded.entry(conversation.file.clone()).or_default();
-            if let Err(failure) = play(conversation, *pairing, &self.version, Some(lines)) {
+        let mut files: BTreeMap<&Path, Vec<&(Conversation, Pairing)>> = BTreeMap::new();
+        for run in &self.runs {
+            files.entry(&run.0.file).or_default().push(run);
+        }
+        let failures = Mutex::new(BTreeMap::new());
+        std::thread::scope(|scope| {
+            for (file, runs) in files {
+                let failures = &failures;
+                scope.spawn(move || {
+                    let failed = self.record_file(file, &runs);
+                    failures.lock().unwrap().insert(file, failed);
+                });
+            }
+        });
+        failures.into_inner().unwrap().into_values().flatten().collect()
+    }
+
+    fn record_file(&self, file: &Path, runs: &[&(Conversation, Pairing)]) -> Vec<String> {
+        let (mut failures, mut recorded) = (Vec::new(), Recorded::new());
+        let mut constants = None;
+        for (conversation, pairing) in runs {
+            if let Err(failure) = play(conversation, *pairing, &self.version, Some(&mut recorded)) {
                 failures.push(report::failure(&self.folder, conversation, *pairing, &failure));
             }
-            constants.insert(conversation.file.clone(), &conversation.constants);
+            constants = Some(&conversation.constants);
         }
-        for (file, lines) in recorded.iter().filter(|(_, lines)| !lines.is_empty()) {
-            report::rewrite(file, lines, constants[file]);
+        if let Some(constants) = constants.filter(|_| !recorded.is_empty()) {
+            report::rewrite(file, &recorded, constants);
         }
         failures
     }

@@ -71,14 +71,13 @@ pub(crate) fn matches(template: &str, actual: &str, bindings: &mut Bindings) -> 
     while let Some((literal, rest)) = template.split_once("${") {
         let Some((name, rest)) = rest.split_once('}') else { return false };
         let Some(after) = actual.strip_prefix(literal) else { return false };
-        let value = match found.get(name) {
-            Some(value) => value.clone(),
-            None => {
-                let next = rest.split_once("${").map_or(rest, |(next, _)| next);
-                let end = if next.is_empty() { Some(after.len()) } else { after.find(next) };
-                let Some(end) = end.filter(|end| *end > 0) else { return false };
-                after[..end].to_owned()
-            }
+        let value = if let Some(value) = found.get(name) {
+            value.clone()
+        } else {
+            let next = rest.split_once("${").map_or(rest, |(next, _)| next);
+            let end = if next.is_empty() { Some(after.len()) } else { after.find(next) };
+            let Some(end) = end.filter(|end| *end > 0) else { return false };
+            after[..end].to_owned()
         };
         let Some(after) = after.strip_prefix(&value) else { return false };
         found.insert(name.to_owned(), value);
