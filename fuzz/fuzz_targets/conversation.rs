@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use stickler_protocol::envelope::RequestId;
 use stickler::tape::TapeBuffer;
 use stickler::{Code, McpValidator, MessageRule, Revision, ValidationConfig};
+use stickler_protocol::envelope::RequestId;
 use stickler_protocol::{Decision, Policy, Side, ValidationMiddleware, Verdict};
 
 /// Requests minus answers, as the client counts them.

@@ -5,7 +5,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use stickler::{ErrorEnhancer, HelpDetail, McpValidator, Repair, ToolDefinition, UnknownFields, ValidationConfig, estimate_tokens};
+use stickler::{
+    ErrorEnhancer, HelpDetail, McpValidator, Repair, ToolDefinition, UnknownFields,
+    ValidationConfig, estimate_tokens,
+};
 
 fn config(bits: u8) -> ValidationConfig {
     let bit = |index: u8| bits & (1 << index) != 0;
