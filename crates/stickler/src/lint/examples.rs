@@ -7,7 +7,7 @@ use super::report::{ExampleState, Findings};
 use super::subject::Subject;
 use crate::arguments::{literal, type_of};
 use crate::config::Limits;
-use crate::discovery::{CachedSchema, EXAMPLE_KEY};
+use crate::discovery::{CachedSchema, EXAMPLE_KEY, JsonText};
 use crate::rules::{Rule, tools};
 use crate::schema::{Answer, Parts};
 use crate::tape::escape_segment;
@@ -21,7 +21,7 @@ pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings)
     let (Some(cached), Some(schema)) = (subject.cached(), subject.input()) else {
         return ExampleState::Missing;
     };
-    if let Ok(parts) = Parts::of_schema(schema) {
+    if let Ok(parts) = Parts::of_schema(cached.compiled.for_engine()) {
         let checker = Checker { parts, cached, limits };
         let places = places::of(schema, BASE);
         let places = places.iter().filter(|place| place.is_asserted);
@@ -43,7 +43,8 @@ pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings)
 
 /// Whether the server gives a valid call itself; those that are not valid are told.
 fn given(subject: &Subject, cached: &CachedSchema, findings: &mut Findings) -> bool {
-    let registered = subject.definition.example.iter();
+    let registered = subject.definition.example.as_ref().map(JsonText::to_value);
+    let registered = registered.iter();
     let registered =
         registered.map(|call| (format!("/_meta/{}", escape_segment(EXAMPLE_KEY)), call));
     let embedded = subject.input().and_then(|schema| schema.get("examples")?.as_array());

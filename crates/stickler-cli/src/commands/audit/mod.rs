@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use indicatif::ProgressBar;
-use stickler::{ProtocolSchemas, Repair, Revision, Side, ValidationConfig};
+use stickler::{CompileSchemas, ProtocolSchemas, Repair, Revision, Side, ValidationConfig};
 
 use self::judging::Found;
 use self::output::Output;
@@ -62,6 +62,7 @@ impl Setup {
         config.unknown_fields = options.unknown_fields.into();
         // What was sent was sent: nobody is there to take a corrected call.
         config.repair = Repair::Off;
+        config.compile_schemas = CompileSchemas::WhenListed;
         Ok(Self {
             config,
             senders: OnceLock::new(),
