@@ -68,10 +68,8 @@ static BOTH: LazyLock<Both> = LazyLock::new(|| {
             ToolDefinition::new(index.to_string()).with_input_schema(schema.clone())
         })
         .collect();
-    assert_eq!(
-        ours.cache().populate("server", &tools).usable,
-        schemas.len()
-    );
+    ours.cache().populate("server", &tools);
+    assert!(ours.cache().compile_all("server").is_empty());
     let compile = |schema: &Value| {
         let options = || jsonschema::options().should_validate_formats(true);
         let linear = options()

@@ -25,6 +25,8 @@ pub struct ValidationConfig {
     /// Where a tool's documentation is, with `{server}` and `{tool}` standing for their names; for
     /// tools whose `_meta` does not say it.
     pub documentation_url: Option<String>,
+    /// When the schemas of a tool list are compiled.
+    pub compile_schemas: CompileSchemas,
     /// How much is too much.
     pub limits: Limits,
 }
@@ -42,9 +44,20 @@ impl Default for ValidationConfig {
             mask_values: false,
             injected_keys: Vec::new(),
             documentation_url: None,
+            compile_schemas: CompileSchemas::default(),
             limits: Limits::default(),
         }
     }
+}
+
+/// When the schemas of a tool list are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CompileSchemas {
+    /// Each when its tool is first called: a list that is only listed costs what reading it costs.
+    #[default]
+    OnFirstCall,
+    /// All when the list is learnt, so that what is wrong with them is reported with the list.
+    WhenListed,
 }
 
 /// What becomes of a field that a schema neither lists nor forbids.
@@ -99,6 +112,10 @@ pub struct Limits {
     pub schema_nodes: u64,
     /// Bytes of one compiled pattern.
     pub pattern_bytes: usize,
+    /// Estimated bytes of the compiled schemas of one server's tools.
+    pub compiled_bytes_per_server: usize,
+    /// The same of all servers.
+    pub compiled_bytes: usize,
     /// Steps back that a pattern with lookaround may take on one string.
     pub pattern_backtracks: usize,
     /// Looks into arrays and objects that deciding about one call may take.
@@ -120,6 +137,8 @@ impl Default for Limits {
             schema_depth: 64,
             schema_nodes: 10_000,
             pattern_bytes: 10 << 20,
+            compiled_bytes_per_server: 64 << 20,
+            compiled_bytes: 256 << 20,
             pattern_backtracks: 50_000,
             verdict_steps: 20_000_000,
             explain_steps: 500_000,

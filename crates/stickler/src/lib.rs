@@ -63,10 +63,10 @@ pub mod tool_validation;
 pub use arguments::{
     CorrectedCall, McpValidator, ValidationError, ValidationErrorKind, ValidationResult,
 };
-pub use config::{HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
+pub use config::{CompileSchemas, HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
 pub use discovery::{
-    CacheStats, CachedSchema, Discovery, Freshness, ToolDefinition, ToolList, ToolListError,
-    ToolSchemaCache, view_of,
+    CacheStats, CachedSchema, Discovery, Freshness, JsonText, ToolDefinition, ToolList,
+    ToolListError, ToolSchemaCache, view_of,
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};

@@ -18,10 +18,12 @@ fn tool(name: &str, schema: Value) -> ToolDefinition {
 fn quarantine_reason(schema: Value) -> String {
     let cache = ToolSchemaCache::new();
     let good = tool("good", json!({ "type": "object" }));
-    let discovery = cache.populate("s", &[tool("bad", schema), good]);
+    cache.populate("s", &[tool("bad", schema), good]);
     assert!(cache.get("s", "good").is_some(), "the rest is usable");
     assert!(cache.get("s", "bad").is_none());
-    let [error] = discovery.quarantined.as_slice() else { panic!("one tool in quarantine") };
+    let quarantined = cache.quarantined("s");
+    assert_eq!(quarantined, cache.compile_all("s"), "known once the tool was looked up");
+    let [error] = quarantined.as_slice() else { panic!("one tool in quarantine") };
     error.to_string()
 }
 
@@ -153,8 +155,10 @@ fn equal_schemas_are_compiled_once() {
     let tools: Vec<_> = (0..50).map(|n| tool(&format!("t{n}"), schema.clone())).collect();
     cache.populate("one", &tools);
     cache.populate("two", &tools);
+    assert_eq!(cache.compile_all("one").len() + cache.compile_all("two").len(), 0);
     let stats = cache.stats();
     assert_eq!((stats.tool_count, stats.distinct_schemas), (100, 1));
+    assert_eq!((stats.compiled_schemas, stats.compilations), (1, 1));
 }
 
 #[test]
@@ -171,8 +175,8 @@ fn every_dialect_from_draft_4_on_is_honoured() {
             "$schema": dialect,
             "properties": { "n": { "minimum": 5, "exclusiveMinimum": exclusive } }
         });
-        let discovery = validator.cache().populate("s", &[tool("t", schema)]);
-        assert_eq!(discovery.usable, 1, "{dialect}");
+        validator.cache().populate("s", &[tool("t", schema)]);
+        assert_eq!(validator.cache().compile_all("s"), [], "{dialect}");
         assert!(!validator.validate("s", "t", &json!({ "n": 5 })).is_valid, "{dialect}");
         assert!(validator.validate("s", "t", &json!({ "n": 6 })).is_valid, "{dialect}");
     }
@@ -241,7 +245,8 @@ fn a_recursive_schema_is_usable() {
     let schema = json!({
         "properties": { "child": { "$ref": "#" }, "name": { "type": "string" } }
     });
-    assert_eq!(validator.cache().populate("s", &[tool("t", schema)]).usable, 1);
+    validator.cache().populate("s", &[tool("t", schema)]);
+    assert_eq!(validator.cache().compile_all("s"), []);
     let good = json!({ "child": { "child": { "name": "x" } } });
     assert!(validator.validate("s", "t", &good).is_valid);
     let bad = validator.validate("s", "t", &json!({ "child": { "child": { "nmae": "x" } } }));

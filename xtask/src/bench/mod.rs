@@ -7,6 +7,7 @@
 mod audit;
 mod contest;
 mod gateway;
+mod learning;
 mod messages;
 pub(crate) mod peers;
 mod program;
@@ -33,6 +34,8 @@ pub(crate) struct Options {
 enum Part {
     /// Single messages, from bytes to verdict
     Messages,
+    /// Tool lists, from bytes until their tools can be called
+    Learning,
     /// Recorded sessions, with the real program
     Audit,
     /// Calls through the gateway, beside a bare relay
@@ -54,6 +57,7 @@ const GOALS: [Goal; 4] = [
 pub(crate) fn run(options: &Options) -> Outcome {
     let wanted = |part| options.only.is_none_or(|only| only == part);
     let messages = if wanted(Part::Messages) { run_messages(options) } else { Ok(()) };
+    let learning = if wanted(Part::Learning) { learning::run(options.rounds) } else { Ok(()) };
     let audit = if wanted(Part::Audit) {
         audit::run(options.rounds.div_ceil(ROUNDS_OF_AUDIT))
     } else {
@@ -64,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     } else {
         Ok(())
     };
-    messages.and(audit).and(gateway)
+    messages.and(learning).and(audit).and(gateway)
 }
 
 #[allow(clippy::print_stdout)]

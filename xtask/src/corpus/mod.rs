@@ -15,7 +15,7 @@ mod typo;
 use std::path::PathBuf;
 
 use clap::Args;
-use stickler::{McpValidator, ValidationConfig};
+use stickler::{CompileSchemas, McpValidator, ValidationConfig};
 
 use crate::Outcome;
 use crate::paths;
@@ -46,7 +46,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let servers = tools::load(&folder)?;
     let mut report = Report::new(options.show)?;
     for server in &servers {
-        let validator = McpValidator::new(ValidationConfig::default());
+        let mut config = ValidationConfig::default();
+        config.compile_schemas = CompileSchemas::WhenListed;
+        let validator = McpValidator::new(config);
         let discovery = validator.cache().populate(&server.name, &server.tools);
         report.discovered(server, &discovery);
         for tool in &server.tools {

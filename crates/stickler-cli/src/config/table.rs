@@ -119,6 +119,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     server("limits.pattern_bytes", |s, given| {
         put(&mut s.validation.limits.pattern_bytes, given.whole())
     }),
+    server("limits.compiled_bytes_per_server", |s, given| {
+        put(&mut s.validation.limits.compiled_bytes_per_server, given.whole())
+    }),
+    server("limits.compiled_bytes", |s, given| {
+        put(&mut s.validation.limits.compiled_bytes, given.whole())
+    }),
     server("limits.pattern_backtracks", |s, given| {
         put(&mut s.validation.limits.pattern_backtracks, given.whole())
     }),

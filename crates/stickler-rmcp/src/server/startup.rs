@@ -82,8 +82,9 @@ impl<H: ServerHandler> Validated<H> {
     pub async fn check_tools(&self) -> Result<ToolCheck, Error> {
         let tools = self.list_without_a_client().await?;
         let discovery = self.learn(tools.clone(), None);
-        let mut problems: Vec<ToolProblem> = discovery
-            .quarantined
+        let quarantined = self.validator.cache().compile_all(&self.name);
+        let found = quarantined.len().saturating_sub(discovery.quarantined.len());
+        let mut problems: Vec<ToolProblem> = quarantined
             .into_iter()
             .map(|error| ToolProblem { tool: error.tool, reason: error.reason })
             .collect();
@@ -95,7 +96,7 @@ impl<H: ServerHandler> Validated<H> {
         for problem in &problems {
             tracing::warn!(server = self.name, tool = problem.tool, "{problem}");
         }
-        Ok(ToolCheck { usable: discovery.usable - own, problems })
+        Ok(ToolCheck { usable: discovery.usable.saturating_sub(own + found), problems })
     }
 
     /// The handler's tools, asked for as a client would that is connected already.

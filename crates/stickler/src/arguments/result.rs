@@ -26,7 +26,7 @@ pub struct ValidationResult {
     pub edits: Vec<Edit>,
     /// The corrected arguments are the ones to pass on.
     pub repaired: bool,
-    /// Why the call could not be checked, when it passed for that.
+    /// Why the call could not be checked, or not by all of the schema, when it passed for that.
     pub unchecked: Option<String>,
 }
 
@@ -48,6 +48,14 @@ impl ValidationResult {
 
     pub(crate) fn unchecked(reason: impl Into<String>) -> Self {
         Self { is_valid: true, unchecked: Some(reason.into()), ..Self::default() }
+    }
+
+    /// The call satisfies what was checked of its tool's schema.
+    pub(super) fn checked_in_part(tool: &str, reason: &str) -> Self {
+        let code = MessageRule::UnusableSchema.as_str();
+        Self::unchecked(format!(
+            "[{code}] the schema of tool `{tool}` is checked in part: {reason}"
+        ))
     }
 
     pub(crate) fn refused(errors: Vec<ValidationError>, truncated: bool) -> Self {

@@ -28,7 +28,8 @@ pub struct McpValidator {
 impl McpValidator {
     /// A validator that knows no tools yet.
     pub fn new(config: ValidationConfig) -> Self {
-        Self { cache: ToolSchemaCache::with_limits(config.limits), config }
+        let cache = ToolSchemaCache::with_limits(config.limits).compiling(config.compile_schemas);
+        Self { cache, config }
     }
 
     /// The tools it knows.
@@ -124,9 +125,7 @@ impl McpValidator {
     ) -> Vec<ValidationError> {
         let Some(tools) = self.cache.server(server) else { return Vec::new() };
         let limits = &self.config.limits;
-        let Some(schema) = tools.output(tool).and_then(|one| one.compiled(limits)) else {
-            return Vec::new();
-        };
+        let Some(schema) = tools.output(tool) else { return Vec::new() };
         let Some(structured) = structured else {
             let message =
                 format!("`{tool}` has an `outputSchema`, but its result no `structuredContent`");
@@ -183,7 +182,10 @@ impl McpValidator {
         let mut errors = self.oddities(arguments);
         let verdict = self.judge(cached, arguments);
         if verdict == Verdict::Valid && errors.is_empty() {
-            return ValidationResult::valid();
+            return match &cached.compiled.unchecked {
+                None => ValidationResult::valid(),
+                Some(reason) => ValidationResult::checked_in_part(&cached.tool, reason),
+            };
         }
         let explanation = match verdict {
             Verdict::Valid => None,

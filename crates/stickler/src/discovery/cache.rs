@@ -5,72 +5,67 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use super::server::{Entry, ServerTools, quarantine};
 use super::shared::Shared;
-use super::{CachedSchema, Freshness, OutputSchema, ToolDefinition, view};
-use crate::config::Limits;
+use super::{CachedSchema, Freshness, ToolDefinition, view};
+use crate::config::{CompileSchemas, Limits};
 use crate::error::McpSchemaError;
 
 /// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
 /// or to replace, never while a schema is compiled or a call checked.
+///
+/// A list is learnt as text. A schema is compiled when its tool is looked up for the first time, once
+/// for all tools with the same schema, as far as [`Limits::compiled_bytes_per_server`] and
+/// [`Limits::compiled_bytes`] allow.
 #[derive(Debug, Default)]
 pub struct ToolSchemaCache {
-    limits: Limits,
+    compile: CompileSchemas,
     /// Asked several times for each message, and mostly there is one.
     servers: RwLock<BTreeMap<String, Arc<ServerTools>>>,
     /// How often each server's tools have changed, whether they were known or not.
     changes: RwLock<HashMap<String, u64>>,
-    /// One form of each tool, whoever lists it.
-    shared: Shared,
+    /// One form of each tool, in all lists.
+    shared: Arc<Shared>,
 }
 
 /// How many tools are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CacheStats {
-    /// Tools whose calls can be checked.
+    /// Tools with a schema, without those that are known to be in quarantine.
     pub tool_count: usize,
     /// Servers that were populated.
     pub servers: usize,
-    /// Tools whose schema cannot be used.
+    /// Tools whose schema cannot be used, as far as that is known: a schema is compiled when its tool
+    /// is first looked up.
     pub quarantined: usize,
-    /// Distinct schemas among them.
+    /// Distinct schemas of the tools with a schema.
     pub distinct_schemas: usize,
+    /// Distinct schemas that are compiled, those of results included.
+    pub compiled_schemas: usize,
+    /// Estimated memory of the compiled schemas.
+    pub compiled_bytes: usize,
+    /// How often a schema was compiled.
+    pub compilations: u64,
 }
 
 /// What came of learning a tool list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Discovery {
-    /// Tools whose calls can be checked.
+    /// Tools with a schema, without those in quarantine.
     pub usable: usize,
     /// Tools that have no schema: their calls pass.
     pub without_schema: usize,
-    /// Tools whose schema cannot be used, with the reason.
+    /// Tools whose schema cannot be used, with the reason, as far as the text shows that: too large,
+    /// too deep, not a schema. What only compiling shows is reported when the tool is called, by
+    /// [`ToolSchemaCache::compile_all`], or here with
+    /// [`CompileSchemas::WhenListed`](crate::CompileSchemas::WhenListed).
     pub quarantined: Vec<McpSchemaError>,
     /// Tools past the limit, of which nothing was learnt.
     pub over_limit: usize,
     /// Entries of the list that name no tool.
     pub nameless: usize,
-}
-
-/// The tools of one server. Never changed once it can be seen; a new list replaces it whole.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ServerTools {
-    tools: HashMap<String, Entry>,
-    names: Vec<String>,
-    outputs: HashMap<String, Arc<OutputSchema>>,
-    /// Tools that the server has listed before and lists no more.
-    former: HashSet<String>,
-    freshness: Freshness,
-    incomplete: bool,
-    has_mirrors: bool,
-}
-
-#[derive(Debug, Clone)]
-enum Entry {
-    Usable(Arc<CachedSchema>),
-    WithoutSchema,
-    Quarantined(McpSchemaError),
 }
 
 /// What is known about a tool.
@@ -93,7 +88,14 @@ impl ToolSchemaCache {
 
     /// An empty cache.
     pub fn with_limits(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+        Self { shared: Arc::new(Shared::new(limits)), ..Self::default() }
+    }
+
+    /// Sets when schemas are compiled.
+    #[must_use]
+    pub fn compiling(mut self, when: CompileSchemas) -> Self {
+        self.compile = when;
+        self
     }
 
     /// Learns a server's tool list, in place of what was known of that server.
@@ -108,44 +110,61 @@ impl ToolSchemaCache {
         tools: &[ToolDefinition],
         freshness: Freshness,
     ) -> Discovery {
-        let mut learnt = ServerTools { freshness, ..ServerTools::default() };
+        let limits = &self.shared.limits;
+        let mut learnt = ServerTools::new(&self.shared, freshness);
         let mut discovery = Discovery::default();
         for tool in tools {
-            if learnt.names.len() >= self.limits.tools_per_server {
+            if learnt.names().len() >= limits.tools_per_server {
                 discovery.over_limit += 1;
                 learnt.incomplete = true;
                 continue;
             }
-            let entry = self.entry(tool);
-            match &entry {
-                Entry::Usable(_) => discovery.usable += 1,
+            match learnt.insert(tool) {
+                Entry::Listed(_) => discovery.usable += 1,
                 Entry::WithoutSchema => discovery.without_schema += 1,
                 Entry::Quarantined(error) => discovery.quarantined.push(error.clone()),
             }
-            learnt.insert(tool, entry, &self.shared);
         }
+        learnt.charge_known();
         let mut servers = write(&self.servers);
         if let Some(known) = servers.get(server) {
-            learnt.remember(known, self.limits.tools_per_server);
+            learnt.remember(known, limits.tools_per_server);
         }
         servers.insert(server.to_owned(), Arc::new(learnt));
         drop(servers);
         self.shared.tidy();
+        if self.compile == CompileSchemas::WhenListed {
+            let known = discovery.quarantined.len();
+            discovery.quarantined = self.compile_all(server);
+            let found = discovery.quarantined.len().saturating_sub(known);
+            discovery.usable = discovery.usable.saturating_sub(found);
+        }
         discovery
     }
 
-    /// Learns one tool, beside what is known of that server.
+    /// Learns one tool, beside what is known of that server, and compiles its schema.
     pub fn register(&self, server: &str, tool: &ToolDefinition) -> Result<(), McpSchemaError> {
-        let entry = self.entry(tool);
-        let outcome = match &entry {
-            Entry::Quarantined(error) => Err(error.clone()),
-            _ => Ok(()),
-        };
         let mut servers = write(&self.servers);
-        let mut learnt = servers.get(server).map(|tools| (**tools).clone()).unwrap_or_default();
-        learnt.insert(tool, entry, &self.shared);
-        servers.insert(server.to_owned(), Arc::new(learnt));
-        outcome
+        let known = servers.get(server).map(|tools| (**tools).clone());
+        let mut learnt =
+            known.unwrap_or_else(|| ServerTools::new(&self.shared, Freshness::default()));
+        learnt.insert(tool);
+        let learnt = Arc::new(learnt);
+        servers.insert(server.to_owned(), Arc::clone(&learnt));
+        drop(servers);
+        match learnt.entry(&tool.name).map(|entry| refusal(&learnt, &tool.name, entry)) {
+            Some(Some(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compiles the schemas of a server's tools and gives those that cannot be used, in the order of
+    /// the list. For callers that report them before a tool is called.
+    pub fn compile_all(&self, server: &str) -> Vec<McpSchemaError> {
+        let Some(tools) = self.server(server) else {
+            return Vec::new();
+        };
+        tools.entries().filter_map(|(name, entry)| refusal(&tools, name, entry)).collect()
     }
 
     /// How far what is known of a server can be relied on; `None` when nothing is known.
@@ -196,30 +215,29 @@ impl ToolSchemaCache {
 
     /// The schema of a tool, when there is one that can be used.
     pub fn get(&self, server: &str, tool: &str) -> Option<Arc<CachedSchema>> {
-        match self.server(server)?.tools.get(tool)? {
-            Entry::Usable(cached) => Some(Arc::clone(cached)),
-            _ => None,
-        }
+        self.server(server)?.get(tool).cloned()
     }
 
     /// The names of a server's tools, in the order they were learnt.
     pub fn tool_names(&self, server: &str) -> Vec<String> {
-        self.server(server).map(|tools| tools.names.clone()).unwrap_or_default()
+        self.server(server).map(|tools| tools.names().to_vec()).unwrap_or_default()
     }
 
     /// Whether a server has listed a tool before and lists it no more.
     pub fn was_listed(&self, server: &str, tool: &str) -> bool {
-        self.server(server).is_some_and(|tools| tools.former.contains(tool))
+        self.server(server).is_some_and(|tools| tools.was_listed(tool))
     }
 
-    /// The tools of a server whose schemas cannot be used.
+    /// The tools of a server that are known to be in quarantine: one whose schema was not compiled yet
+    /// is not. See [`compile_all`](Self::compile_all).
     pub fn quarantined(&self, server: &str) -> Vec<McpSchemaError> {
         let Some(tools) = self.server(server) else {
             return Vec::new();
         };
-        let refused = tools.names.iter().filter_map(|name| match tools.tools.get(name) {
-            Some(Entry::Quarantined(error)) => Some(error.clone()),
-            _ => None,
+        let refused = tools.entries().filter_map(|(name, entry)| match entry {
+            Entry::Listed(listed) => Some(quarantine(name, listed.input.failure()?)),
+            Entry::Quarantined(error) => Some(error.clone()),
+            Entry::WithoutSchema => None,
         });
         refused.collect()
     }
@@ -243,14 +261,19 @@ impl ToolSchemaCache {
     pub fn stats(&self) -> CacheStats {
         let servers = read(&self.servers);
         let mut stats = CacheStats { servers: servers.len(), ..CacheStats::default() };
-        for entry in servers.values().flat_map(|server| server.tools.values()) {
+        let mut distinct = HashSet::new();
+        for (_, entry) in servers.values().flat_map(|server| server.entries()) {
             match entry {
-                Entry::Usable(_) => stats.tool_count += 1,
-                Entry::Quarantined(_) => stats.quarantined += 1,
+                Entry::Listed(listed) if listed.input.failure().is_none() => {
+                    stats.tool_count += 1;
+                    distinct.insert(Arc::as_ptr(&listed.input));
+                }
+                Entry::Listed(_) | Entry::Quarantined(_) => stats.quarantined += 1,
                 Entry::WithoutSchema => {}
             }
         }
-        stats.distinct_schemas = self.shared.distinct();
+        stats.distinct_schemas = distinct.len();
+        self.shared.count(&mut stats);
         stats
     }
 
@@ -258,8 +281,11 @@ impl ToolSchemaCache {
         let Some(tools) = self.server(server) else {
             return Lookup::Unchecked;
         };
-        match tools.tools.get(tool) {
-            Some(Entry::Usable(cached)) => Lookup::Usable(Arc::clone(cached)),
+        match tools.entry(tool) {
+            Some(Entry::Listed(listed)) => match tools.cached(listed) {
+                Ok(cached) => Lookup::Usable(Arc::clone(cached)),
+                Err(refusal) => Lookup::Quarantined(quarantine(tool, &refusal)),
+            },
             Some(Entry::WithoutSchema) => Lookup::Unchecked,
             Some(Entry::Quarantined(error)) => Lookup::Quarantined(error.clone()),
             None if tools.incomplete => Lookup::Unchecked,
@@ -270,63 +296,16 @@ impl ToolSchemaCache {
     pub(crate) fn server(&self, server: &str) -> Option<Arc<ServerTools>> {
         read(&self.servers).get(server).map(Arc::clone)
     }
-
-    fn entry(&self, tool: &ToolDefinition) -> Entry {
-        let cached = match (tool.unreadable(), &tool.input_schema) {
-            (Some(refusal), _) => Err(refusal.clone()),
-            (None, None) => return Entry::WithoutSchema,
-            (None, Some(schema)) => self.shared.tool(tool, schema, &self.limits),
-        };
-        match cached {
-            Ok(cached) => Entry::Usable(cached),
-            Err(refusal) => Entry::Quarantined(McpSchemaError {
-                tool: tool.name.clone(),
-                reason: refusal.to_string(),
-            }),
-        }
-    }
 }
 
-impl ServerTools {
-    pub(crate) fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    pub(crate) fn get(&self, tool: &str) -> Option<&Arc<CachedSchema>> {
-        match self.tools.get(tool) {
-            Some(Entry::Usable(cached)) => Some(cached),
-            _ => None,
+/// Why a tool cannot be checked, found out now if need be.
+fn refusal(tools: &ServerTools, name: &str, entry: &Entry) -> Option<McpSchemaError> {
+    match entry {
+        Entry::Listed(listed) => {
+            tools.cached(listed).err().map(|refusal| quarantine(name, &refusal))
         }
-    }
-
-    pub(crate) fn output(&self, tool: &str) -> Option<&OutputSchema> {
-        self.outputs.get(tool).map(AsRef::as_ref)
-    }
-
-    /// Which tools of an older list are not in this one, at most so many.
-    fn remember(&mut self, older: &Self, most: usize) {
-        let names = older.names.iter().chain(&older.former);
-        let gone = names.filter(|name| !self.tools.contains_key(*name)).take(most);
-        self.former = gone.cloned().collect();
-    }
-
-    /// The same list, which may have changed since.
-    fn stale(&self) -> Self {
-        let mut stale = self.clone();
-        stale.freshness.changed = true;
-        stale
-    }
-
-    fn insert(&mut self, tool: &ToolDefinition, entry: Entry, shared: &Shared) {
-        if let Some(schema) = &tool.output_schema {
-            self.outputs.insert(tool.name.clone(), shared.output(schema));
-        }
-        if let Entry::Usable(cached) = &entry {
-            self.has_mirrors |= !cached.mirrors.is_empty();
-        }
-        if self.tools.insert(tool.name.clone(), entry).is_none() {
-            self.names.push(tool.name.clone());
-        }
+        Entry::Quarantined(error) => Some(error.clone()),
+        Entry::WithoutSchema => None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::{Mirror, ToolDefinition};
+use super::{JsonText, Mirror, ToolDefinition};
 use crate::config::ValidationConfig;
 use crate::example;
 use crate::schema::{CompiledSchema, Members, SchemaGraph};
@@ -27,7 +27,7 @@ pub struct CachedSchema {
     /// The arguments that headers repeat over HTTP.
     #[doc(hidden)]
     pub mirrors: Vec<Mirror>,
-    registered_example: Option<Value>,
+    registered_example: Option<JsonText>,
     example: OnceLock<Option<Value>>,
     pub(crate) compiled: Arc<CompiledSchema>,
 }
@@ -67,15 +67,6 @@ impl CachedSchema {
         }
     }
 
-    /// Whether that is what it was made from.
-    pub(super) fn is_of(&self, tool: &ToolDefinition, schema: &Value) -> bool {
-        self.tool == tool.name
-            && self.description == tool.description
-            && self.documentation == tool.documentation
-            && self.registered_example == tool.example
-            && self.raw == *schema
-    }
-
     /// Where it is documented: as its server says, or by the template of the configuration.
     pub(crate) fn documented_at(&self, config: &ValidationConfig, server: &str) -> Option<String> {
         self.documentation.clone().or_else(|| {
@@ -90,7 +81,8 @@ impl CachedSchema {
         self.example
             .get_or_init(|| {
                 let accepts = |value: &Value| self.accepts(value);
-                let registered = self.registered_example.clone().filter(|value| accepts(value));
+                let registered = self.registered_example.as_ref().map(JsonText::to_value);
+                let registered = registered.filter(accepts);
                 registered.or_else(|| example::generate(&self.raw, &accepts))
             })
             .as_ref()

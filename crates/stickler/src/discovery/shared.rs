@@ -1,93 +1,84 @@
-//! What several tool lists have in common, once: many sessions of a server list the same tools.
+//! What the tool lists of a cache have in common: many sessions of a server list the same tools.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 
-use serde_json::Value;
-
+use super::budget::Budget;
 use super::cache::{read, write};
-use super::{CachedSchema, OutputSchema, ToolDefinition};
+use super::content::Content;
+use super::listed::ListedTool;
+use super::{CacheStats, JsonText, ToolDefinition};
 use crate::config::Limits;
-use crate::schema::{CompiledSchema, SchemaRefusal};
 
-/// Nothing is kept alive here: what no list has any more is gone.
+/// Nothing is kept alive here: what is on no list any more is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// By their text.
-    compiled: RwLock<HashMap<Box<str>, Weak<CompiledSchema>>>,
-    outputs: RwLock<HashMap<Box<str>, Weak<OutputSchema>>>,
-    /// By a hash of all that is said of them.
-    tools: RwLock<HashMap<u64, Weak<CachedSchema>>>,
+    pub(super) limits: Limits,
+    contents: RwLock<HashMap<JsonText, Weak<Content>>>,
+    /// By a hash of their definition.
+    tools: RwLock<HashMap<u64, Weak<ListedTool>>>,
+    /// Estimated memory of all compiled schemas.
+    compiled_bytes: Arc<AtomicUsize>,
+    pub(super) compilations: AtomicU64,
 }
 
 impl Shared {
-    /// A tool with a schema that can be used.
-    pub(super) fn tool(
-        &self,
-        tool: &ToolDefinition,
-        schema: &Value,
-        limits: &Limits,
-    ) -> Result<Arc<CachedSchema>, SchemaRefusal> {
-        CompiledSchema::measure(schema, limits)?;
-        let text = schema.to_string();
-        let key = key_of(tool, &text);
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// A tool with a schema. Compiles nothing.
+    pub(super) fn tool(&self, tool: &ToolDefinition, schema: &JsonText) -> Arc<ListedTool> {
+        let key = key_of(tool, schema);
         if let Some(known) = read(&self.tools).get(&key).and_then(Weak::upgrade)
             && known.is_of(tool, schema)
         {
-            return Ok(known);
-        }
-        let compiled = self.compile(schema, text.into_boxed_str(), limits)?;
-        let cached = Arc::new(CachedSchema::new(tool, compiled));
-        write(&self.tools).insert(key, Arc::downgrade(&cached));
-        Ok(cached)
-    }
-
-    pub(super) fn output(&self, schema: &Value) -> Arc<OutputSchema> {
-        let text = schema.to_string().into_boxed_str();
-        if let Some(known) = read(&self.outputs).get(&text).and_then(Weak::upgrade) {
             return known;
         }
-        let output = Arc::new(OutputSchema::new(schema.clone()));
-        write(&self.outputs).insert(text, Arc::downgrade(&output));
-        output
+        let listed = Arc::new(ListedTool::new(tool, self.content(schema)));
+        write(&self.tools).insert(key, Arc::downgrade(&listed));
+        listed
     }
 
-    fn compile(
-        &self,
-        schema: &Value,
-        text: Box<str>,
-        limits: &Limits,
-    ) -> Result<Arc<CompiledSchema>, SchemaRefusal> {
-        if let Some(known) = read(&self.compiled).get(&text).and_then(Weak::upgrade) {
-            return Ok(known);
+    /// The one form of a schema text.
+    pub(super) fn content(&self, text: &JsonText) -> Arc<Content> {
+        if let Some(known) = read(&self.contents).get(text).and_then(Weak::upgrade) {
+            return known;
         }
-        let compiled = Arc::new(CompiledSchema::compile(schema, limits)?);
-        write(&self.compiled).insert(text, Arc::downgrade(&compiled));
-        Ok(compiled)
+        let content = Arc::new(Content::new(text.clone()));
+        write(&self.contents).insert(text.clone(), Arc::downgrade(&content));
+        content
     }
 
-    /// How many different schemas there are.
-    pub(super) fn distinct(&self) -> usize {
-        read(&self.compiled).values().filter(|one| one.strong_count() > 0).count()
+    /// The budget of a list that was charged so much already.
+    pub(super) fn budget<'b>(&'b self, server: &'b AtomicUsize) -> Budget<'b> {
+        Budget { limits: &self.limits, server, total: &self.compiled_bytes }
     }
 
-    /// Forgets what no list has any more.
+    pub(super) fn count(&self, stats: &mut CacheStats) {
+        stats.compilations = self.compilations.load(Ordering::Relaxed);
+        stats.compiled_bytes = self.compiled_bytes.load(Ordering::Relaxed);
+        let contents = read(&self.contents);
+        let compiled = contents.values().filter_map(Weak::upgrade);
+        stats.compiled_schemas = compiled.filter(|one| one.charged().is_some()).count();
+    }
+
+    /// Forgets what is on no list any more.
     pub(super) fn tidy(&self) {
-        write(&self.compiled).retain(|_, one| one.strong_count() > 0);
-        write(&self.outputs).retain(|_, one| one.strong_count() > 0);
+        write(&self.contents).retain(|_, one| one.strong_count() > 0);
         write(&self.tools).retain(|_, one| one.strong_count() > 0);
     }
 
     pub(super) fn clear(&self) {
-        write(&self.compiled).clear();
-        write(&self.outputs).clear();
+        write(&self.contents).clear();
         write(&self.tools).clear();
     }
 }
 
-fn key_of(tool: &ToolDefinition, schema: &str) -> u64 {
+fn key_of(tool: &ToolDefinition, schema: &JsonText) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&tool.name, &tool.description, &tool.documentation, schema).hash(&mut hasher);
     hasher.finish()

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::JsonText;
 use crate::config::Limits;
 use crate::schema::{self, SchemaRefusal};
 use crate::tape::{Kind, Node};
@@ -15,11 +16,11 @@ pub struct ToolDefinition {
     /// What it is for.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
-    pub input_schema: Option<Value>,
+    pub input_schema: Option<JsonText>,
     /// The JSON Schema of its structured results.
-    pub output_schema: Option<Value>,
+    pub output_schema: Option<JsonText>,
     /// Arguments that show how it is meant to be called.
-    pub example: Option<Value>,
+    pub example: Option<JsonText>,
     /// Where it is documented.
     pub documentation: Option<String>,
     /// Why the schema could not even be read.
@@ -43,14 +44,14 @@ impl ToolDefinition {
     /// Sets the JSON Schema of its arguments.
     #[must_use]
     pub fn with_input_schema(mut self, schema: Value) -> Self {
-        self.input_schema = Some(schema);
+        self.input_schema = Some(schema.into());
         self
     }
 
     /// Sets the JSON Schema of its structured results.
     #[must_use]
     pub fn with_output_schema(mut self, schema: Value) -> Self {
-        self.output_schema = Some(schema);
+        self.output_schema = Some(schema.into());
         self
     }
 
@@ -64,7 +65,7 @@ impl ToolDefinition {
     /// Sets arguments that show how it is meant to be called.
     #[must_use]
     pub fn with_example(mut self, example: Value) -> Self {
-        self.example = Some(example);
+        self.example = Some(example.into());
         self
     }
 
@@ -84,16 +85,16 @@ impl ToolDefinition {
         if let Some(meta) = entry.get("_meta") {
             tool.documentation = documentation(meta);
             let example = meta.get(EXAMPLE_KEY).filter(|node| readable(*node, limits).is_ok());
-            tool.example = example.map(Node::to_value);
+            tool.example = example.map(JsonText::of);
         }
         if let Some(schema) = entry.get("inputSchema").filter(|node| node.kind() != Kind::Null) {
             match readable(schema, limits) {
-                Ok(()) => tool.input_schema = Some(schema.to_value()),
+                Ok(()) => tool.input_schema = Some(JsonText::of(schema)),
                 Err(refusal) => tool.unreadable = Some(refusal),
             }
         }
         let output = entry.get("outputSchema").filter(|schema| readable(*schema, limits).is_ok());
-        tool.output_schema = output.filter(|node| node.kind() != Kind::Null).map(Node::to_value);
+        tool.output_schema = output.filter(|node| node.kind() != Kind::Null).map(JsonText::of);
         Some(tool)
     }
 
@@ -102,7 +103,7 @@ impl ToolDefinition {
     }
 }
 
-/// A schema is only turned into a tree of values when that tree is small.
+/// A schema is only kept when it is small enough to be turned into a tree of values.
 fn readable(schema: Node<'_>, limits: &Limits) -> Result<(), SchemaRefusal> {
     schema::check_size(schema.raw().len(), limits.schema_bytes)?;
     if schema.depth() > limits.schema_depth {
@@ -139,10 +140,10 @@ impl From<ToolDefinition> for Value {
             entry.insert("description".into(), description.into());
         }
         if let Some(schema) = tool.input_schema {
-            entry.insert("inputSchema".into(), schema);
+            entry.insert("inputSchema".into(), schema.to_value());
         }
         if let Some(schema) = tool.output_schema {
-            entry.insert("outputSchema".into(), schema);
+            entry.insert("outputSchema".into(), schema.to_value());
         }
         Self::Object(entry)
     }

@@ -12,9 +12,13 @@ use regex_syntax::hir::Hir;
 use super::ecma::translate;
 use super::matching::search;
 use super::sampling::{MAX_SAMPLE_BYTES, sample};
+use crate::schema::has_many_classes;
 
 /// Maximum number of alternatives of `a|b|c` that are tried.
 const MAX_ALTERNATIVES: usize = 3;
+
+/// Maximum length of a pattern that is sampled: translating one takes quadratic time.
+const MAX_SOURCE_BYTES: usize = 8 << 10;
 
 /// A parsed `pattern`.
 pub(super) struct Pattern {
@@ -25,6 +29,9 @@ pub(super) struct Pattern {
 
 impl Pattern {
     fn parse(source: &str) -> Self {
+        if source.len() > MAX_SOURCE_BYTES || has_many_classes(source) {
+            return Self { hir: None, lookaheads: Vec::new(), exact: false };
+        }
         let translated = translate(source);
         let parse = |text: &str| regex_syntax::parse(text).ok();
         Self {

@@ -7,7 +7,7 @@ use super::subject::Subject;
 use super::subschemas::{self, Subschema};
 use crate::arguments::{literal, type_of};
 use crate::config::Limits;
-use crate::discovery::{CachedSchema, EXAMPLE_KEY};
+use crate::discovery::{CachedSchema, EXAMPLE_KEY, JsonText};
 use crate::rules::{Rule, tools};
 use crate::schema::{Answer, Parts};
 use crate::tape::escape_segment;
@@ -22,7 +22,7 @@ pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings)
     let (Some(cached), Some(schema)) = (subject.cached(), subject.input()) else {
         return ExampleState::Missing;
     };
-    if let Ok(parts) = Parts::of_schema(schema) {
+    if let Ok(parts) = Parts::of_schema(cached.compiled.for_engine()) {
         let checker = Checker { parts, cached, limits };
         let subschemas = subschemas::collect(schema, BASE);
         let subschemas = subschemas.iter().filter(|subschema| subschema.is_asserted);
@@ -47,7 +47,8 @@ pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings)
 
 /// Reports invalid example calls of the server and returns whether a valid one exists.
 fn check_given(subject: &Subject, cached: &CachedSchema, findings: &mut Findings) -> bool {
-    let registered = subject.definition.example.iter();
+    let registered = subject.definition.example.as_ref().map(JsonText::to_value);
+    let registered = registered.iter();
     let registered =
         registered.map(|call| (format!("/_meta/{}", escape_segment(EXAMPLE_KEY)), call));
     let embedded = subject.input().and_then(|schema| schema.get("examples")?.as_array());

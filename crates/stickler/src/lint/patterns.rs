@@ -9,6 +9,7 @@ use crate::arguments::cut;
 use crate::config::Limits;
 use crate::example::to_regex_syntax;
 use crate::rules::tools;
+use crate::schema::is_too_large;
 use crate::tape::escape_segment;
 
 /// Maximum length of a pattern in a message, in characters.
@@ -38,12 +39,11 @@ fn problem(pattern: &str, limits: &Limits) -> Option<String> {
     if let Some(feature) = backtracking_feature(pattern) {
         return Some(format!("uses {feature}"));
     }
-    let translated = to_regex_syntax(pattern);
-    let built = regex::RegexBuilder::new(&translated).size_limit(limits.pattern_bytes).build();
-    if let Err(regex::Error::CompiledTooBig(limit)) = built {
+    if is_too_large(pattern, limits) {
+        let limit = limits.pattern_bytes;
         return Some(format!("needs more than {limit} bytes when compiled"));
     }
-    let hir = regex_syntax::Parser::new().parse(&translated).ok()?;
+    let hir = regex_syntax::Parser::new().parse(&to_regex_syntax(pattern)).ok()?;
     has_nested_repetition(&hir).then(|| {
         "has a nested repetition, which takes exponential time in backtracking engines".to_owned()
     })

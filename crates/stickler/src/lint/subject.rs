@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::report::{ExampleState, SchemaState, ToolSummary};
 use crate::config::Limits;
-use crate::discovery::{CachedSchema, ToolDefinition};
+use crate::discovery::{CachedSchema, JsonText, ToolDefinition};
 use crate::schema::{CompiledSchema, SchemaRefusal};
 use crate::tape::Node;
 
@@ -17,6 +17,9 @@ pub(super) struct Subject {
     pub(super) definition: ToolDefinition,
     /// `annotations`; null if they are missing or nested too deeply.
     pub(super) annotations: Value,
+    /// The parsed schemas.
+    input: Option<Value>,
+    output: Option<Value>,
     /// The compiled input schema; `None` if the tool does not have one.
     pub(super) compiled: Option<Result<CachedSchema, SchemaRefusal>>,
 }
@@ -31,7 +34,9 @@ impl Subject {
             .get("annotations")
             .filter(|node| node.depth() <= MAX_ANNOTATION_DEPTH)
             .map_or(Value::Null, Node::to_value);
-        let compiled = match (definition.unreadable(), &definition.input_schema) {
+        let input = definition.input_schema.as_ref().map(JsonText::to_value);
+        let output = definition.output_schema.as_ref().map(JsonText::to_value);
+        let compiled = match (definition.unreadable(), &input) {
             (Some(rejection), _) => Some(Err(rejection.clone())),
             (None, None) => None,
             (None, Some(schema)) => Some(
@@ -39,16 +44,16 @@ impl Subject {
                     .map(|compiled| CachedSchema::new(&definition, Arc::new(compiled))),
             ),
         };
-        Some(Self { index, definition, annotations, compiled })
+        Some(Self { index, definition, annotations, input, output, compiled })
     }
 
     /// Returns the input schema if it could be parsed.
     pub(super) fn input(&self) -> Option<&Value> {
-        self.definition.input_schema.as_ref()
+        self.input.as_ref()
     }
 
     pub(super) fn output(&self) -> Option<&Value> {
-        self.definition.output_schema.as_ref()
+        self.output.as_ref()
     }
 
     /// Returns both schemas, each with its JSON Pointer in the definition.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
+use super::engine::Engines;
 use super::parts::Parts;
 use super::{NodeId, SchemaGraph, SchemaRefusal};
 use crate::config::Limits;
@@ -21,16 +22,17 @@ impl Branches {
         schema: &Value,
         dialect: Draft,
         graph: &SchemaGraph,
+        engines: Engines,
         limits: &Limits,
     ) -> Result<Self, SchemaRefusal> {
-        let wanted = wanted(graph);
+        let wanted = Self::wanted(graph);
         if wanted.is_empty() {
             return Ok(Self(HashMap::new()));
         }
         let parts = Parts::of(schema, dialect)?;
         wanted
             .into_iter()
-            .map(|id| Ok((id, parts.compile(&graph.node(id).pointer, limits)?)))
+            .map(|id| Ok((id, parts.compile(&graph.node(id).pointer, engines, limits)?)))
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -41,18 +43,19 @@ impl Branches {
             .get(&branch)
             .is_none_or(|validator| validator.is_valid(EngineNode::new(node, budget)))
     }
-}
 
-fn wanted(graph: &SchemaGraph) -> Vec<NodeId> {
-    let mut wanted: Vec<NodeId> = graph
-        .iter()
-        .flat_map(|node| {
-            let choices = node.choices.iter().filter(|choice| choice.matters);
-            let branches = choices.flat_map(|choice| choice.branches.iter().copied());
-            branches.chain(node.condition.iter().map(|condition| condition.when))
-        })
-        .collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    wanted
+    /// The branches that are compiled on their own.
+    pub(super) fn wanted(graph: &SchemaGraph) -> Vec<NodeId> {
+        let mut wanted: Vec<NodeId> = graph
+            .iter()
+            .flat_map(|node| {
+                let choices = node.choices.iter().filter(|choice| choice.matters);
+                let branches = choices.flat_map(|choice| choice.branches.iter().copied());
+                branches.chain(node.condition.iter().map(|condition| condition.when))
+            })
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
 }

@@ -1,9 +1,9 @@
 //! A schema compiled for the one question that every message asks: yes or no?
 
-use jsonschema::{ValidationError, Validator};
+use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
-use super::engine::{self, Formats};
+use super::engine::{self, Engines, Formats};
 use super::{SchemaRefusal, dialect};
 use crate::config::Limits;
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
@@ -26,7 +26,18 @@ pub enum Answer {
 impl Checker {
     /// Compiles a schema.
     pub fn compile(raw: &Value, formats: Formats, limits: &Limits) -> Result<Self, SchemaRefusal> {
-        engine::build(raw, dialect::of(raw)?, formats, limits).map(Self)
+        let engines = Engines::LinearOrBacktracking;
+        engine::build(raw, dialect::of(raw)?, formats, engines, limits).map(Self)
+    }
+
+    /// A schema of known dialect whose patterns were measured.
+    pub(super) fn compile_measured(
+        schema: &Value,
+        dialect: Draft,
+        engines: Engines,
+        limits: &Limits,
+    ) -> Result<Self, SchemaRefusal> {
+        engine::build(schema, dialect, Formats::Assert, engines, limits).map(Self)
     }
 
     /// Whether the schema accepts a value, within that many steps.

@@ -8,7 +8,7 @@ use jsonschema::{Draft, PatternOptions, Retrieve, ValidationOptions, Validator};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::engine::{self, Formats};
+use super::engine::{self, Engines, Formats};
 use super::random_schemas::{document, instance};
 use crate::config::Limits;
 use crate::tape::{EngineNode, StepBudget, TapeBuffer};
@@ -57,7 +57,8 @@ fn told<'e>(errors: impl Iterator<Item = jsonschema::ValidationError<'e>>) -> Ve
 fn compare(draft: Draft, schema: &Value, instances: &[Value]) -> Result<(), TestCaseError> {
     let limits = Limits::default();
     let over_values = build_over_values(schema, draft, &limits, |options| options);
-    let over_tape = engine::build(schema, draft, Formats::Assert, &limits);
+    let over_tape =
+        engine::build(schema, draft, Formats::Assert, Engines::LinearOrBacktracking, &limits);
     prop_assert_eq!(over_values.is_ok(), over_tape.is_ok());
     let (Ok(over_values), Ok(over_tape)) = (over_values, over_tape) else {
         return Ok(());

@@ -16,17 +16,26 @@ pub enum Formats {
     Annotate,
 }
 
+/// Which engines a schema's patterns may be compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Engines {
+    /// None of them has lookaround or back references: what the linear engine rejects is an error.
+    Linear,
+    /// The backtracking engine, on a short leash, where the linear one rejects a pattern.
+    LinearOrBacktracking,
+}
+
 type Options<'r> = ValidationOptions<'r, std::sync::Arc<dyn jsonschema::Retrieve>, TapeJson>;
 
-/// Patterns run on the linear engine. Only a schema that this engine refuses (lookaround, back
-/// references) gets the backtracking one, on a short leash.
+/// Compiles a schema.
 pub(super) fn build(
     schema: &Value,
     dialect: Draft,
     formats: Formats,
+    engines: Engines,
     limits: &Limits,
 ) -> Result<Validator<TapeJson>, SchemaRefusal> {
-    build_with(schema, dialect, formats, limits, |options| options)
+    build_with(schema, dialect, formats, engines, limits, |options| options)
 }
 
 /// The same with a last word on the options, for parts of a schema that need its registry.
@@ -34,6 +43,7 @@ pub(super) fn build_with<'r>(
     schema: &Value,
     dialect: Draft,
     formats: Formats,
+    engines: Engines,
     limits: &Limits,
     finish: impl Fn(Options<'r>) -> Options<'r>,
 ) -> Result<Validator<TapeJson>, SchemaRefusal> {
@@ -46,8 +56,9 @@ pub(super) fn build_with<'r>(
         )
     };
     let linear = PatternOptions::regex().size_limit(limits.pattern_bytes);
-    if let Ok(validator) = options().with_pattern_options(linear).build(schema) {
-        return Ok(validator);
+    let built = options().with_pattern_options(linear).build(schema);
+    if built.is_ok() || engines == Engines::Linear {
+        return built.map_err(|error| SchemaRefusal::from_engine(&error));
     }
     let backtracking = PatternOptions::fancy_regex()
         .size_limit(limits.pattern_bytes)

@@ -5,6 +5,7 @@
 //! where an object counts as closed) is asked of this graph.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use regex::Regex;
 
@@ -33,7 +34,9 @@ pub(crate) struct SchemaNode {
     /// `properties`; `None` when it does not list any.
     pub(crate) properties: Option<Members>,
     /// `patternProperties`, those whose pattern the linear engine can read.
-    pub(crate) patterns: Vec<(Regex, NodeId)>,
+    pub(crate) patterns: Vec<(NamePattern, NodeId)>,
+    /// Estimated memory of its own compiled patterns.
+    pub(crate) pattern_bytes: usize,
     /// It says itself what becomes of names it does not list.
     pub(crate) explicit: bool,
     /// `additionalProperties` or `unevaluatedProperties` with a schema of its own.
@@ -54,6 +57,24 @@ pub(crate) struct SchemaNode {
     pub(crate) unasked: Vec<NodeId>,
     /// In this place or below it some object schema lists properties.
     pub(crate) closes_something: bool,
+}
+
+/// A key of `patternProperties`, measured before and compiled when the first name is matched.
+#[derive(Debug)]
+pub(crate) struct NamePattern {
+    source: Box<str>,
+    regex: OnceLock<Option<Regex>>,
+}
+
+impl NamePattern {
+    pub(super) fn new(source: &str) -> Self {
+        Self { source: source.into(), regex: OnceLock::new() }
+    }
+
+    pub(crate) fn is_match(&self, name: &str) -> bool {
+        let compile = || Regex::new(&jsonschema_regex::to_rust_regex(&self.source).ok()?).ok();
+        self.regex.get_or_init(compile).as_ref().is_some_and(|regex| regex.is_match(name))
+    }
 }
 
 /// `anyOf` or `oneOf`.
@@ -146,7 +167,7 @@ impl SchemaNode {
             .as_ref()
             .and_then(|properties| properties.get(name))
             .or_else(|| {
-                self.patterns.iter().find(|(regex, _)| regex.is_match(name)).map(|(_, id)| *id)
+                self.patterns.iter().find(|(pattern, _)| pattern.is_match(name)).map(|(_, id)| *id)
             })
             .or(self.additional)
     }

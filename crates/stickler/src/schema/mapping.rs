@@ -4,18 +4,25 @@ use std::collections::HashMap;
 
 use jsonschema::Draft;
 use referencing::{Registry, Resolver};
-use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::SchemaRefusal;
 use super::dialect::reference_stands_alone;
-use super::graph::{Choice, Condition, Members, NodeId, SchemaGraph, SchemaNode};
+use super::graph::{Choice, Condition, Members, NamePattern, NodeId, SchemaGraph, SchemaNode};
+use super::measuring::{Change, Measured, Patterns};
+use super::pattern::Measure;
+use crate::config::Limits;
 use crate::tape::escape_segment;
 
 /// The address under which a schema without `$id` is known to its own references.
 pub(super) const BASE: &str = "json-schema:///";
 
-pub(super) fn map(schema: &Value, dialect: Draft) -> Result<SchemaGraph, SchemaRefusal> {
+/// The graph, with what its patterns ask for.
+pub(super) fn map(
+    schema: &Value,
+    dialect: Draft,
+    limits: &Limits,
+) -> Result<(SchemaGraph, Measured), SchemaRefusal> {
     let resource = dialect.create_resource_ref(schema);
     let base = resource.id().unwrap_or(BASE);
     let unresolved = |error: referencing::Error| SchemaRefusal::from_reference(&error);
@@ -31,6 +38,8 @@ pub(super) fn map(schema: &Value, dialect: Draft) -> Result<SchemaGraph, SchemaR
         ids: HashMap::new(),
         nodes: Vec::new(),
         pending: Vec::new(),
+        patterns: Patterns::new(limits),
+        measured: Measured::default(),
     };
     mapper.note_pointers(schema, String::new());
     mapper.id_of(schema, &registry.resolver(base));
@@ -40,7 +49,7 @@ pub(super) fn map(schema: &Value, dialect: Draft) -> Result<SchemaGraph, SchemaR
             *slot = node;
         }
     }
-    Ok(finish(mapper.nodes))
+    Ok((finish(mapper.nodes), mapper.measured))
 }
 
 struct Mapper<'s> {
@@ -51,6 +60,8 @@ struct Mapper<'s> {
     ids: HashMap<*const Value, NodeId>,
     nodes: Vec<SchemaNode>,
     pending: Vec<(NodeId, &'s Value, Resolver<'s>)>,
+    patterns: Patterns<'s>,
+    measured: Measured,
 }
 
 impl<'s> Mapper<'s> {
@@ -112,10 +123,34 @@ impl<'s> Mapper<'s> {
         if keywords.contains_key("$ref") && reference_stands_alone(self.dialect) {
             return Ok(node);
         }
-        self.object_keywords(&mut node, keywords, &resolver);
+        self.string_keywords(&mut node, keywords)?;
+        self.object_keywords(&mut node, keywords, &resolver)?;
         self.array_keywords(&mut node, keywords, &resolver);
         self.in_place_keywords(&mut node, keywords, &resolver);
         Ok(node)
+    }
+
+    fn string_keywords(
+        &mut self,
+        node: &mut SchemaNode,
+        keywords: &'s Map<String, Value>,
+    ) -> Result<(), SchemaRefusal> {
+        const WIDENING_REJECTS: [&str; 4] = ["not", "oneOf", "if", "maxContains"];
+        self.measured.widening_rejects |=
+            WIDENING_REJECTS.iter().any(|keyword| keywords.contains_key(*keyword));
+        let Some(Value::String(pattern)) = keywords.get("pattern") else { return Ok(()) };
+        match self.patterns.measure(pattern)? {
+            Measure::Unreadable => {}
+            Measure::TooLarge => self.measured.change(&node.pointer, Change::Remove),
+            Measure::Fits(program) => {
+                node.pattern_bytes = program.retained();
+                self.measured.backtracks |= program.backtracks;
+                if let Some(split) = program.split {
+                    self.measured.change(&node.pointer, Change::Split(split));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn object_keywords(
@@ -123,7 +158,7 @@ impl<'s> Mapper<'s> {
         node: &mut SchemaNode,
         keywords: &'s Map<String, Value>,
         resolver: &Resolver<'s>,
-    ) {
+    ) -> Result<(), SchemaRefusal> {
         if let Some(Value::Object(properties)) = keywords.get("properties") {
             let list = properties
                 .iter()
@@ -135,9 +170,21 @@ impl<'s> Mapper<'s> {
             node.explicit = true;
             for (pattern, schema) in patterns {
                 let id = self.id_of(schema, resolver);
-                match Regex::new(pattern) {
-                    Ok(regex) => node.patterns.push((regex, id)),
-                    Err(_) => node.unasked.push(id),
+                match self.patterns.measure(pattern)? {
+                    Measure::Fits(program) => {
+                        // Once in the engine, once in the graph.
+                        let retained = program.retained().saturating_mul(2);
+                        node.pattern_bytes = node.pattern_bytes.saturating_add(retained);
+                        self.measured.backtracks |= program.backtracks;
+                        if program.backtracks {
+                            node.unasked.push(id);
+                        } else {
+                            node.patterns.push((NamePattern::new(pattern), id));
+                        }
+                    }
+                    // Without it, `additionalProperties` would apply to other names.
+                    Measure::TooLarge => return Err(self.patterns.too_large(pattern)),
+                    Measure::Unreadable => node.unasked.push(id),
                 }
             }
         }
@@ -150,6 +197,7 @@ impl<'s> Mapper<'s> {
             }
         }
         self.unasked(node, keywords, &["propertyNames"], resolver);
+        Ok(())
     }
 
     fn array_keywords(

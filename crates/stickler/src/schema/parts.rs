@@ -4,6 +4,7 @@ use jsonschema::{Draft, Validator};
 use referencing::Registry;
 use serde_json::{Value, json};
 
+use super::engine::Engines;
 use super::mapping::BASE;
 use super::{Answer, Formats, SchemaRefusal, dialect, engine};
 use crate::config::Limits;
@@ -37,10 +38,11 @@ impl<'s> Parts<'s> {
     pub(super) fn compile(
         &self,
         pointer: &str,
+        engines: Engines,
         limits: &Limits,
     ) -> Result<Validator<TapeJson>, SchemaRefusal> {
         let part = json!({ "$ref": format!("{}#{}", self.base, percent_encode(pointer)) });
-        engine::build_with(&part, self.dialect, Formats::Assert, limits, |options| {
+        engine::build_with(&part, self.dialect, Formats::Assert, engines, limits, |options| {
             options.with_registry(&self.registry).with_base_uri("json-schema:///branch")
         })
     }
@@ -52,7 +54,7 @@ impl<'s> Parts<'s> {
         values: &[&Value],
         limits: &Limits,
     ) -> Option<Vec<Answer>> {
-        let validator = self.compile(pointer, limits).ok()?;
+        let validator = self.compile(pointer, Engines::LinearOrBacktracking, limits).ok()?;
         let answer = |value: &&Value| {
             let text = value.to_string();
             let mut buffer = TapeBuffer::new();

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::config::Limits;
+
 /// One sentence, without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaRefusal {
@@ -18,6 +20,24 @@ impl SchemaRefusal {
     /// Nothing is wrong with the schema but that it is too much for us.
     pub(crate) fn over_limit(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_over_limit: true }
+    }
+
+    /// Together with what is compiled already, it needs more memory than a server may take.
+    pub(crate) fn over_server_budget(limits: &Limits) -> Self {
+        Self::over_limit(format!(
+            "the tools of its server would need more than {} bytes of memory when compiled \
+             (`limits.compiled_bytes_per_server`)",
+            limits.compiled_bytes_per_server
+        ))
+    }
+
+    /// The same for all servers.
+    pub(crate) fn over_total_budget(limits: &Limits) -> Self {
+        Self::over_limit(format!(
+            "the tools of all servers would need more than {} bytes of memory when compiled \
+             (`limits.compiled_bytes`)",
+            limits.compiled_bytes
+        ))
     }
 
     pub(crate) fn is_over_limit(&self) -> bool {

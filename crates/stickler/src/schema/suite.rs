@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Formats, differential, engine};
+use super::{Engines, Formats, differential, engine};
 use crate::config::Limits;
 use crate::tape::{EngineNode, StepBudget, TapeBuffer};
 
@@ -119,9 +119,14 @@ type Outcomes = BTreeMap<Name, Result<(), String>>;
 
 fn run_group(group: &Group, draft: Draft, remotes: &Remotes) -> Vec<Result<(), String>> {
     let limits = Limits::default();
-    let over_tape = engine::build_with(&group.schema, draft, Formats::Assert, &limits, |options| {
-        options.with_retriever(remotes.clone())
-    });
+    let over_tape = engine::build_with(
+        &group.schema,
+        draft,
+        Formats::Assert,
+        Engines::LinearOrBacktracking,
+        &limits,
+        |options| options.with_retriever(remotes.clone()),
+    );
     let over_tape = match over_tape {
         Ok(validator) => validator,
         Err(refusal) => {

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use indicatif::ProgressBar;
-use stickler::{Repair, Revision, ValidationConfig};
+use stickler::{CompileSchemas, Repair, Revision, ValidationConfig};
 use stickler_protocol::{ProtocolSchemas, Side};
 
 use self::judging::Found;
@@ -63,6 +63,7 @@ impl Setup {
         config.unknown_fields = options.unknown_fields.into();
         // What was sent was sent: nobody is there to take a corrected call.
         config.repair = Repair::Off;
+        config.compile_schemas = CompileSchemas::WhenListed;
         Ok(Self {
             config,
             senders: OnceLock::new(),

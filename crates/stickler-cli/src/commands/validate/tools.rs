@@ -34,7 +34,7 @@ pub(super) fn learn(validator: &McpValidator, path: &Path) -> Result<(), Failure
         complain("warning", &format!("{} entries of `{name}` have no name", list.nameless));
     }
     let discovery = validator.cache().populate(SERVER, &list.tools);
-    for refused in &discovery.quarantined {
+    for refused in &validator.cache().compile_all(SERVER) {
         complain("warning", &format!("{refused}; its calls are not checked"));
     }
     if discovery.over_limit > 0 {
