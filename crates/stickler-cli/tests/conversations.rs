@@ -29,6 +29,7 @@ mod conversation_runner {
     pub(crate) mod options;
     pub(crate) mod player;
     pub(crate) mod report;
+    pub(crate) mod request;
     pub(crate) mod response;
     pub(crate) mod script;
     pub(crate) mod server_http;

@@ -9,12 +9,13 @@ use std::net::{Shutdown, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::net::sockopt::set_socket_linger;
+use rustix::net::sockopt::{set_socket_linger, set_tcp_cork};
 use serde_json::Value;
 
 use super::compare;
 use super::http::Head;
 use super::inbox::Inbox;
+use super::request::Request;
 use super::response::{Came, read_response};
 use super::script::Step;
 use super::template::{Bindings, bytes_of, fill, visible};
@@ -59,23 +60,20 @@ impl HttpClient {
         }
         let body = bytes_of(&fill(&step.text, bindings)?);
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let method = options.method.as_deref().unwrap_or("POST");
-        let path = options.path.as_deref().unwrap_or("/mcp");
-        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
-        for (name, value) in self.headers(step, method, &message, bindings) {
-            let value = fill(&value, bindings)?;
-            if value != "-" {
-                head.push_str(&format!("{name}: {value}\r\n"));
-            }
-        }
-        if options.header("content-length").is_none() {
-            head.push_str(&format!("content-length: {}\r\n", body.len()));
-        }
+        let request = Request { step, message: &message, body: &body, revision: &self.revision };
+        let bytes = request.bytes(self.port, bindings)?;
+        let is_one_way = request.method() == "POST"
+            && message.is_object()
+            && !(message.get("id").is_some() && message.get("method").is_some());
         self.count += 1;
         let label = options.label.clone().unwrap_or_else(|| format!("#{}", self.count));
         let mut connection =
             TcpStream::connect(("127.0.0.1", self.port)).map_err(|error| error.to_string())?;
-        let sent = connection.write_all(&[head.as_bytes(), b"\r\n", &body].concat());
+        if options.has("half-close") {
+            // The end must travel with the request, however slow this machine is.
+            set_tcp_cork(&connection, true).map_err(|error| error.to_string())?;
+        }
+        let sent = connection.write_all(&bytes);
         sent.map_err(|error| format!("the gateway does not read: {error}"))?;
         if options.has("half-close") {
             connection.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
@@ -84,13 +82,11 @@ impl HttpClient {
         let (inbox, name, as_bytes) = (self.inbox.clone(), label.clone(), options.has("bytes"));
         let reader = std::thread::spawn(move || read_response(&reading, &name, &inbox, as_bytes));
         self.connections.insert(label.clone(), (connection, reader));
-        let is_one_way = method == "POST"
-            && message.is_object()
-            && !(message.get("id").is_some() && message.get("method").is_some());
         if is_one_way && options.label.is_none() && message.get("jsonrpc").is_some() {
             return self.accepted(&label, deadline);
         }
         if message["method"] == "initialize" {
+            // The answer names a new session and its revision.
             bindings.remove("session");
             self.revision = None;
         }
@@ -106,42 +102,6 @@ impl HttpClient {
         reader.join().map_err(|_| "the reader failed")?;
         self.closed.push(label.to_owned());
         Ok(())
-    }
-
-    /// What a client that says nothing else would send, and what the step says.
-    fn headers(
-        &self,
-        step: &Step,
-        method: &str,
-        message: &Value,
-        bindings: &Bindings,
-    ) -> Vec<(String, String)> {
-        let accept = match method {
-            "GET" => "text/event-stream",
-            _ => "application/json, text/event-stream",
-        };
-        let host = format!("127.0.0.1:{}", self.port);
-        let mut headers = vec![("host", host), ("accept", accept.to_owned())];
-        if method == "POST" {
-            headers.push(("content-type", "application/json".to_owned()));
-        }
-        let params = &message["params"];
-        if let Some(version) = params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str() {
-            headers.push(("mcp-protocol-version", version.to_owned()));
-            headers
-                .extend(message["method"].as_str().map(|method| ("mcp-method", method.to_owned())));
-            let name = params["name"].as_str().or_else(|| params["uri"].as_str());
-            headers.extend(name.map(|name| ("mcp-name", name.to_owned())));
-        } else if message["method"] != "initialize" {
-            headers
-                .extend(bindings.get("session").map(|session| ("mcp-session-id", session.clone())));
-            let revision =
-                self.revision.clone().filter(|revision| revision.as_str() >= "2025-06-18");
-            headers.extend(revision.map(|revision| ("mcp-protocol-version", revision)));
-        }
-        headers.retain(|(name, _)| step.options.header(name).is_none());
-        let given = step.options.headers.iter().cloned();
-        headers.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(given).collect()
     }
 
     /// A message that is not a request has been taken.

@@ -9,7 +9,7 @@ use super::gateway::Gateway;
 use super::script::{Actor, Conversation, Pairing, Step};
 use super::server_http::Upstream;
 use super::server_process::Processes;
-use super::template::{Bindings, decide, matches, record, visible};
+use super::template::{Bindings, decide, difference, matches, record, visible};
 
 /// How long a step waits for something that does not come.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -184,7 +184,7 @@ impl Player {
                 Ok(())
             }
             Some(recorded) if matches(&recorded[&step.line], &came, bindings) => Ok(()),
-            _ => Err(came),
+            _ => Err(format!("{came}\n  {}", difference(&step.text, &came, bindings))),
         }
     }
 

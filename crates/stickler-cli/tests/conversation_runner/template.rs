@@ -90,6 +90,16 @@ pub(crate) fn matches(template: &str, actual: &str, bindings: &mut Bindings) -> 
     is_same
 }
 
+/// Where a text leaves the expected one, for texts that are too long to compare by eye.
+pub(crate) fn difference(template: &str, actual: &str, bindings: &Bindings) -> String {
+    const SHOWN: usize = 60;
+    let expected = replace_each(template, |name| bindings.get(name).cloned());
+    let same = expected.chars().zip(actual.chars()).take_while(|(one, other)| one == other).count();
+    let rest = |text: &str| text.chars().skip(same).take(SHOWN).collect::<String>();
+    let (wanted, came) = (rest(&expected), rest(actual));
+    format!("from character {same} on: expected `{wanted}`, came `{came}`")
+}
+
 /// What came, as an expectation: known values that are long enough to be unmistakable become placeholders, and
 /// so do the ids of requests that the gateway makes.
 pub(crate) fn record(actual: &str, bindings: &mut Bindings) -> String {
