@@ -3,6 +3,7 @@
 mod audit;
 mod call;
 mod checks;
+mod log;
 mod lookup;
 #[cfg(test)]
 mod page;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use self::audit::{AuditOptions, Deny};
 pub(crate) use self::call::CallOptions;
 pub(crate) use self::checks::{Answer, CheckOptions, Help, Repair, UnknownFields};
+pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
 pub(crate) use self::run::{HttpOptions, RunOptions};
 pub(crate) use self::validate::ValidateOptions;

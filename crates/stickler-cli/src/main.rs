@@ -6,6 +6,7 @@ mod config;
 mod exit;
 mod gateway;
 mod lines;
+mod logging;
 mod protocol_schema;
 mod reference;
 mod style;
@@ -33,7 +34,9 @@ fn main() -> ExitCode {
         Command::Serve(options) => commands::serve::run(&options),
         Command::Demo(options) => commands::demo::run(&options),
     };
-    outcome.unwrap_or_else(|failure| report(&failure)).into()
+    let exit = outcome.unwrap_or_else(|failure| report(&failure));
+    logging::finish();
+    exit.into()
 }
 
 /// Says what kept a command from doing its work. Whoever closed our output wants to hear nothing.

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Answer, CheckOptions};
+use super::{Answer, CheckOptions, LogOptions};
 use crate::config::{RestartWhen, pause, seconds};
-use crate::gateway::Level;
 use crate::protocol_schema::SchemaSource;
 
 #[derive(Debug, Args)]
@@ -40,9 +39,8 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) name: Option<String>,
 
-    /// How much is told on standard error [default: warn]
-    #[arg(long, value_enum)]
-    pub(crate) log: Option<Level>,
+    #[command(flatten)]
+    pub(crate) log: LogOptions,
 
     /// Seconds that a server has to end by itself before it is told to, and then made to
     /// [default: 5]

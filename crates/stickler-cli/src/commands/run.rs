@@ -7,17 +7,21 @@ use stickler::ProtocolSchemas;
 use crate::cli::RunOptions;
 use crate::config::{self, Configuration, Configured, RunSettings};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::gateway::{self, Endpoint, HttpSettings, Keeping, Level, Log, Recipe, Server};
+use crate::gateway::{self, Endpoint, HttpSettings, Keeping, Log, Recipe, Server};
+use crate::logging::{self, LogLevel};
 use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
     let Configuration { run, servers, notes } = config::load(options)?;
-    let log = Log { level: run.log, server: "configuration".into() };
+    logging::install(run.log)?;
     for (level, note) in &notes {
-        log.say(*level, note);
+        match level {
+            LogLevel::Info => tracing::info!("configuration: {note}"),
+            _ => tracing::warn!("configuration: {note}"),
+        }
     }
     let schemas = Arc::new(protocol_schema::load(&run.schemas)?);
-    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, run.log));
+    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas));
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {
@@ -43,13 +47,13 @@ fn look_for_programs(endpoints: &[Endpoint]) -> Result<(), Failure> {
             if endpoints.len() == 1 {
                 return Err(Failure::Unreachable(text));
             }
-            log.say(Level::Warn, &text);
+            tracing::error!(parent: log.span(), rule = "STK-101", "{text}");
         }
     }
     Ok(())
 }
 
-fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> Endpoint {
+fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>) -> Endpoint {
     let Configured { name, server, settings } = one;
     let name: Arc<str> = name.into();
     let keeping = Keeping {
@@ -61,7 +65,7 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> En
         restart: settings.restart,
     };
     let recipe = Recipe::new(Arc::clone(&name), settings, Arc::clone(schemas));
-    Endpoint { recipe, server, keeping, log: Log { level, server: name } }
+    Endpoint { recipe, server, keeping, log: Log::new(name) }
 }
 
 /// A client on standard input and output.

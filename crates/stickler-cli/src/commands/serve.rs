@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use stickler::AnswerForm;
 
-use crate::cli::Answer;
+use crate::cli::{Answer, LogOptions};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::reference::{Permissions, Suite, Workspace, over_http, over_stdio};
+use crate::{config, logging};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -39,6 +40,9 @@ pub(crate) struct ServeOptions {
     /// What refused calls are answered with
     #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
     pub(crate) answer: Answer,
+
+    #[command(flatten)]
+    pub(crate) log: LogOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -48,6 +52,7 @@ Examples:
   stickler run -- stickler serve --suite files --root .";
 
 pub(crate) fn run(options: &ServeOptions) -> Outcome {
+    logging::install(config::log_settings(options.log)?)?;
     let words = options.test_command.as_deref().unwrap_or_default().split_whitespace();
     let permissions = Permissions {
         shell: options.allow_shell,

@@ -11,6 +11,7 @@ mod http;
 mod log;
 mod recipe;
 mod signals;
+mod stderr;
 mod stdio;
 mod way;
 mod wire;
@@ -19,7 +20,7 @@ pub(crate) use child::{Ending, Server as Process, ServerCommand, signal_group};
 pub(crate) use http::{
     Asker, Endpoint, Heard, HttpSettings, Keeping, Server, fetch, post, relay_to_url, serve,
 };
-pub(crate) use log::{Level, Log};
+pub(crate) use log::Log;
 pub(crate) use recipe::Recipe;
 pub(crate) use signals::{Addressee, end_on_signals};
 pub(crate) use stdio::relay;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stickler::{
-    Decision, Finding, Limits, McpValidator, Policy, ProtocolSchemas, Revision, Side,
-    ValidationConfig, ValidationMiddleware, Verdict,
+    Decision, Limits, McpValidator, Policy, ProtocolSchemas, Revision, Side, ValidationConfig,
+    ValidationMiddleware, Verdict,
 };
 
 use super::arguments::KnownTools;
+use crate::problems::Problems;
 
 /// How raw messages are judged.
 ///
@@ -109,12 +110,12 @@ pub(super) fn log(sender: Side, verdict: &Verdict) {
     if verdict.findings.is_empty() {
         return;
     }
-    let method = verdict.subject.method.as_deref().unwrap_or_default();
-    let findings: Vec<String> = verdict.findings.iter().map(Finding::masked).collect();
-    let findings = findings.join("; ");
+    let method = verdict.subject.method.as_deref();
+    let problems = Problems(&verdict.findings);
+    let rule = problems.rule();
     if verdict.is_forward() {
-        tracing::debug!(%sender, method, findings, "message noted");
+        tracing::debug!(method, rule, "message from the {sender} noted: {problems}");
     } else {
-        tracing::warn!(%sender, method, findings, "message refused");
+        tracing::warn!(method, rule, "message from the {sender} rejected: {problems}");
     }
 }

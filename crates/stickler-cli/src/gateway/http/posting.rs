@@ -12,6 +12,7 @@ use stickler::frame::{SseFrame, SseFramer};
 use stickler::headers::{self, VERSION, VERSION_KEY};
 use stickler::rules::json_rpc;
 use stickler::{Code, Era, error_reply};
+use tracing::warn;
 
 use super::body::{self, Received};
 use super::from_stdio::Client;
@@ -19,7 +20,6 @@ use super::letter::Letter;
 use super::manners::is_kind;
 use super::old_transport;
 use super::reply::SESSION;
-use crate::gateway::log::Level;
 
 /// How long after its end a stream is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ impl Client {
             Ok(sent) => sent,
             Err(unsent) => {
                 let (code, reason) = unsent.told();
-                self.conversation.say(Level::Warn, &format!("[{code}] {reason}"));
+                warn!(parent: self.conversation.span(), rule = code.as_str(), "[{code}] {reason}");
                 return self.fail(&message, code, &reason).await;
             }
         };
@@ -90,7 +90,7 @@ impl Client {
         // Says nothing if the request has its answer.
         self.fail(&message, code, &reason).await;
         if !status.is_success() {
-            self.conversation.say(Level::Warn, &reason);
+            warn!(parent: self.conversation.span(), "{reason}");
         }
     }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
+use tracing::warn;
 
 use super::body::{Body, OnDrop, Source};
 use super::conversation::Conversation;
@@ -14,7 +15,6 @@ use super::mail::Waiter;
 use super::reply::{self, Answer, LAST_EVENT, SESSION};
 use super::sessions::Sessions;
 use super::streams::{Streams, TakenUp};
-use crate::gateway::log::Level;
 
 /// A reader of a stream, for as long as it reads.
 pub(super) struct Reading {
@@ -56,8 +56,10 @@ pub(super) fn listen(sessions: &Sessions, headers: &HeaderMap) -> Answer {
         return reply::refusal(StatusCode::BAD_REQUEST, reason);
     };
     if taken_up.has_gap {
-        let text = "a client came back for a stream so late that not all it has missed is kept";
-        sessions.log.say(Level::Warn, text);
+        warn!(
+            parent: conversation.span(),
+            "a client resumed a stream so late that not all it has missed is kept"
+        );
     }
     read(conversation, taken_up, None)
 }

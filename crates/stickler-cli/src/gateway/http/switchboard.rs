@@ -16,6 +16,7 @@ use stickler::headers::Mirrors;
 use stickler::tape::TapeBuffer;
 use stickler::{Code, Gatekeeper, Revision};
 use tokio::time::Instant;
+use tracing::warn;
 
 use super::body::OnDrop;
 use super::conversation::{Conversation, Link};
@@ -25,7 +26,7 @@ use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
 use super::views::{VIEWS, View, Views};
 use crate::gateway::backoff::Backoff;
-use crate::gateway::log::{Level, Log};
+use crate::gateway::log::Log;
 
 /// A reader that is slower than this holds everybody else up.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -58,8 +59,10 @@ impl Current {
         match self.backoff.next(ran_for) {
             Some(pause) => {
                 let (start, seconds) = (self.backoff.failures(), pause.as_secs_f64());
-                let text = format!("the server failed; start {start} of a new one in {seconds} s");
-                log.say(Level::Warn, &text);
+                warn!(
+                    parent: log.span(),
+                    "the server failed; start {start} of a new one in {seconds} s"
+                );
                 self.not_before = Some(moment + pause);
             }
             None => self.is_given_up = self.backoff.is_limited(),
@@ -131,7 +134,8 @@ impl Switchboard {
         let permit = Arc::clone(&sessions.children).try_acquire_owned();
         let permit = permit.map_err(|_| NoSession::Full)?;
         let (process, stdout) =
-            Process::start(&sessions.command, sessions.grace, permit).map_err(NoSession::Failed)?;
+            Process::start(&sessions.command, sessions.grace, permit, sessions.log.span())
+                .map_err(NoSession::Failed)?;
         let opened = Arc::new_cyclic(|line| {
             let recipe = &sessions.recipe;
             let view = sessions.next_view();
@@ -290,7 +294,7 @@ impl Line {
         let mut passing = Box::pin(async move { passing.pass(heard).await });
         if tokio::time::timeout(PATIENCE, &mut passing).await.is_err() {
             let reason = "the client reads too slowly for a server that others share";
-            self.sessions.log.say(Level::Warn, &format!("a request is given up: {reason}"));
+            warn!(parent: conversation.span(), "a request is given up: {reason}");
             self.hang_up(number);
             let conversation = Arc::clone(conversation);
             tokio::spawn(async move {
