@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tracing::Level;
 
+use super::SERVER_STDERR;
 use super::record::{Fields, Value};
 
 /// The period in which lines of one kind are counted.
@@ -97,7 +98,7 @@ impl RateLimit {
 
 impl Window {
     fn summary(self) -> Option<Sample> {
-        let Self { suppressed, mut sample, .. } = self;
+        let Self { suppressed, sample, .. } = self;
         if suppressed == 0 {
             return None;
         }
@@ -105,7 +106,8 @@ impl Window {
         let message = sample.fields.message.as_ref().map_or("", |message| &message.text);
         let begin: String = message.chars().take(200).collect();
         let cut = if begin.len() < message.len() { "…" } else { "" };
-        let text = format!("suppressed {suppressed} similar {lines}: {begin}{cut}");
+        let source = if sample.target == SERVER_STDERR { "stderr: " } else { "" };
+        let text = format!("suppressed {suppressed} similar {lines}: {source}{begin}{cut}");
         let mut fields = Fields::with_message(&text);
         for name in ["server", "rule"] {
             if let Some(value) = sample.fields.get(name) {
@@ -113,8 +115,8 @@ impl Window {
             }
         }
         fields.set_number("suppressed", suppressed);
-        sample.fields = fields;
-        Some(sample)
+        // It is a line of ours, whoever wrote those that it stands for.
+        Some(Sample { target: "stickler::logging", fields, ..sample })
     }
 }
 

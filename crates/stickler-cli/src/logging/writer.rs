@@ -36,10 +36,18 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    lines: VecDeque<String>,
+    lines: VecDeque<Entry>,
     bytes: usize,
     lost: u64,
     is_writing: bool,
+    /// The last write failed: the next line shows whether another does.
+    is_broken: bool,
+}
+
+struct Entry {
+    line: String,
+    /// Lines that are lost if it is: for a report, those that it reports.
+    stands_for: u64,
 }
 
 impl Queue {
@@ -47,9 +55,18 @@ impl Queue {
         self.lines.len() < QUEUE_LINES && self.bytes + line.len() <= QUEUE_BYTES
     }
 
-    fn add(&mut self, line: String) {
+    fn add(&mut self, line: String, stands_for: u64) {
         self.bytes += line.len();
-        self.lines.push_back(line);
+        self.lines.push_back(Entry { line, stands_for });
+    }
+
+    fn add_report(&mut self, report: fn(u64) -> String) {
+        let lost = std::mem::take(&mut self.lost);
+        self.add(report(lost), lost);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.lines.is_empty() && !self.is_writing && (self.lost == 0 || self.is_broken)
     }
 }
 
@@ -69,9 +86,9 @@ impl Writer {
         let thread = std::thread::Builder::new().name("log".to_owned());
         thread.spawn(move || {
             loop {
-                let line = shared.next(&tick);
+                let Entry { line, stands_for } = shared.next(&tick);
                 let is_written = write(&mut output, line.as_bytes()).is_ok();
-                shared.written(is_written);
+                shared.written(if is_written { 0 } else { stands_for });
             }
         })?;
         Ok(())
@@ -82,11 +99,10 @@ impl Writer {
         let mut queue = self.0.queue();
         if queue.lost > 0 && queue.has_room_for(&line) {
             // Before the lines that come after the lost ones.
-            let report = (self.0.report)(std::mem::take(&mut queue.lost));
-            queue.add(report);
+            queue.add_report(self.0.report);
         }
         if queue.has_room_for(&line) {
-            queue.add(line);
+            queue.add(line, 1);
         } else {
             queue.lost += 1;
         }
@@ -103,7 +119,7 @@ impl Writer {
     pub(crate) fn flush(&self, longest: Duration) {
         let deadline = Instant::now() + longest;
         let mut queue = self.0.queue();
-        while !queue.lines.is_empty() || queue.is_writing || queue.lost > 0 {
+        while !queue.is_idle() {
             let rest = deadline.saturating_duration_since(Instant::now());
             if rest.is_zero() {
                 return;
@@ -120,19 +136,18 @@ impl Shared {
     }
 
     /// The next line to write, as soon as there is one.
-    fn next(&self, tick: &impl Fn() -> Option<Duration>) -> String {
+    fn next(&self, tick: &impl Fn() -> Option<Duration>) -> Entry {
         loop {
             // Without the lock: it may push lines.
             let longest = tick();
             let mut queue = self.queue();
-            if queue.lines.is_empty() && queue.lost > 0 {
-                let report = (self.report)(std::mem::take(&mut queue.lost));
-                queue.add(report);
+            if queue.lines.is_empty() && queue.lost > 0 && !queue.is_broken {
+                queue.add_report(self.report);
             }
-            if let Some(line) = queue.lines.pop_front() {
-                queue.bytes -= line.len();
+            if let Some(entry) = queue.lines.pop_front() {
+                queue.bytes -= entry.line.len();
                 queue.is_writing = true;
-                return line;
+                return entry;
             }
             match longest {
                 Some(longest) => drop(self.changed.wait_timeout(queue, longest)),
@@ -141,14 +156,12 @@ impl Shared {
         }
     }
 
-    fn written(&self, is_written: bool) {
+    /// A write has ended, and with it so many lines were lost.
+    fn written(&self, lost: u64) {
         let mut queue = self.queue();
         queue.is_writing = false;
-        // A report that cannot be written is not reported again: its count is gone, which is less than
-        // a thread that writes reports for ever to a standard error that is closed.
-        if !is_written && !queue.lines.is_empty() {
-            queue.lost += 1;
-        }
+        queue.is_broken = lost > 0;
+        queue.lost += lost;
         self.changed.notify_all();
     }
 }
@@ -182,7 +195,7 @@ mod tests {
     fn waiting(writer: &Writer) -> Vec<String> {
         let mut queue = writer.0.queue();
         queue.bytes = 0;
-        queue.lines.drain(..).collect()
+        queue.lines.drain(..).map(|entry| entry.line).collect()
     }
 
     /// No thread writes: as if standard error were not read.
@@ -206,6 +219,21 @@ mod tests {
         assert_eq!(waiting(&writer).len(), 3);
         writer.push(String::new());
         assert_eq!(waiting(&writer)[0], "2 lost");
+    }
+
+    #[test]
+    fn lines_that_cannot_be_written_are_reported_with_the_next_line() {
+        let writer = Writer::new(report);
+        writer.push("x".to_owned());
+        waiting(&writer);
+        writer.0.written(1);
+        writer.flush(Duration::from_secs(1));
+        writer.push("later".to_owned());
+        assert_eq!(waiting(&writer), ["1 lost", "later"]);
+        // The report cannot be written either.
+        writer.0.written(1);
+        writer.push("last".to_owned());
+        assert_eq!(waiting(&writer), ["1 lost", "last"]);
     }
 
     #[test]
