@@ -6,6 +6,7 @@ mod audit;
 mod call;
 mod checks;
 mod choices;
+mod log;
 mod lookup;
 #[cfg(test)]
 mod page;
@@ -20,7 +21,8 @@ pub(crate) use self::audit::{AuditOptions, Deny};
 #[cfg(feature = "call")]
 pub(crate) use self::call::CallOptions;
 pub(crate) use self::checks::{Answer, CheckOptions, Help, Repair, UnknownFields};
-pub(crate) use self::choices::{Level, RestartWhen};
+pub(crate) use self::choices::RestartWhen;
+pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
 pub(crate) use self::run::{HttpOptions, RunOptions};
 pub(crate) use self::validate::ValidateOptions;

@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod exit;
 mod lines;
+mod logging;
 mod protocol_schema;
 mod style;
 
@@ -48,7 +49,9 @@ fn main() -> ExitCode {
         #[cfg(not(feature = "demo"))]
         Command::Demo(_) => commands::absent::run("demo"),
     };
-    outcome.unwrap_or_else(|failure| report(&failure)).into()
+    let exit = outcome.unwrap_or_else(|failure| report(&failure));
+    logging::finish();
+    exit.into()
 }
 
 /// Says what kept a command from doing its work. Whoever closed our output wants to hear nothing.

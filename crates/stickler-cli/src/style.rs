@@ -5,10 +5,12 @@ use std::io::{IsTerminal as _, Write as _};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use stickler::Severity;
 
-/// A line for people on standard error.
+/// A line for people on standard error, behind the log lines that wait to be written.
 pub(crate) fn complain(label: &str, message: &str) {
-    // Nothing can be done about a standard error that is gone.
-    let _ = writeln!(std::io::stderr(), "{label}: {message}");
+    if let Err(line) = crate::logging::write_plain(format!("{label}: {message}\n")) {
+        // Nothing can be done about a standard error that is gone.
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
 }
 
 /// Draws diagnostics for standard output.

@@ -147,7 +147,7 @@ fn a_server_that_refuses_the_handshake_the_second_time_is_a_failure() {
     gateway.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
     assert!(gateway.receive()["error"]["message"].as_str().unwrap().contains("STK-105"));
     let end = gateway.wait();
-    assert!(end.stderr.contains("refuses the client's handshake: not now"), "{}", end.stderr);
+    assert!(end.stderr.contains("rejects the client's handshake: not now"), "{}", end.stderr);
     assert_eq!(end.status, 137);
 }
 

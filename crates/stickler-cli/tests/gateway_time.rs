@@ -121,7 +121,7 @@ fn the_log_has_what_was_refused_in_full_and_for_debugging_what_passed() {
     gateway.call(2, "echo", &json!({ "text": "sesame" }));
     let log = gateway.end().stderr;
     for line in [
-        "WARN scripted_server: call of `echo` from the client refused: [STK-107] \
+        "WARN scripted_server: call of `echo` from the client rejected: [STK-107] \
          /params/arguments/text: expected string, received integer (by /properties/text/type of the schema)",
         "DEBUG scripted_server: call of `echo` from the client: forwarded",
         "DEBUG scripted_server: answer to a call of `echo` from the server: forwarded",

@@ -17,7 +17,7 @@ mod stdio;
 
 pub use failure::Failure;
 pub use http::{Endpoint, HttpSettings, Keeping, relay_to_url, serve};
-pub use log::{Level, Log};
+pub use log::Log;
 pub use recipe::Recipe;
 pub use stdio::relay;
 

@@ -23,11 +23,12 @@ use stickler_protocol::{Gatekeeper, Outbox, Side};
 use stickler_transport::way::Way;
 use stickler_transport::wire::Lines;
 use stickler_transport::{Addressee, Backoff, ServerCommand, exit_code, signal_group};
+use tracing::warn;
 
 use super::footprint;
 use super::handshake::Handshake;
 use super::http::Keeping;
-use super::log::{Level, Log};
+use super::log::Log;
 use super::recipe::Recipe;
 use crate::failure::Failure;
 
@@ -87,7 +88,7 @@ pub fn relay(
 ) -> Result<i32, Failure> {
     // Before there is anybody to be told, so that no signal is lost.
     let addressee = Addressee::listen(keeping.grace)?;
-    let (mut server, stdin, mut stdout) = command.start().map_err(|error| {
+    let (mut server, stdin, mut stdout) = command.start(log.span()).map_err(|error| {
         let program = &command.program;
         Failure::Unreachable(format!("[STK-101] cannot start `{program}`: {error}"))
     })?;
@@ -127,8 +128,7 @@ pub fn relay(
         let Some(listening) = shared.listen(&server, stdout, &own) else { return Ok(0) };
         let status = shared.hear_out(&mut server, &listening)?;
         let is_failure = !status.success() && !shared.is_over();
-        let level = if is_failure { Level::Warn } else { Level::Info };
-        shared.lose_server(level, &format!("the server ended with {status}"));
+        shared.lose_server(is_failure, &format!("the server ended with {status}"));
         let next = if status.success() { None } else { backoff.next(began.elapsed()) };
         let Some(pause) = next.filter(|_| !shared.is_over()) else { return Ok(exit_code(status)) };
         // Whoever it left behind may hold its pipe open, and somebody may be writing to that.
@@ -136,7 +136,7 @@ pub fn relay(
         shared.server.lose();
         let Some(next) = shared.start_again(command, pause, &mut backoff) else {
             // Somebody may have asked for something during the pause.
-            shared.lose_server(Level::Info, "no other server was started in its place");
+            shared.lose_server(false, "no other server was started in its place");
             return Ok(exit_code(status));
         };
         (server, stdout) = next;
@@ -275,6 +275,10 @@ impl Shared {
     /// What is to become of a message, and for which server it is.
     fn judge<'m>(&self, sender: Side, frame: Frame<'m>) -> (Outbox<'m>, u64) {
         let now = self.started.elapsed();
+        let from_client = match frame {
+            Frame::Line(line) if sender == Side::Client => Some(line),
+            _ => None,
+        };
         let mut gatekeeper = self.gatekeeper();
         let outbox = match (frame, sender) {
             (Frame::Line(line), Side::Client) => gatekeeper.from_client(line, now),
@@ -289,13 +293,13 @@ impl Shared {
             self.on_the_way.fetch_add(1, Ordering::SeqCst);
         }
         drop(gatekeeper);
-        self.observe(&outbox);
+        self.observe(&outbox, from_client);
         (outbox, number)
     }
 
-    fn observe(&self, outbox: &Outbox<'_>) {
+    fn observe(&self, outbox: &Outbox<'_>, from_client: Option<&[u8]>) {
         for event in &outbox.events {
-            self.log.event(event);
+            self.log.event(event, from_client);
             footprint::observe(event);
         }
     }
@@ -325,7 +329,10 @@ impl Shared {
         for message in &outbox.to_server {
             let is_answer = || Address::of(message).bearing == Bearing::Response;
             if self.unread.load(Ordering::SeqCst) >= UNREAD && is_answer() {
-                self.log.say(Level::Warn, "the server does not read; an answer to it was dropped");
+                warn!(
+                    parent: self.log.span(),
+                    "the server does not read; an answer to it was dropped"
+                );
                 continue;
             }
             self.unread.fetch_add(1, Ordering::SeqCst);
@@ -359,7 +366,7 @@ impl Shared {
                     let number = self.number.load(Ordering::SeqCst);
                     self.on_the_way.fetch_add(1, Ordering::SeqCst);
                     drop(gatekeeper);
-                    self.observe(&outbox);
+                    self.observe(&outbox, None);
                     self.send_later(number, &outbox, own);
                     let _ = self.deliver_to_client(&outbox);
                     self.gatekeeper()

@@ -1,10 +1,13 @@
 //! A suite on standard input and output, or over Streamable HTTP.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::StatusCode;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rmcp::ServiceExt as _;
@@ -14,6 +17,7 @@ use stickler_rmcp::{AnswerForm, RawLayer, RawSettings, RawTransport, Validated, 
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tower_layer::Layer as _;
+use tracing::{debug, error, info, warn};
 
 use super::server::ReferenceServer;
 use super::workspace::Workspace;
@@ -21,6 +25,9 @@ use super::{Suite, scheduler};
 
 /// Headers must have come after this long.
 const HEADERS: Duration = Duration::from_secs(30);
+
+/// The pause after a connection could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until the input ends or a signal comes.
 pub fn over_stdio(suite: Suite, workspace: Workspace, form: AnswerForm) -> io::Result<()> {
@@ -34,21 +41,20 @@ pub fn over_stdio(suite: Suite, workspace: Workspace, form: AnswerForm) -> io::R
     })
 }
 
-/// Serves at `/mcp` until a signal comes, and announces where.
+/// Serves at `/mcp` until a signal comes, and logs the address.
 pub fn over_http(
     suite: Suite,
     workspace: Workspace,
     form: AnswerForm,
     listen: &str,
-    announce: impl Fn(&str),
 ) -> io::Result<()> {
     let listen = listen.to_owned();
     run(suite, workspace, form, |server| async move {
         let listener = TcpListener::bind(&listen).await?;
         let address = listener.local_addr()?;
-        announce(&format!("listening on http://{address}/mcp"));
+        info!(target: "announcement", "listening on http://{address}/mcp");
         if !address.ip().is_loopback() {
-            announce(&format!("{address} is open to other machines"));
+            warn!("{address} is open to other machines");
         }
         accept(&listener, server).await
     })
@@ -60,14 +66,36 @@ async fn accept(listener: &TcpListener, server: Validated<ReferenceServer>) -> i
     let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
     let service = RawLayer::new(RawSettings::default()).layer(service);
     loop {
-        let (stream, _) = listener.accept().await?;
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, most likely: those in use will be free again.
+                error!("cannot accept a connection: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
+            let service = service_fn(move |request| {
+                let answer = service.call(request);
+                async move { answer.await.inspect(|answer| log_rejection(answer.status(), peer)) }
+            });
             let mut connection = http1::Builder::new();
             let connection = connection.timer(TokioTimer::new()).header_read_timeout(HEADERS);
-            // A client that breaks off has nobody to be told.
-            let _ = connection.serve_connection(TokioIo::new(stream), service).await;
+            match connection.serve_connection(TokioIo::new(stream), service).await {
+                Err(error) if error.is_parse() => warn!(%peer, "connection rejected: {error}"),
+                Err(error) => debug!(%peer, "connection ended: {error}"),
+                Ok(()) => {}
+            }
         });
+    }
+}
+
+/// Logs a request that was not served, 401 and 403 included.
+fn log_rejection(status: StatusCode, peer: SocketAddr) {
+    if status.is_client_error() || status.is_server_error() {
+        warn!(status = status.as_u16(), %peer, "request rejected: {status}");
     }
 }
 

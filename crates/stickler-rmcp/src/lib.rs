@@ -28,6 +28,7 @@
 
 mod client;
 mod error;
+mod problems;
 mod raw;
 mod server;
 

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tracing::Span;
+
+use crate::stderr::Stderr;
 
 /// How a server is started.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +30,8 @@ pub struct ServerCommand {
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    /// Where it is logged.
+    stderr: Option<Stderr>,
 }
 
 /// How a server came to its end.
@@ -42,6 +47,10 @@ pub enum Ending {
 
 /// Looked at again after this long while waiting for an end.
 const PATIENCE: Duration = Duration::from_millis(10);
+
+/// How long the standard error of a server that has ended may take to be read. A process that it left
+/// behind may keep it open.
+const STDERR_DRAIN: Duration = Duration::from_millis(200);
 
 impl ServerCommand {
     /// A name for people: the package or program rather than what runs it.
@@ -77,9 +86,16 @@ impl ServerCommand {
         !std::env::split_paths(&paths).any(is_there)
     }
 
-    /// Starts the server in a process group of its own, so that whatever it starts ends with it.
-    pub fn start(&self) -> io::Result<(Process, ChildStdin, ChildStdout)> {
-        self.spawn(Stdio::inherit())
+    /// Starts the server in a process group of its own, so that whatever it starts ends with it. What it
+    /// writes to its standard error is logged within `span`.
+    pub fn start(&self, span: &Span) -> io::Result<(Process, ChildStdin, ChildStdout)> {
+        if !Stderr::is_logged() {
+            return self.spawn(Stdio::null());
+        }
+        let (mut server, stdin, stdout) = self.spawn(Stdio::piped())?;
+        let stderr = server.child.stderr.take().ok_or_else(no_pipes)?;
+        server.stderr = Some(Stderr::read(stderr, span.clone())?);
+        Ok((server, stdin, stdout))
     }
 
     /// The same with its standard error in our hands.
@@ -104,7 +120,7 @@ impl ServerCommand {
             .spawn()
             .map_err(|error| self.blame(error))?;
         let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).ok_or_else(no_pipes)?;
-        Ok((Process { child }, stdin, stdout))
+        Ok((Process { child, stderr: None }, stdin, stdout))
     }
 
     /// The system does not say whether it is the program or the folder that is missing.
@@ -128,6 +144,9 @@ impl Process {
         let (status, ending) = self.see_off(grace)?;
         if ending != Ending::Killed {
             self.clean_up();
+        }
+        if let Some(stderr) = &self.stderr {
+            stderr.wait(STDERR_DRAIN);
         }
         Ok(status)
     }

@@ -19,6 +19,7 @@ pub mod http;
 mod restart;
 mod server;
 mod signals;
+mod stderr;
 pub mod way;
 pub mod wire;
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CheckOptions, Format};
+use super::{CheckOptions, Format, LogOptions};
 
 #[derive(Debug, Args)]
 #[command(after_help = CALL_EXAMPLES)]
@@ -35,6 +35,9 @@ pub(crate) struct CallOptions {
     /// Seconds that the server may take for an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) log: LogOptions,
 
     #[command(flatten, next_help_heading = "Checks")]
     pub(crate) checks: CheckOptions,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Answer, CheckOptions, Level, RestartWhen};
+use super::{Answer, CheckOptions, LogOptions, RestartWhen};
 use crate::config::{pause, seconds};
 use crate::protocol_schema::SchemaSource;
 
@@ -39,9 +39,8 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) name: Option<String>,
 
-    /// How much is told on standard error [default: warn]
-    #[arg(long, value_enum)]
-    pub(crate) log: Option<Level>,
+    #[command(flatten)]
+    pub(crate) log: LogOptions,
 
     /// Seconds that a server has to end by itself before it is told to, and then made to
     /// [default: 5]

@@ -2,24 +2,27 @@
 
 use std::sync::Arc;
 
-use stickler_gateway::{Endpoint, HttpSettings, Keeping, Level, Log, Recipe};
+use stickler_gateway::{Endpoint, HttpSettings, Keeping, Log, Recipe};
 use stickler_protocol::ProtocolSchemas;
 use stickler_transport::Server;
 
 use crate::cli::RunOptions;
 use crate::config::{self, Configuration, Configured, RunSettings, ServerSettings};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::logging::{self, LogLevel};
 use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
     let Configuration { run, servers, notes } = config::load(options)?;
-    let level = Level::from(run.log);
-    let log = Log { level, server: "configuration".into() };
+    logging::install(run.log)?;
     for (level, note) in &notes {
-        log.say((*level).into(), note);
+        match level {
+            LogLevel::Info => tracing::info!("configuration: {note}"),
+            _ => tracing::warn!("configuration: {note}"),
+        }
     }
     let schemas = Arc::new(protocol_schema::load(&run.schemas)?);
-    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, level));
+    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas));
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {
@@ -45,13 +48,13 @@ fn look_for_programs(endpoints: &[Endpoint]) -> Result<(), Failure> {
             if endpoints.len() == 1 {
                 return Err(Failure::Unreachable(text));
             }
-            log.say(Level::Warn, &text);
+            tracing::error!(parent: log.span(), rule = "STK-101", "{text}");
         }
     }
     Ok(())
 }
 
-fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> Endpoint {
+fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>) -> Endpoint {
     let Configured { name, server, settings } = one;
     let name: Arc<str> = name.into();
     let keeping = Keeping {
@@ -66,7 +69,7 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>, level: Level) -> En
     let ServerSettings { validation, gatekeeper, .. } = settings;
     let recipe =
         Recipe::new(Arc::clone(&name), policy, validation, gatekeeper, Arc::clone(schemas));
-    Endpoint { recipe, server, keeping, log: Log { level, server: name } }
+    Endpoint { recipe, server, keeping, log: Log::new(name) }
 }
 
 /// A client on standard input and output.

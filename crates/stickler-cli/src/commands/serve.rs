@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use stickler::AnswerForm;
 use stickler_reference::{Permissions, Workspace, over_http, over_stdio};
 
-use crate::cli::Answer;
+use crate::cli::{Answer, LogOptions};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::style;
+use crate::{config, logging};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -40,6 +40,9 @@ pub(crate) struct ServeOptions {
     /// What refused calls are answered with
     #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
     pub(crate) answer: Answer,
+
+    #[command(flatten)]
+    pub(crate) log: LogOptions,
 }
 
 /// A server's worth of tools.
@@ -76,6 +79,7 @@ Examples:
   stickler run -- stickler serve --suite files --root .";
 
 pub(crate) fn run(options: &ServeOptions) -> Outcome {
+    logging::install(config::log_settings(options.log)?)?;
     let words = options.test_command.as_deref().unwrap_or_default().split_whitespace();
     let permissions = Permissions {
         shell: options.allow_shell,
@@ -88,10 +92,7 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
     })?;
     let form = AnswerForm::from(options.answer);
     let served = match &options.listen {
-        Some(listen) => {
-            let announce = |text: &str| style::complain("serve", text);
-            over_http(options.suite.into(), workspace, form, listen, announce)
-        }
+        Some(listen) => over_http(options.suite.into(), workspace, form, listen),
         None => over_stdio(options.suite.into(), workspace, form),
     };
     served.map_err(|error| {

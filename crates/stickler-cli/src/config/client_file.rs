@@ -8,7 +8,7 @@ use super::document::{Data, Member, Value};
 use super::draft::{self, Draft};
 use super::fault::{Fault, did_you_mean};
 use super::settings::ServerSettings;
-use crate::cli::Level;
+use crate::logging::LogLevel;
 
 /// The members that hold servers.
 pub(crate) const HOLDERS: [&str; 2] = ["mcpServers", "servers"];
@@ -75,7 +75,7 @@ fn misspelt(member: &Member) -> Option<Fault> {
     (!meant.is_empty()).then(|| Fault::new(&member.key_span, message))
 }
 
-fn server(member: &Member, notes: &mut Vec<(Level, String)>) -> Result<Draft, Fault> {
+fn server(member: &Member, notes: &mut Vec<(LogLevel, String)>) -> Result<Draft, Fault> {
     let name = &member.key;
     let mut draft = Draft::new(member, ServerSettings::default())?;
     let mut unused = Vec::new();
@@ -102,7 +102,7 @@ fn server(member: &Member, notes: &mut Vec<(Level, String)>) -> Result<Draft, Fa
     })?;
     notes.extend(unused.into_iter().map(|Member { key, .. }| {
         let meant = did_you_mean(key, draft::KEYS);
-        (Level::Info, format!("`{key}` of server `{name}` is not used here{meant}"))
+        (LogLevel::Info, format!("`{key}` of server `{name}` is not used here{meant}"))
     }));
     Ok(draft)
 }

@@ -1,5 +1,6 @@
 //! `STICKLER_…`: every setting by its key in capitals, what is no letter or digit as `_`.
 
+use clap::ValueEnum;
 use stickler::{MessageRule, nearest_names};
 use stickler_protocol::Side;
 
@@ -7,14 +8,18 @@ use super::Layer;
 use super::given::{Expected, Given};
 use super::settings::ServerSettings;
 use super::table::{SETTINGS, Set, set_policy};
-use crate::cli::Level;
+use crate::cli::LogOptions;
 use crate::exit::Failure;
+use crate::logging::{LogLevel, LogSettings};
 use crate::protocol_schema::SchemaSource;
 
 const PREFIX: &str = "STICKLER_";
 
 /// A list of `REVISION=FILE`, separated by commas.
 const SCHEMAS: &str = "STICKLER_PROTOCOL_SCHEMA";
+
+const LEVEL: &str = "STICKLER_LOG";
+const FORMAT: &str = "STICKLER_LOG_FORMAT";
 
 /// Puts the environment over what is there.
 pub(super) fn apply(layer: &mut Layer) -> Result<(), Failure> {
@@ -44,6 +49,25 @@ pub(super) fn apply(layer: &mut Layer) -> Result<(), Failure> {
     }
     layer.notes.extend(misspelt(layer.run.token_env.as_deref()));
     Ok(())
+}
+
+/// What a command other than `run` logs, and how: its options are over the environment.
+pub(crate) fn log_settings(options: LogOptions) -> Result<LogSettings, Failure> {
+    let defaults = LogSettings::default();
+    let level = match options.log {
+        Some(level) => level,
+        None => chosen(LEVEL)?.unwrap_or(defaults.level),
+    };
+    let format = match options.log_format {
+        Some(format) => format,
+        None => chosen(FORMAT)?.unwrap_or(defaults.format),
+    };
+    Ok(LogSettings { level, format })
+}
+
+fn chosen<T: ValueEnum>(name: &str) -> Result<Option<T>, Failure> {
+    let Some(value) = value(name)? else { return Ok(None) };
+    Given::Word(&value).choice().map(Some).map_err(|expected| wrong(name, &expected))
 }
 
 /// All servers of the layer, those included that it does not name.
@@ -83,7 +107,7 @@ fn wrong(name: &str, Expected(expected): &Expected) -> Failure {
 
 /// Variables that are probably meant for us. Not an error: others may have theirs under that name,
 /// the variable with the token for one.
-fn misspelt(token: Option<&str>) -> Vec<(Level, String)> {
+fn misspelt(token: Option<&str>) -> Vec<(LogLevel, String)> {
     let settings = SETTINGS.iter().map(|setting| variable(setting.key));
     let policy = rules().map(|(side, rule)| variable(&format!("policy.{side}.{}", rule.as_str())));
     let known: Vec<String> = settings.chain(policy).chain([SCHEMAS.to_owned()]).collect();
@@ -96,7 +120,7 @@ fn misspelt(token: Option<&str>) -> Vec<(Level, String)> {
         let known = known.iter().filter_map(|known| known.strip_prefix(PREFIX));
         let meant = *nearest_names(rest, known).first()?;
         let note = format!("the variable `{name}` is not used; did you mean `{PREFIX}{meant}`?");
-        Some((Level::Warn, note))
+        Some((LogLevel::Warn, note))
     })
     .collect()
 }

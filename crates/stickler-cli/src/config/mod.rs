@@ -28,14 +28,16 @@ mod unknown;
 use std::path::Path;
 
 pub(crate) use client_file::{HOLDERS, no_holder};
+pub(crate) use environment::log_settings;
 pub(crate) use fault::{Fault, Source, did_you_mean, no_json};
 pub(crate) use options::{pause, seconds};
 pub(crate) use settings::{RunSettings, ServerSettings};
 
 use stickler_transport::Server;
 
-use crate::cli::{Level, RunOptions};
+use crate::cli::RunOptions;
 use crate::exit::Failure;
+use crate::logging::LogLevel;
 use document::Format;
 use draft::Draft;
 
@@ -46,7 +48,7 @@ pub(crate) struct Configuration {
     /// Those that are to be run.
     pub(crate) servers: Vec<Configured>,
     /// What was left out of account, for the log.
-    pub(crate) notes: Vec<(Level, String)>,
+    pub(crate) notes: Vec<(LogLevel, String)>,
 }
 
 /// A server and how it is treated.
@@ -64,7 +66,7 @@ struct Layer {
     /// For a server that the file does not name.
     base: ServerSettings,
     drafts: Vec<Draft>,
-    notes: Vec<(Level, String)>,
+    notes: Vec<(LogLevel, String)>,
 }
 
 /// Puts all layers together.

@@ -35,8 +35,11 @@ pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failu
     if let Some(variable) = &http.bearer_token_env {
         run.token_env = Some(variable.clone());
     }
-    if let Some(log) = options.log {
-        run.log = log;
+    if let Some(level) = options.log.log {
+        run.log.level = level;
+    }
+    if let Some(format) = options.log.log_format {
+        run.log.format = format;
     }
     run.schemas.extend(options.protocol_schema.iter().cloned());
     if run.listen.is_none() && !http.allow_origin.is_empty() {

@@ -7,7 +7,7 @@ use stickler::{AnswerForm, MessageRule, ValidationConfig};
 use stickler_protocol::{Action, GatekeeperSettings, Policy, Side};
 use stickler_transport::Restart;
 
-use crate::cli::Level;
+use crate::logging::LogSettings;
 use crate::protocol_schema::SchemaSource;
 
 /// What concerns clients and the run as a whole.
@@ -21,8 +21,8 @@ pub(crate) struct RunSettings {
     pub(crate) origins: Vec<String>,
     /// The variable with the token that clients must show.
     pub(crate) token_env: Option<String>,
-    /// How much is told.
-    pub(crate) log: Level,
+    /// What is logged, and how.
+    pub(crate) log: LogSettings,
     /// Official schemas in the place of the built-in ones.
     pub(crate) schemas: Vec<SchemaSource>,
 }
@@ -34,7 +34,7 @@ impl Default for RunSettings {
             path: "/mcp".to_owned(),
             origins: Vec::new(),
             token_env: None,
-            log: Level::Warn,
+            log: LogSettings::default(),
             schemas: Vec::new(),
         }
     }

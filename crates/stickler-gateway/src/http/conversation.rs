@@ -16,13 +16,14 @@ use stickler_protocol::frame::Frame;
 use stickler_protocol::{Event, Gatekeeper, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use tracing::Span;
 
 use super::awake;
 use super::letter::Letter;
 use super::mail::{self, Mail, Waiter};
 use super::opening::Opening;
 use crate::footprint;
-use crate::log::{Level, Log};
+use crate::log::Log;
 pub(super) use heard::{Heard, is_same_message};
 
 /// The way to the server.
@@ -147,7 +148,7 @@ impl Conversation {
             self.mail().wait(std::mem::take(&mut ids), token.as_ref(), streams)
         });
         drop(gatekeeper);
-        self.observe(&outbox.events);
+        self.observe(&outbox.events, Some(body));
         self.keep_time(deadline);
         if letter.bearing() == Bearing::Notification {
             self.end_cancelled(body);
@@ -164,7 +165,7 @@ impl Conversation {
         };
         let deadline = gatekeeper.next_deadline();
         drop(gatekeeper);
-        self.observe(&outbox.events);
+        self.observe(&outbox.events, None);
         self.keep_time(deadline);
         Heard::copied(&outbox)
     }
@@ -175,7 +176,7 @@ impl Conversation {
         let outbox = gatekeeper.from_server(body, self.started.elapsed());
         let deadline = gatekeeper.next_deadline();
         drop(gatekeeper);
-        self.observe(&outbox.events);
+        self.observe(&outbox.events, None);
         self.keep_time(deadline);
         Heard::of(&outbox, body)
     }
@@ -183,14 +184,14 @@ impl Conversation {
     /// A message that is too long to be kept.
     pub(super) fn overlong(&self, sender: Side, glimpse: Glimpse) -> Heard {
         let outbox = self.gatekeeper().overlong(sender, glimpse);
-        self.observe(&outbox.events);
+        self.observe(&outbox.events, None);
         Heard::copied(&outbox)
     }
 
     /// An answer of our own to a question of our own.
     pub(super) fn hear_own(&self, message: &Bytes) -> Heard {
         let outbox = self.gatekeeper().answer_own(message, self.started.elapsed());
-        self.observe(&outbox.events);
+        self.observe(&outbox.events, None);
         Heard::copied(&outbox)
     }
 
@@ -237,8 +238,14 @@ impl Conversation {
         self.agreed_revision().map(Revision::era)
     }
 
-    pub(super) fn say(&self, level: Level, text: &str) {
-        self.log.say(level, text);
+    /// The parent of events about the connection.
+    pub(super) fn span(&self) -> &Span {
+        self.log.span()
+    }
+
+    /// The server has given the session that the client opens its id.
+    pub(super) fn set_session(&self, id: &str) {
+        self.log.set_session(id);
     }
 
     /// One request will not be answered by the server: the error for it.
@@ -258,9 +265,9 @@ impl Conversation {
         self.link.set_context(headers);
     }
 
-    fn observe(&self, events: &[Event]) {
+    fn observe(&self, events: &[Event], from_client: Option<&[u8]>) {
         for event in events {
-            self.log.event(event);
+            self.log.event(event, from_client);
             footprint::observe(event);
         }
     }

@@ -182,7 +182,7 @@ impl Front {
                 let mut gatekeeper = recipe.gatekeeper(&recipe.name, None);
                 let outbox = gatekeeper.overlong(Side::Client, Glimpse::of(&beginning));
                 for event in &outbox.events {
-                    self.log.event(event);
+                    self.log.event(event, None);
                 }
                 let answer = outbox.to_client.into_iter().next().unwrap_or_default();
                 Err(reply::json(StatusCode::PAYLOAD_TOO_LARGE, answer.into_owned()))
@@ -195,7 +195,7 @@ impl Front {
             // On a pipe an empty line is nothing; here somebody waits for what comes of it.
             let reason = "Parse error: the body is empty, it must be a JSON-RPC message";
             let error = error_reply(None, json_rpc::PARSE_ERROR, reason);
-            return reply::json(StatusCode::BAD_REQUEST, error);
+            return reply::rejection(StatusCode::BAD_REQUEST, error, reason);
         }
         match &self.backend {
             Backend::Command(sessions, switchboard) => {

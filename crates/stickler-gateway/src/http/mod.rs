@@ -58,6 +58,7 @@ mod views;
 
 use std::convert::Infallible;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,6 +69,7 @@ use stickler_transport::{Restart, Server};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
+use tracing::{debug, error, warn};
 
 use super::log::Log;
 use super::recipe::Recipe;
@@ -185,9 +187,9 @@ async fn accept(
             _ = hang_up.recv() => return Ok(()),
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 tokio::spawn(connection(
-                    stream,
+                    (stream, peer),
                     Arc::clone(router),
                     stopped.clone(),
                     alive.clone(),
@@ -195,7 +197,7 @@ async fn accept(
             }
             Err(error) => {
                 // Out of file descriptors, most likely: those in use will come back.
-                router.warn(&format!("cannot accept a connection: {error}"));
+                error!("cannot accept a connection: {error}");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
@@ -203,7 +205,7 @@ async fn accept(
 }
 
 async fn connection(
-    stream: TcpStream,
+    (stream, peer): (TcpStream, SocketAddr),
     router: Arc<Router>,
     mut stopped: watch::Receiver<bool>,
     alive: mpsc::Sender<Infallible>,
@@ -216,7 +218,7 @@ async fn connection(
         // At once: hyper looks for the end before it asks for the answer.
         parting.begin();
         async move {
-            let mut answer = router.handle(request, &parting).await;
+            let mut answer = router.handle(request, &parting, peer).await;
             parting.end(&mut answer);
             Ok::<_, Infallible>(answer)
         }
@@ -227,12 +229,25 @@ async fn connection(
         .serve_connection(TokioIo::new(line), service);
     let mut connection = OwnPace::new(connection);
     tokio::select! {
-        // A client that breaks off has nobody to be told.
-        _ = &mut connection => {}
+        outcome = &mut connection => {
+            if let Err(error) = outcome {
+                log_failure(&error, peer);
+            }
+        }
         _ = stopped.changed() => {
             connection.future().graceful_shutdown();
             let _ = connection.await;
         }
     }
     drop(alive);
+}
+
+/// Logs why a connection has ended. Bytes that are not HTTP are an error of the peer; a connection that
+/// breaks off, or is idle, is not.
+fn log_failure(error: &hyper::Error, peer: SocketAddr) {
+    if error.is_parse() {
+        warn!(%peer, "connection rejected: {error}");
+    } else {
+        debug!(%peer, "connection ended: {error}");
+    }
 }

@@ -10,7 +10,8 @@ use stickler_protocol::headers::{self, HeaderRefusal, Mirrors, PARAM};
 
 use super::body::Body;
 use super::reply::{self, Answer};
-use crate::log::{Level, Log};
+use crate::log::Log;
+use tracing::warn;
 
 /// Compares the headers of a request with its body; gives a number for what its client can do.
 pub(super) fn check(headers: &HeaderMap, body: &[u8]) -> Result<u64, HeaderRefusal> {
@@ -38,7 +39,7 @@ pub(super) fn mirrors(headers: &HeaderMap) -> Mirrors {
 
 /// The answer to such a request.
 pub(super) fn refuse(refusal: HeaderRefusal, log: &Log) -> Answer {
-    log.say(Level::Warn, &format!("message from the client refused: {}", refusal.message));
+    warn!(parent: log.span(), "message from the client rejected: {}", refusal.message);
     reply::json(status(refusal.code, true), refusal.answer)
 }
 

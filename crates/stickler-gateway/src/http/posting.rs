@@ -16,10 +16,10 @@ use stickler_protocol::error_reply;
 use stickler_protocol::frame::{SseFrame, SseFramer};
 use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
 use stickler_transport::http::{Received, SESSION, is_kind, old_transport, receive};
+use tracing::warn;
 
 use super::from_stdio::Client;
 use super::letter::Letter;
-use crate::log::Level;
 
 /// How long after its end a stream is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ impl Client {
             Ok(sent) => sent,
             Err(unsent) => {
                 let (code, reason) = unsent.told();
-                self.conversation.say(Level::Warn, &format!("[{code}] {reason}"));
+                warn!(parent: self.conversation.span(), rule = code.as_str(), "[{code}] {reason}");
                 return self.fail(&message, code, &reason).await;
             }
         };
@@ -90,7 +90,7 @@ impl Client {
         // Says nothing if the request has its answer.
         self.fail(&message, code, &reason).await;
         if !status.is_success() {
-            self.conversation.say(Level::Warn, &reason);
+            warn!(parent: self.conversation.span(), "{reason}");
         }
     }
 

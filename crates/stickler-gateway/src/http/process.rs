@@ -12,10 +12,11 @@ use stickler_transport::{Process as Server, ServerCommand};
 use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, MissedTickBehavior};
+use tracing::{Span, info, warn};
 
 use super::conversation::{Conversation, Link};
 use super::pipe::Pipe;
-use crate::log::{Level, Log};
+use crate::log::Log;
 
 /// Bytes asked for at once.
 const CHUNK: usize = 64 << 10;
@@ -52,8 +53,9 @@ impl Process {
         command: &ServerCommand,
         grace: Duration,
         permit: OwnedSemaphorePermit,
+        span: &Span,
     ) -> io::Result<(Arc<Self>, ChildStdout)> {
-        let (server, stdin, stdout) = command.start()?;
+        let (server, stdin, stdout) = command.start(span)?;
         let pipe = Pipe::new(stdin)?;
         let process = Self {
             pipe,
@@ -125,10 +127,13 @@ pub(super) async fn listen(
         read(&process, &output, &listener, message_bytes).await;
     }
     let reason = process.end().await;
-    let level =
-        if reason.is_some() && process.failure().is_some() { Level::Warn } else { Level::Info };
+    let is_failure = reason.is_some() && process.failure().is_some();
     let reason = reason.as_deref().unwrap_or("the server was ended");
-    log.say(level, reason);
+    if is_failure {
+        warn!(parent: log.span(), "{reason}");
+    } else {
+        info!(parent: log.span(), "{reason}");
+    }
     listener.gone(reason).await;
 }
 

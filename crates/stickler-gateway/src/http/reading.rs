@@ -8,6 +8,7 @@ use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
 use stickler_transport::http::SESSION;
+use tracing::warn;
 
 use super::body::{Body, OnDrop, Source};
 use super::conversation::Conversation;
@@ -15,7 +16,6 @@ use super::mail::Waiter;
 use super::reply::{self, Answer, LAST_EVENT};
 use super::sessions::Sessions;
 use super::streams::{Streams, TakenUp};
-use crate::log::Level;
 
 /// A reader of a stream, for as long as it reads.
 pub(super) struct Reading {
@@ -57,8 +57,10 @@ pub(super) fn listen(sessions: &Sessions, headers: &HeaderMap) -> Answer {
         return reply::refusal(StatusCode::BAD_REQUEST, reason);
     };
     if taken_up.has_gap {
-        let text = "a client came back for a stream so late that not all it has missed is kept";
-        sessions.log.say(Level::Warn, text);
+        warn!(
+            parent: conversation.span(),
+            "a client resumed a stream so late that not all it has missed is kept"
+        );
     }
     read(conversation, taken_up, None)
 }

@@ -76,9 +76,20 @@ pub(super) fn in_the_place_of(mut headers: HeaderMap, mut answer: Answer) -> Ans
     answer
 }
 
+/// Why a request was rejected, kept beside the answer for the log.
+#[derive(Debug, Clone)]
+pub(super) struct Rejection(pub(super) String);
+
+/// An answer that rejects a request.
+pub(super) fn rejection(status: StatusCode, message: impl Into<Bytes>, reason: &str) -> Answer {
+    let mut answer = json(status, message);
+    answer.extensions_mut().insert(Rejection(reason.to_owned()));
+    answer
+}
+
 /// A refusal that names no request.
 pub(super) fn refusal(code: StatusCode, reason: &str) -> Answer {
-    json(code, error_reply(None, json_rpc::INVALID_REQUEST, reason))
+    rejection(code, error_reply(None, json_rpc::INVALID_REQUEST, reason), reason)
 }
 
 /// A failure of ours or of the server's, told to the request that came.
@@ -90,7 +101,7 @@ pub(super) fn failure(code: StatusCode, request: &[u8], reason: &str) -> Answer 
 pub(super) fn error(status: StatusCode, request: &[u8], code: i32, reason: &str) -> Answer {
     let id = Address::of(request).id.and_then(|span| request.get(span));
     let id = id.and_then(|id| std::str::from_utf8(id).ok());
-    json(status, error_reply(id, code, reason))
+    rejection(status, error_reply(id, code, reason), reason)
 }
 
 /// The methods of HTTP that there are.

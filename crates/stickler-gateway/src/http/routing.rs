@@ -8,16 +8,16 @@ use hyper::body::Incoming;
 use hyper::{Request, StatusCode};
 use serde_json::json;
 use stickler_transport::Server;
+use tracing::{Span, info, warn};
 
 use super::front::{Backend, Front, OLD_TRANSPORT};
 use super::manners::Hosts;
 use super::parting::Parting;
-use super::reply::{self, Answer};
+use super::reply::{self, Answer, Rejection};
 use super::sessions::Sessions;
 use super::switchboard::Switchboard;
 use super::to_url::Proxy;
 use super::{Endpoint, HttpSettings};
-use crate::log::Level;
 
 /// All servers, by their paths.
 pub(super) struct Router {
@@ -63,12 +63,20 @@ impl Router {
         Ok(Self { routes: routes.collect::<io::Result<_>>()?, is_open })
     }
 
-    pub(super) async fn handle(&self, request: Request<Incoming>, parting: &Parting) -> Answer {
+    pub(super) async fn handle(
+        &self,
+        request: Request<Incoming>,
+        parting: &Parting,
+        peer: SocketAddr,
+    ) -> Answer {
         let path = request.uri().path().trim_end_matches('/');
         let is_there = |route: &&Route| route.paths.iter().any(|one| one == path);
         match self.routes.iter().find(is_there) {
-            Some(route) => route.front.handle(request, parting).await,
-            None => self.elsewhere(path, &request),
+            Some(route) => {
+                let answer = route.front.handle(request, parting).await;
+                log_rejection(answer, peer, route.front.log.span())
+            }
+            None => log_rejection(self.elsewhere(path, &request), peer, &Span::none()),
         }
     }
 
@@ -96,16 +104,13 @@ impl Router {
     pub(super) fn say_where(&self, address: SocketAddr) {
         for Route { paths, front, .. } in &self.routes {
             let path = paths.first().map(String::as_str).unwrap_or_default();
-            front.log.announce(&format!("listening on http://{address}{path}"));
+            info!(
+                target: "announcement", parent: front.log.span(),
+                "listening on http://{address}{path}"
+            );
         }
         if !address.ip().is_loopback() && self.is_open {
-            self.warn(&format!("{address} is open to other machines, without a token"));
-        }
-    }
-
-    pub(super) fn warn(&self, text: &str) {
-        if let Some(route) = self.routes.first() {
-            route.front.log.say(Level::Warn, text);
+            warn!("{address} is open to other machines, without a token");
         }
     }
 
@@ -128,6 +133,15 @@ impl Router {
             let _ = end.await;
         }
     }
+}
+
+/// Logs a request that did not get to a server, with its peer and the reason.
+fn log_rejection(mut answer: Answer, peer: SocketAddr, span: &Span) -> Answer {
+    if let Some(Rejection(reason)) = answer.extensions_mut().remove() {
+        let status = answer.status().as_u16();
+        warn!(parent: span, status, %peer, "request rejected: {reason}");
+    }
+    answer
 }
 
 impl Route {

@@ -11,12 +11,13 @@ use std::time::Duration;
 use stickler_transport::{Restart, ServerCommand};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use tracing::info;
 
 use super::conversation::Conversation;
 use super::process::{self, Process, ToPipe};
 use super::views::View;
 use super::{Keeping, LAST_WORDS};
-use crate::log::{Level, Log};
+use crate::log::Log;
 use crate::recipe::Recipe;
 
 /// A client and its server.
@@ -96,13 +97,14 @@ impl Sessions {
     pub(super) fn open(self: &Arc<Self>) -> Result<(String, Arc<Session>), NoSession> {
         let permit = Arc::clone(&self.children).try_acquire_owned().map_err(|_| NoSession::Full)?;
         let name = unguessable().map_err(NoSession::Failed)?;
-        let (process, stdout) =
-            Process::start(&self.command, self.grace, permit).map_err(NoSession::Failed)?;
+        let log = self.log.for_session(Some(&name));
+        let (process, stdout) = Process::start(&self.command, self.grace, permit, log.span())
+            .map_err(NoSession::Failed)?;
         // Another process, and what it lists may depend on what its client can do.
         let view = self.next_view();
         let gatekeeper = self.recipe.gatekeeper(&view.name, None);
         let link = Box::new(ToPipe(Arc::clone(&process.pipe)));
-        let conversation = Conversation::new(gatekeeper, link, self.log.clone(), self.started);
+        let conversation = Conversation::new(gatekeeper, link, log.clone(), self.started);
         conversation.mail().keep_streams(tag(&name));
         let session = Arc::new(Session {
             conversation: Arc::clone(&conversation),
@@ -111,7 +113,7 @@ impl Sessions {
         });
         self.table().insert(name.clone(), Arc::clone(&session));
         let (sessions, listed) = (Arc::downgrade(self), name.clone());
-        let limit_and_log = (self.recipe.message_bytes(), self.log.clone());
+        let limit_and_log = (self.recipe.message_bytes(), log);
         tokio::spawn(async move {
             process::listen(process, stdout, conversation, limit_and_log).await;
             if let Some(sessions) = sessions.upgrade() {
@@ -173,11 +175,14 @@ impl Sessions {
             session.used.load(Ordering::Relaxed) < oldest
         };
         let table = self.table();
-        let names = table.iter().filter(|(_, session)| is_idle(session));
-        let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
+        let idle = table.iter().filter(|(_, session)| is_idle(session));
+        let idle: Vec<_> = idle.map(|(name, one)| (name.clone(), Arc::clone(one))).collect();
         drop(table);
-        for name in names {
-            self.log.say(Level::Info, "a session was idle for too long and is closed");
+        for (name, session) in idle {
+            info!(
+                parent: session.conversation.span(),
+                "the session was idle for too long and is closed"
+            );
             self.close(&name);
         }
     }

@@ -18,6 +18,7 @@ use stickler_protocol::frame::Frame;
 use stickler_protocol::headers::Mirrors;
 use stickler_transport::Backoff;
 use tokio::time::Instant;
+use tracing::warn;
 
 use super::body::OnDrop;
 use super::conversation::{Conversation, Link};
@@ -26,7 +27,7 @@ use super::numbering::{self, Numbered, Numbers};
 use super::process::{self, Listener, Process};
 use super::sessions::{NoSession, Sessions};
 use super::views::{VIEWS, View, Views};
-use crate::log::{Level, Log};
+use crate::log::Log;
 
 /// A reader that is slower than this holds everybody else up.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -59,8 +60,10 @@ impl Current {
         match self.backoff.next(ran_for) {
             Some(pause) => {
                 let (start, seconds) = (self.backoff.failures(), pause.as_secs_f64());
-                let text = format!("the server failed; start {start} of a new one in {seconds} s");
-                log.say(Level::Warn, &text);
+                warn!(
+                    parent: log.span(),
+                    "the server failed; start {start} of a new one in {seconds} s"
+                );
                 self.not_before = Some(moment + pause);
             }
             None => self.is_given_up = self.backoff.is_limited(),
@@ -132,7 +135,8 @@ impl Switchboard {
         let permit = Arc::clone(&sessions.children).try_acquire_owned();
         let permit = permit.map_err(|_| NoSession::Full)?;
         let (process, stdout) =
-            Process::start(&sessions.command, sessions.grace, permit).map_err(NoSession::Failed)?;
+            Process::start(&sessions.command, sessions.grace, permit, sessions.log.span())
+                .map_err(NoSession::Failed)?;
         let opened = Arc::new_cyclic(|line| {
             let recipe = &sessions.recipe;
             let view = sessions.next_view();
@@ -291,7 +295,7 @@ impl Line {
         let mut passing = Box::pin(async move { passing.pass(heard).await });
         if tokio::time::timeout(PATIENCE, &mut passing).await.is_err() {
             let reason = "the client reads too slowly for a server that others share";
-            self.sessions.log.say(Level::Warn, &format!("a request is given up: {reason}"));
+            warn!(parent: conversation.span(), "a request is given up: {reason}");
             self.hang_up(number);
             let conversation = Arc::clone(conversation);
             tokio::spawn(async move {

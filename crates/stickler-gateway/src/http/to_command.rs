@@ -21,7 +21,6 @@ use super::reading::stream;
 use super::reply::{self, Answer};
 use super::sessions::{NoSession, Session, Sessions};
 use super::switchboard::Switchboard;
-use crate::log::Level;
 
 /// A legacy POST: to the session that it names, or to a new one.
 pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, letter: &Letter) -> Answer {
@@ -146,7 +145,6 @@ fn no_session(sessions: &Sessions, reason: &NoSession, body: &[u8]) -> Answer {
             (StatusCode::BAD_GATEWAY, format!("[STK-101] cannot start `{program}`: {error}"))
         }
     };
-    sessions.log.say(Level::Warn, &format!("a request was refused: {reason}"));
     reply::failure(status, body, &reason)
 }
 

@@ -102,6 +102,7 @@ impl Proxy {
             self.subscribe(context, headers);
         }
         if opens && let Some(name) = session_name(answer.headers()) {
+            conversation.set_session(&name);
             self.sessions.remember((name, context), conversation);
         }
         answer
@@ -192,12 +193,17 @@ impl Proxy {
         let view = self.views.get(&self.view(context), can_do);
         let revision = version(headers).and_then(Revision::parse);
         let gatekeeper = self.recipe.for_request(&view.name, revision, modern::mirrors(headers));
-        self.around(gatekeeper, view)
+        self.around(gatekeeper, view, self.log.clone())
     }
 
-    fn around(self: &Arc<Self>, gatekeeper: Gatekeeper, view: Arc<View>) -> Arc<Conversation> {
+    fn around(
+        self: &Arc<Self>,
+        gatekeeper: Gatekeeper,
+        view: Arc<View>,
+        log: Log,
+    ) -> Arc<Conversation> {
         let link = Box::new(ToUrl::new(Arc::downgrade(self), view));
-        Conversation::new(gatekeeper, link, self.log.clone(), self.started)
+        Conversation::new(gatekeeper, link, log, self.started)
     }
 
     /// The conversation that a legacy request belongs to: that of its session, or one of its own.
@@ -212,7 +218,9 @@ impl Proxy {
             return known;
         }
         let mut view = self.view(context);
+        let mut log = self.log.clone();
         if opens || key.is_some() {
+            log = log.for_session(key.as_ref().map(|(name, _)| &**name));
             // What a server lists may depend on what was said in the handshake.
             view = view.narrow(self.handshakes.fetch_add(1, Ordering::Relaxed));
         }
@@ -221,7 +229,7 @@ impl Proxy {
         } else {
             self.newcomer(&view.name, headers, key.is_some())
         };
-        let conversation = self.around(gatekeeper, view);
+        let conversation = self.around(gatekeeper, view, log);
         if let Some(key) = key {
             self.sessions.remember(key, Arc::clone(&conversation));
         }

@@ -10,7 +10,7 @@ use stickler_transport::{Backoff, Process, RestartWhen, ServerCommand, signal_gr
 
 use super::{BEAT, Shared};
 use crate::handshake::Reply;
-use crate::log::Level;
+use tracing::{error, info, warn};
 
 /// How long a server that was started again has for the handshake.
 const HANDSHAKE: Duration = Duration::from_secs(30);
@@ -26,8 +26,12 @@ impl Shared {
     }
 
     /// Every request in flight is answered; what comes from now on is for the next server.
-    pub(super) fn lose_server(&self, level: Level, reason: &str) {
-        self.log.say(level, reason);
+    pub(super) fn lose_server(&self, is_failure: bool, reason: &str) {
+        if is_failure {
+            warn!(parent: self.log.span(), "{reason}");
+        } else {
+            info!(parent: self.log.span(), "{reason}");
+        }
         self.addressee.set(0);
         self.is_shaking.store(false, Ordering::SeqCst);
         let outbox = {
@@ -51,9 +55,9 @@ impl Shared {
         loop {
             let seconds = pause.as_secs_f64();
             let failures = backoff.failures();
-            self.log.say(
-                Level::Warn,
-                &format!("the server failed; start {failures} of a new one in {seconds} s"),
+            warn!(
+                parent: self.log.span(),
+                "the server failed; start {failures} of a new one in {seconds} s"
             );
             let end = Instant::now() + pause;
             while Instant::now() < end {
@@ -65,14 +69,14 @@ impl Shared {
             if self.is_over() {
                 return None;
             }
-            match command.start() {
+            match command.start(self.log.span()) {
                 Ok((server, stdin, stdout)) => {
                     self.addressee.set(server.pid());
                     self.greet(stdin);
                     return Some((server, stdout));
                 }
                 Err(error) => {
-                    self.log.say(Level::Warn, &format!("[STK-101] cannot start it: {error}"));
+                    error!(parent: self.log.span(), rule = "STK-101", "[STK-101] cannot start it: {error}");
                     pause = backoff.next(Duration::ZERO)?;
                 }
             }
@@ -93,7 +97,7 @@ impl Shared {
         if let Some(shared) = self.me.upgrade() {
             std::thread::spawn(move || {
                 if shared.server.is_stuck(number, HANDSHAKE) {
-                    shared.log.say(Level::Warn, "the new server does not answer the handshake");
+                    warn!(parent: shared.log.span(), "the new server does not answer the handshake");
                     signal_group(pid, Signal::KILL);
                 }
             });
@@ -109,15 +113,19 @@ impl Shared {
             Reply::Agreed(version) => {
                 let agreed = self.gatekeeper().agreed_revision();
                 if agreed.is_some_and(|agreed| agreed.as_str() != version) {
-                    let text = format!("the new server speaks `{version}`, the old one did not");
-                    self.log.say(Level::Warn, &text);
+                    warn!(
+                        parent: self.log.span(),
+                        "the new server speaks `{version}`, the old one did not"
+                    );
                 }
-                self.log.say(Level::Info, "the new server is ready");
+                info!(parent: self.log.span(), "the new server is ready");
                 self.server.open(handshake.confirmation());
             }
             Reply::Refused(reason) => {
-                let text = format!("the new server refuses the client's handshake: {reason}");
-                self.log.say(Level::Warn, &text);
+                warn!(
+                    parent: self.log.span(),
+                    "the new server rejects the client's handshake: {reason}"
+                );
                 signal_group(self.addressee.pid(), Signal::KILL);
             }
         }

@@ -8,6 +8,7 @@ use stickler::{ErrorEnhancer, McpValidator};
 
 use super::McpClient;
 use crate::Error;
+use crate::problems::Problems;
 
 /// What a tool gave.
 ///
@@ -88,9 +89,14 @@ impl McpClient {
             let repaired = result.arguments().map(|text| serde_json::from_str(text.get()));
             return Ok(repaired.and_then(Result::ok).unwrap_or(arguments));
         }
-        let findings: Vec<String> =
-            result.findings().iter().map(stickler::Finding::masked).collect();
-        tracing::warn!(server, tool, findings = findings.join("; "), "call refused");
+        let findings = result.findings();
+        let problems = Problems(&findings);
+        tracing::warn!(
+            server,
+            tool,
+            rule = problems.rule(),
+            "call of `{tool}` rejected: {problems}"
+        );
         validator.ensure_valid(server, tool, &arguments)?;
         Ok(arguments)
     }

@@ -11,11 +11,13 @@ use rmcp::transport::Transport;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stickler::rules::Code;
-use stickler::{Finding, McpValidator, ValidationConfig};
+use stickler::{McpValidator, ValidationConfig};
 use stickler_protocol::{
     Event, Gatekeeper, GatekeeperSettings, Outbox, Policy, ValidationMiddleware,
 };
 use tokio::sync::mpsc;
+
+use crate::problems::Problems;
 
 type Incoming = RxJsonRpcMessage<RoleClient>;
 type Outgoing = TxJsonRpcMessage<RoleClient>;
@@ -201,9 +203,10 @@ fn log(events: &[Event]) {
     for event in events {
         match event {
             Event::Judged { sender, verdict } if !verdict.is_forward() => {
-                let tool = verdict.subject.tool.as_deref().unwrap_or_default();
-                let findings: Vec<String> = verdict.findings.iter().map(Finding::masked).collect();
-                tracing::warn!(%sender, tool, findings = findings.join("; "), "message refused");
+                let tool = verdict.subject.tool.as_deref();
+                let problems = Problems(&verdict.findings);
+                let rule = problems.rule();
+                tracing::warn!(tool, rule, "message from the {sender} rejected: {problems}");
             }
             Event::Degraded { reason } => {
                 tracing::warn!(reason, "calls go on unchecked for now");

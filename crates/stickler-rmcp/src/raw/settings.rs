@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stickler::{Finding, Limits, McpValidator, Revision, ValidationConfig};
+use stickler::{Limits, McpValidator, Revision, ValidationConfig};
 use stickler_protocol::{Decision, Policy, ProtocolSchemas, Side, ValidationMiddleware, Verdict};
 
 use super::arguments::KnownTools;
+use crate::problems::Problems;
 
 /// How raw messages are judged.
 ///
@@ -107,12 +108,12 @@ pub(super) fn log(sender: Side, verdict: &Verdict) {
     if verdict.findings.is_empty() {
         return;
     }
-    let method = verdict.subject.method.as_deref().unwrap_or_default();
-    let findings: Vec<String> = verdict.findings.iter().map(Finding::masked).collect();
-    let findings = findings.join("; ");
+    let method = verdict.subject.method.as_deref();
+    let problems = Problems(&verdict.findings);
+    let rule = problems.rule();
     if verdict.is_forward() {
-        tracing::debug!(%sender, method, findings, "message noted");
+        tracing::debug!(method, rule, "message from the {sender} noted: {problems}");
     } else {
-        tracing::warn!(%sender, method, findings, "message refused");
+        tracing::warn!(method, rule, "message from the {sender} rejected: {problems}");
     }
 }

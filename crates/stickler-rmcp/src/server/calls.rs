@@ -12,9 +12,16 @@ use rmcp::{ErrorData, RoleServer};
 use stickler::{CallAnswer, CallRefusal, ErrorEnhancer, ValidationResult};
 
 use super::Validated;
+use crate::problems::Problems;
 
 /// The member of `_meta` by which an agent numbers its turns.
 const TURN_KEY: &str = "dev.stickler/turn_index";
+
+/// The client that makes a call, where it has said who it is.
+fn client(context: &RequestContext<RoleServer>) -> Option<String> {
+    let info = context.peer.peer_info()?;
+    Some(format!("{} {}", info.client_info.name, info.client_info.version))
+}
 
 /// What came of looking at a call.
 pub(super) enum Admission {
@@ -97,9 +104,15 @@ impl<H: ServerHandler> Validated<H> {
         let refusal = CallRefusal::new(&self.validator, &self.name, tool, result)
             .repeated(count, self.settings.repeat_limit)
             .in_turn(turn);
-        let findings: Vec<String> =
-            refusal.findings().iter().map(stickler::Finding::masked).collect();
-        tracing::warn!(server = self.name, tool, findings = findings.join("; "), "call refused");
+        let problems = Problems(refusal.findings());
+        tracing::warn!(
+            server = self.name,
+            client = client(context),
+            request_id = %context.id,
+            tool,
+            rule = problems.rule(),
+            "call of `{tool}` rejected: {problems}"
+        );
         on_the_wire(refusal.answer(self.settings.answer))
     }
 

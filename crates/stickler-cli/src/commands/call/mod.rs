@@ -12,8 +12,10 @@ use self::output::Report;
 use super::validate::SERVER;
 use crate::cli::CallOptions;
 use crate::exit::{Exit, Failure, Outcome};
+use crate::{config, logging};
 
 pub(crate) fn run(options: &CallOptions) -> Outcome {
+    logging::install(config::log_settings(options.log)?)?;
     let given = given_arguments(options.args.as_deref())?;
     let pairs = pairs::read(&options.pairs).map_err(Failure::Usage)?;
     if !pairs.is_empty() && !given.as_ref().is_none_or(Value::is_object) {

@@ -19,10 +19,13 @@ use options::CheckFormat;
 pub(crate) use options::CheckOptions;
 
 use super::counts::count;
+use crate::cli::LogOptions;
 use crate::exit::{Exit, Outcome};
 use crate::style::{Ink, complain};
+use crate::{config, logging};
 
 pub(crate) fn run(options: &CheckOptions) -> Outcome {
+    logging::install(config::log_settings(LogOptions::default())?)?;
     let mut report = match &options.tools {
         Some(path) => file::check(path, options)?,
         None => live::check(options)?,

@@ -11,8 +11,10 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::cli::LogOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::style::Ink;
+use crate::{config, logging};
 use peers::{HttpGateway, StdioGateway};
 
 #[derive(Debug, Args)]
@@ -28,6 +30,7 @@ fn half_remembered() -> Value {
 }
 
 pub(crate) fn run(options: &DemoOptions) -> Outcome {
+    logging::install(config::log_settings(LogOptions::default())?)?;
     let folder = tempfile::Builder::new().prefix("stickler-demo-").tempdir()?;
     let root = folder.path();
     let mut out = std::io::stdout().lock();

@@ -84,7 +84,7 @@ pub(super) struct HttpGateway {
 impl HttpGateway {
     /// Starts it, with the files suite behind it, and shakes hands.
     pub(super) fn start(root: &Path) -> Result<Self, Failure> {
-        let options = ["--listen", "127.0.0.1:0"];
+        let options = ["--listen", "127.0.0.1:0", "--log", "warn", "--log-format", "text"];
         // In a group of its own: an interrupt reaches it through us, and only once.
         let mut child = gateway(&options, root)?
             .stdin(Stdio::null())

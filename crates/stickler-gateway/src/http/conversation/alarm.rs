@@ -37,7 +37,7 @@ impl Conversation {
             let outbox = gatekeeper.timeout(self.started.elapsed());
             let next = gatekeeper.next_deadline();
             drop(gatekeeper);
-            self.observe(&outbox.events);
+            self.observe(&outbox.events, None);
             (Heard::copied(&outbox), next)
         };
         self.keep_time(next);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use stickler::Code;
 use tokio::sync::mpsc;
+use tracing::info;
 
 use super::{Conversation, Heard};
 use crate::http::mail::{Parcel, Route};
 use crate::http::streams::{Streams, Unread};
-use crate::log::Level;
 
 impl Conversation {
     /// The server has gone: everybody is told.
@@ -22,7 +22,7 @@ impl Conversation {
         let now = self.started.elapsed();
         let heard = {
             let outbox = self.gatekeeper().server_gone(code, reason, now);
-            self.observe(&outbox.events);
+            self.observe(&outbox.events, None);
             Heard::copied(&outbox)
         };
         self.deliver(heard.to_client).await;
@@ -75,7 +75,7 @@ impl Conversation {
         };
         let lost = self.mail().streams().map_or(0, Streams::take_lost);
         for _ in 0..lost + usize::from(!is_delivered) {
-            self.log.say(Level::Info, "a message from the server found nobody to read it");
+            info!(parent: self.log.span(), "a message from the server has no reader");
         }
     }
 

@@ -9,14 +9,14 @@ use stickler_transport::http::Unsent;
 
 use super::Exchange;
 use crate::http::body::{Body, Source};
-use crate::http::reply::{self, Answer};
-use crate::log::Level;
+use crate::http::reply::{self, Answer, Rejection};
+use tracing::warn;
 
 impl Exchange<'_> {
     /// The requests of a message get no answer from the server: what is said in its place.
     pub(super) fn unsent(&self, answers: Vec<Bytes>, ids: &[RequestId], unsent: &Unsent) -> Answer {
         let (code, reason) = unsent.told();
-        self.conversation.say(Level::Warn, &format!("[{code}] {reason}"));
+        warn!(parent: self.conversation.span(), rule = code.as_str(), "[{code}] {reason}");
         let mut answer = self.given_up(answers, ids, code, &reason);
         if code == Code::CannotStart && matches!(answer.body(), Body::Whole(_)) {
             *answer.status_mut() = StatusCode::BAD_GATEWAY;
@@ -56,7 +56,8 @@ impl Exchange<'_> {
 
     /// A message was sent and will not be answered.
     pub(super) fn lost(&self, answers: Vec<Bytes>, ids: &[RequestId], reason: &str) -> Answer {
-        self.conversation.say(Level::Warn, &format!("[{}] {reason}", Code::ServerGone));
+        let code = Code::ServerGone;
+        warn!(parent: self.conversation.span(), rule = code.as_str(), "[{code}] {reason}");
         self.given_up(answers, ids, Code::ServerGone, reason)
     }
 
@@ -75,7 +76,10 @@ pub(super) fn answered_with(mut answers: Vec<Bytes>, code: Code, reason: &str) -
         }
         None => {
             let reason = format!("[{code}] {reason}");
-            reply::refusal(StatusCode::BAD_GATEWAY, &reason)
+            let mut answer = reply::refusal(StatusCode::BAD_GATEWAY, &reason);
+            // It is logged where the reason is found.
+            answer.extensions_mut().remove::<Rejection>();
+            answer
         }
     }
 }

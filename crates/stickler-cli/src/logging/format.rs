@@ -1,0 +1,264 @@
+//! Renders a log line as text or as JSON.
+//!
+//! | format | line |
+//! | --- | --- |
+//! | text | `TIME LEVEL SERVER: MESSAGE tool=… rule=… request_id=… session=… client=… …` |
+//! | JSON | `{"time":…,"level":…,"target":…,"server":…,"client":…,"session":…,"request_id":…,"tool":…,"rule":…,"message":…,…}` |
+//!
+//! A line ends with a newline, contains no other, and has at most `LINE_BYTES` bytes. A value that is
+//! cut ends with `… (N bytes)`, where N is the length of the whole value. Fields that a line does not
+//! have are left out.
+
+use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::ValueEnum;
+use tracing::Level;
+
+use super::SERVER_STDERR;
+use super::escape::{push_json, push_text};
+use super::record::{Bounded, Fields, Value};
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    Text,
+    /// For programs: one JSON object per line
+    Json,
+}
+
+/// The most that a line may have.
+const LINE_BYTES: usize = 8192;
+
+/// The most that a message may have, escapes included.
+const MESSAGE_BYTES: usize = 4096;
+
+/// The most that a field may have, escapes included.
+const FIELD_BYTES: usize = 320;
+
+/// What the rest of a line may take: ` name="… (N bytes)"`.
+const FIELD_FRAME: usize = 96;
+
+/// The fields that lines usually have, in the order of text lines.
+const TEXT_ORDER: [&str; 5] = ["tool", "rule", "request_id", "session", "client"];
+
+/// The same in the order of JSON lines.
+const JSON_ORDER: [&str; 6] = ["server", "client", "session", "request_id", "tool", "rule"];
+
+impl LogFormat {
+    pub(crate) fn line(
+        self,
+        time: SystemTime,
+        level: Level,
+        target: &str,
+        fields: &Fields,
+    ) -> String {
+        let mut line = String::with_capacity(256);
+        match self {
+            Self::Text => text_line(&mut line, time, level, target, fields),
+            Self::Json => json_line(&mut line, time, level, target, fields),
+        }
+        line.push('\n');
+        line
+    }
+}
+
+fn text_line(line: &mut String, time: SystemTime, level: Level, target: &str, fields: &Fields) {
+    push_time(line, time);
+    let _ = write!(line, " {level} ");
+    match fields.get("server") {
+        Some(Value::Text(server)) => push_bounded(line, server, FIELD_BYTES, push_text),
+        _ => line.push_str("stickler"),
+    }
+    line.push_str(if target == SERVER_STDERR { ": stderr: " } else { ": " });
+    if let Some(message) = &fields.message {
+        push_bounded(line, message, MESSAGE_BYTES, push_text);
+    }
+    for (name, value) in ordered(fields, &TEXT_ORDER) {
+        if name == "server" || line.len() + FIELD_BYTES + FIELD_FRAME > LINE_BYTES {
+            continue;
+        }
+        let _ = write!(line, " {name}=");
+        match value {
+            Value::Literal(literal) => line.push_str(literal),
+            Value::Text(text) if is_plain(&text.text) => {
+                push_bounded(line, text, FIELD_BYTES, push_text);
+            }
+            Value::Text(text) => {
+                line.push('"');
+                push_bounded(line, text, FIELD_BYTES, push_json);
+                line.push('"');
+            }
+        }
+    }
+}
+
+/// Whether a value needs no quotes: it cannot be taken for two, or for a number.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty()
+        && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '=' | '\\'))
+        && text.parse::<f64>().is_err()
+}
+
+fn json_line(line: &mut String, time: SystemTime, level: Level, target: &str, fields: &Fields) {
+    line.push_str("{\"time\":\"");
+    push_time(line, time);
+    let _ = write!(line, "\",\"level\":\"{level}\",\"target\":\"");
+    push_json(line, target, FIELD_BYTES);
+    line.push('"');
+    let mut rest = ordered(fields, &JSON_ORDER).peekable();
+    while let Some((name, value)) = rest.next_if(|(name, _)| JSON_ORDER.contains(name)) {
+        json_field(line, name, value);
+    }
+    line.push_str(",\"message\":\"");
+    if let Some(message) = &fields.message {
+        push_bounded(line, message, MESSAGE_BYTES, push_json);
+    }
+    line.push('"');
+    for (name, value) in rest {
+        if line.len() + FIELD_BYTES + FIELD_FRAME <= LINE_BYTES {
+            json_field(line, name, value);
+        }
+    }
+    line.push('}');
+}
+
+fn json_field(line: &mut String, name: &str, value: &Value) {
+    let _ = write!(line, ",\"{name}\":");
+    match value {
+        Value::Literal(literal) => line.push_str(literal),
+        Value::Text(text) => {
+            line.push('"');
+            push_bounded(line, text, FIELD_BYTES, push_json);
+            line.push('"');
+        }
+    }
+}
+
+/// The usual fields in their order, then the others.
+fn ordered<'f>(
+    fields: &'f Fields,
+    order: &'static [&'static str],
+) -> impl Iterator<Item = (&'static str, &'f Value)> {
+    let usual = order.iter().filter_map(|name| fields.get(name).map(|value| (*name, value)));
+    usual.chain(fields.iter().filter(move |(name, _)| !order.contains(name)))
+}
+
+fn push_bounded(
+    line: &mut String,
+    value: &Bounded,
+    limit: usize,
+    push: fn(&mut String, &str, usize) -> bool,
+) {
+    let is_whole = push(line, &value.text, limit);
+    if !is_whole || value.text.len() < value.total {
+        let _ = write!(line, "… ({} bytes)", value.total);
+    }
+}
+
+/// RFC 3339 in UTC with milliseconds.
+fn push_time(line: &mut String, time: SystemTime) {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (seconds, millis) = (since.as_secs(), since.subsec_millis());
+    let (year, month, day) = civil_from_days(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let _ = write!(
+        line,
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
+    );
+}
+
+/// The date that is so many days after 1970-01-01, counted in eras of 400 years that begin in March.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINE_BYTES, LogFormat, push_time};
+    use crate::logging::record::{Bounded, Fields, Value};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+    use tracing::Level;
+
+    fn moment() -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(1_794_943_800_123)
+    }
+
+    fn fields(message: &str, values: &[(&'static str, &str)]) -> Fields {
+        let mut fields = Fields::with_message(message);
+        for (name, text) in values {
+            fields.set(name, Value::Text(Bounded::message(text)));
+        }
+        fields
+    }
+
+    #[test]
+    fn times_are_rfc_3339_in_utc_with_milliseconds() {
+        for (seconds, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399, "2000-02-28T23:59:59.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (4_107_542_399, "2100-02-28T23:59:59.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ] {
+            let mut line = String::new();
+            push_time(&mut line, UNIX_EPOCH + Duration::from_secs(seconds));
+            assert_eq!(line, expected);
+        }
+    }
+
+    #[test]
+    fn a_text_line_has_time_level_server_message_and_fields() {
+        let mut fields = fields(
+            "call rejected",
+            &[("client", "a b"), ("tool", "echo"), ("server", "files"), ("peer", "::1")],
+        );
+        fields.set_number("request_id", 7);
+        let line = LogFormat::Text.line(moment(), Level::WARN, "t", &fields);
+        let expected = "2026-11-17T19:30:00.123Z WARN files: call rejected tool=echo request_id=7 \
+                        client=\"a b\" peer=::1\n";
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_json_line_has_its_keys_in_a_fixed_order() {
+        let mut fields = fields("no \"x\"", &[("rule", "STK-107"), ("server", "files")]);
+        fields.set_number("status", 401);
+        let line = LogFormat::Json.line(moment(), Level::WARN, "t", &fields);
+        let expected = "{\"time\":\"2026-11-17T19:30:00.123Z\",\"level\":\"WARN\",\"target\":\"t\",\
+                        \"server\":\"files\",\"rule\":\"STK-107\",\"message\":\"no \\\"x\\\"\",\
+                        \"status\":401}\n";
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_line_has_at_most_8_kib_and_says_what_is_missing() {
+        let long = "\u{202e}".repeat(100_000);
+        let names = ["server", "client", "session", "tool", "rule", "a", "b", "c", "d", "e", "f"];
+        let fields = fields(&long, &names.map(|name| (name, long.as_str())));
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let line = format.line(moment(), Level::WARN, "t", &fields);
+            assert!(line.len() <= LINE_BYTES, "{}", line.len());
+            assert!(line.contains("… (300000 bytes)"), "{line}");
+            assert_eq!(line.matches('\n').count(), 1);
+        }
+        let json = LogFormat::Json.line(moment(), Level::WARN, "t", &fields);
+        assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+    }
+
+    #[test]
+    fn an_id_that_is_text_differs_from_one_that_is_a_number() {
+        let line =
+            LogFormat::Text.line(moment(), Level::WARN, "t", &fields("m", &[("request_id", "7")]));
+        assert!(line.ends_with("m request_id=\"7\"\n"), "{line}");
+    }
+}

@@ -1,0 +1,186 @@
+//! The subscriber's layer: turns `tracing` events into lines.
+//!
+//! Which events are logged is decided once for each place in the code, so a place that is not logged
+//! costs one load: those of this workspace (`stickler…`) up to the configured level, those of other crates
+//! at `warn` and above, and whatever the level is, announcements and the standard error of servers. A
+//! line has the fields of its event and of the spans around it; the event's own come first.
+
+use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Layer};
+use tracing_subscriber::registry::LookupSpan;
+
+use super::format::LogFormat;
+use super::rate_limit::{Admission, RateLimit, Sample};
+use super::record::Fields;
+use super::writer::Writer;
+use super::{ANNOUNCEMENT, SERVER_STDERR};
+
+/// Lines of one kind in a window.
+const LINES: u32 = 20;
+
+/// The same for the standard error of a server, which is not ours to cut short.
+const STDERR_LINES: u32 = 1000;
+
+/// Where lines go.
+#[derive(Clone)]
+pub(crate) struct Lines {
+    pub(crate) format: LogFormat,
+    pub(crate) writer: Writer,
+    limit: Arc<Mutex<RateLimit>>,
+    hasher: RandomState,
+}
+
+/// The layer.
+pub(crate) struct LineLayer {
+    pub(crate) level: LevelFilter,
+    pub(crate) lines: Lines,
+}
+
+impl Lines {
+    pub(crate) fn new(format: LogFormat, writer: Writer) -> Self {
+        Self { format, writer, limit: Arc::default(), hasher: RandomState::new() }
+    }
+
+    /// Writes a line, unless there have been too many of its kind.
+    fn log(
+        &self,
+        metadata: &'static Metadata<'static>,
+        server: Option<&str>,
+        event: &Event<'_>,
+        complete: impl FnOnce(&mut Fields),
+    ) {
+        let mut kind = Kind(self.hasher.build_hasher());
+        (metadata.callsite(), server).hash(&mut kind.0);
+        event.record(&mut kind);
+        let kind = kind.0.finish();
+        let limit = if metadata.target() == SERVER_STDERR { STDERR_LINES } else { LINES };
+        let now = Instant::now();
+        let admission = self.limit().admit(kind, limit, now);
+        if let Admission::Suppress { is_first } = admission {
+            if is_first {
+                // It must know when the window ends.
+                self.writer.wake();
+            }
+            return;
+        }
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        complete(&mut fields);
+        let line = Sample { level: *metadata.level(), target: metadata.target(), fields };
+        if admission == Admission::New {
+            let summary = self.limit().open(kind, line.clone(), now);
+            summary.iter().for_each(|summary| self.write(summary));
+        }
+        self.write(&line);
+    }
+
+    fn write(&self, line: &Sample) {
+        let time = SystemTime::now();
+        self.writer.push(self.format.line(time, line.level, line.target, &line.fields));
+    }
+
+    /// Writes the summaries of windows that have ended; how long until the next ends.
+    pub(crate) fn tick(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let (ended, next) = {
+            let mut limit = self.limit();
+            (limit.expire(now), limit.next_expiry(now))
+        };
+        ended.iter().for_each(|summary| self.write(summary));
+        next
+    }
+
+    /// Writes the summaries of all windows.
+    pub(crate) fn finish(&self) {
+        let summaries = self.limit().finish();
+        summaries.iter().for_each(|summary| self.write(summary));
+    }
+
+    fn limit(&self) -> std::sync::MutexGuard<'_, RateLimit> {
+        self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LineLayer {
+    fn is_logged(&self, metadata: &Metadata<'_>) -> bool {
+        let target = metadata.target();
+        if target == SERVER_STDERR || target == ANNOUNCEMENT {
+            return true;
+        }
+        let most = if target.starts_with("stickler") {
+            self.level
+        } else {
+            self.level.min(LevelFilter::WARN)
+        };
+        *metadata.level() <= most
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LineLayer {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.is_logged(metadata) { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        self.is_logged(metadata)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        // Announcements and the standard error of servers have this level.
+        Some(self.level.max(LevelFilter::from_level(Level::INFO)))
+    }
+
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        span.extensions_mut().insert(fields);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        if let Some(fields) = span.extensions_mut().get_mut::<Fields>() {
+            values.record(fields);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut around = Fields::default();
+        for span in context.event_scope(event).into_iter().flatten() {
+            if let Some(fields) = span.extensions().get::<Fields>() {
+                around.inherit(fields);
+            }
+        }
+        let server = around.text("server").map(str::to_owned);
+        self.lines.log(event.metadata(), server.as_deref(), event, |fields| {
+            fields.inherit(&around);
+        });
+    }
+}
+
+/// What makes the kind of an event beside its place in the code, as a hash.
+struct Kind(DefaultHasher);
+
+impl Visit for Kind {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if matches!(field.name(), "rule" | "server") {
+            (field.name(), value).hash(&mut self.0);
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "status" {
+            value.hash(&mut self.0);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+}

@@ -1,0 +1,166 @@
+//! Collects the fields of spans and events, each bounded when it is recorded.
+//!
+//! A value of any length goes in: `Bounded` keeps its beginning and counts the rest, so a field name of
+//! 10 MB costs a log line neither memory nor length.
+
+use std::fmt::{self, Write};
+
+use tracing::field::{Field, Visit};
+
+/// Bytes that are kept of a message.
+const MESSAGE_BYTES: usize = 4096;
+
+/// Characters that are kept of a field.
+const FIELD_CHARACTERS: usize = 200;
+
+/// The beginning of a text, and the length of all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bounded {
+    pub(crate) text: String,
+    /// Bytes of the whole text.
+    pub(crate) total: usize,
+    bytes: usize,
+    characters: usize,
+}
+
+impl Bounded {
+    pub(crate) fn message(text: &str) -> Self {
+        Self::empty(MESSAGE_BYTES, MESSAGE_BYTES).with(text)
+    }
+
+    fn field() -> Self {
+        Self::empty(FIELD_CHARACTERS * 4, FIELD_CHARACTERS)
+    }
+
+    fn empty(bytes: usize, characters: usize) -> Self {
+        Self { text: String::new(), total: 0, bytes, characters }
+    }
+
+    fn with(mut self, text: &str) -> Self {
+        let _ = self.write_str(text);
+        self
+    }
+}
+
+impl Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let is_whole = self.text.len() == self.total;
+        self.total += text.len();
+        if is_whole {
+            for character in text.chars() {
+                if self.characters == 0 || self.text.len() + character.len_utf8() > self.bytes {
+                    break;
+                }
+                self.characters -= 1;
+                self.text.push(character);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Text(Bounded),
+    /// A number or a boolean, as JSON writes it.
+    Literal(String),
+}
+
+/// The fields of a span or an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Fields {
+    pub(crate) message: Option<Bounded>,
+    values: Vec<(&'static str, Value)>,
+}
+
+impl Fields {
+    pub(crate) fn with_message(text: &str) -> Self {
+        Self { message: Some(Bounded::message(text)), values: Vec::new() }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(one, _)| *one == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            Value::Text(text) => Some(&text.text),
+            Value::Literal(text) => Some(text),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.values.iter().map(|(name, value)| (*name, value))
+    }
+
+    pub(crate) fn set(&mut self, name: &'static str, value: Value) {
+        match self.values.iter_mut().find(|(one, _)| *one == name) {
+            Some((_, old)) => *old = value,
+            None => self.values.push((name, value)),
+        }
+    }
+
+    pub(crate) fn set_number(&mut self, name: &'static str, number: impl ToString) {
+        self.set(name, Value::Literal(number.to_string()));
+    }
+
+    /// Takes over the fields of a span that the event does not have itself.
+    pub(crate) fn inherit(&mut self, outer: &Self) {
+        for (name, value) in &outer.values {
+            if self.get(name).is_none() {
+                self.values.push((name, value.clone()));
+            }
+        }
+    }
+
+    fn write(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+        if field.name() == "message" {
+            let mut message = Bounded::message("");
+            let _ = message.write_fmt(value);
+            self.message = Some(message);
+        } else {
+            let mut text = Bounded::field();
+            let _ = text.write_fmt(value);
+            self.set(field.name(), Value::Text(text));
+        }
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.write(field, format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.write(field, format_args!("{value:?}"));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.set_number(field.name(), value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.set_number(field.name(), value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.set_number(field.name(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bounded;
+    use std::fmt::Write as _;
+
+    #[test]
+    fn a_long_value_keeps_its_beginning_and_its_length() {
+        let mut field = Bounded::field();
+        for _ in 0..3 {
+            field.write_str(&"ä".repeat(150)).unwrap();
+        }
+        assert_eq!((field.text.chars().count(), field.total), (200, 900));
+        assert_eq!(Bounded::message(&"x".repeat(10 << 20)).text.len(), 4096);
+    }
+}

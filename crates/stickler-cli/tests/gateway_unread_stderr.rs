@@ -1,0 +1,136 @@
+//! A standard error that is not read loses log lines, and nothing else: no call, no signal.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests are blunt, and start processes"
+)]
+
+mod support {
+    pub(crate) mod http;
+}
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use support::http::{call, initialize, request, scripted_server};
+
+/// Rejected calls; the lines of 20 of them are more than a pipe holds.
+const CALLS: u32 = 300;
+
+/// A server that writes 3.6 MB to its standard error before it answers anything.
+const NOISY: &str = "line=$(head -c 4000 /dev/zero | tr '\\0' x); i=0; \
+    while [ $i -lt 900 ]; do echo \"$line\" >&2; i=$((i+1)); done; exec \"$0\"";
+
+const READY: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+/// Starts a gateway whose standard error is a pipe that this process does not read.
+fn start(options: &[&str], server: &[&str]) -> (Child, ChildStderr) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["run", "--grace", "1"])
+        .args(options)
+        .arg("--")
+        .args(server)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stderr = child.stderr.take().unwrap();
+    (child, stderr)
+}
+
+/// A call that is rejected with a log line of more than 4 KiB.
+fn rejected_call(id: u32) -> String {
+    call(id, "echo", &json!({ "k".repeat(5000): 1 }))
+}
+
+/// Has calls rejected and a ping answered, over stdio.
+fn converse(child: &mut Child) {
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut receive = || -> Value {
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    };
+    writeln!(stdin, "{}", initialize()).unwrap();
+    assert_eq!(receive()["id"], 0);
+    writeln!(stdin, "{READY}").unwrap();
+    for id in 1..=CALLS {
+        writeln!(stdin, "{}", rejected_call(id)).unwrap();
+        let answer = receive();
+        assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(id), &json!(true)));
+    }
+    writeln!(stdin, r#"{{"jsonrpc":"2.0","id":"ping","method":"ping"}}"#).unwrap();
+    assert_eq!(receive()["id"], "ping");
+    child.stdin = Some(stdin);
+    child.stdout = Some(stdout.into_inner());
+}
+
+#[test]
+fn calls_over_stdio_are_answered_and_sigterm_ends_the_gateway() {
+    let server = scripted_server().to_str().unwrap().to_owned();
+    for server in [vec![server.as_str()], vec!["sh", "-c", NOISY, &server]] {
+        let (mut child, stderr) = start(&[], &server);
+        converse(&mut child);
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        // The server ends by the signal that is passed on to it.
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+        drop(stderr);
+    }
+}
+
+#[test]
+fn lost_lines_are_counted_and_reported_when_standard_error_is_read_again() {
+    let server = scripted_server().to_str().unwrap().to_owned();
+    let (mut child, stderr) = start(&[], &["sh", "-c", NOISY, &server]);
+    converse(&mut child);
+    let lines = BufReader::new(stderr).lines().map(Result::unwrap);
+    let reported = lines
+        .filter_map(|line| {
+            let (before, _) = line.split_once(" log lines were lost because")?;
+            before.rsplit(' ').next()?.parse::<u32>().ok()
+        })
+        .next()
+        .unwrap();
+    // Of 900 lines of 4 KB, the queue of 1 MiB and the pipe hold fewer than 400.
+    assert!((500..1000).contains(&reported), "{reported}");
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn requests_over_http_are_answered_and_sigterm_ends_the_gateway() {
+    let server = scripted_server().to_str().unwrap().to_owned();
+    let (mut child, mut stderr) =
+        start(&["--listen", "127.0.0.1:0"], &["sh", "-c", NOISY, &server]);
+    // Only the line that says where it listens is read.
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while !line.ends_with(b"/mcp\n") {
+        stderr.read_exact(&mut byte).unwrap();
+        line.extend(byte);
+    }
+    let line = String::from_utf8(line).unwrap();
+    let port = line.rsplit(':').next().unwrap().trim_end_matches("/mcp\n").parse().unwrap();
+    let post = |headers: &[(&str, &str)], body: &str| {
+        request(port, "POST", "/mcp", headers, body).finish()
+    };
+    let session = post(&[], &initialize()).header("mcp-session-id").unwrap().to_owned();
+    let header = [("mcp-session-id", session.as_str())];
+    assert_eq!(post(&header, READY).status, 202);
+    for id in 1..=CALLS {
+        let answer: Value =
+            serde_json::from_slice(&post(&header, &rejected_call(id)).body).unwrap();
+        assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(id), &json!(true)));
+        // Rejected before they reach a session: 401 and 403 are logged too.
+        assert_eq!(post(&[("origin", "https://evil.example")], "{}").status, 403);
+    }
+    assert_eq!(request(port, "GET", "/healthz", &[], "").finish().status, 200);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
