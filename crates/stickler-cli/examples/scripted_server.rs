@@ -76,11 +76,12 @@ fn is(mode: &str) -> bool {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut log = None;
+    let (mut log, mut log_path) = (None, "/dev/null".to_owned());
     while let (Some(option), Some(value)) = (arguments.next(), arguments.next()) {
         match option.as_str() {
             "--log" => {
-                log = Some(OpenOptions::new().create(true).append(true).open(value).unwrap());
+                log = Some(OpenOptions::new().create(true).append(true).open(&value).unwrap());
+                log_path = value;
             }
             "--mode" => {
                 let unknown = value.split(',').find(|one| !one.is_empty() && !MODES.contains(one));
@@ -95,9 +96,10 @@ fn main() {
     }
     serve(log.as_ref());
     if is("orphan") {
-        // The orphan must not hold this process's stdout open.
-        let mut command = std::process::Command::new("sleep");
-        let _ = command.arg("60").stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        // The log path on its command line identifies the orphan, which must not hold stdout open.
+        let mut command = std::process::Command::new("tail");
+        command.args(["-f", &log_path]).stdin(Stdio::null()).stdout(Stdio::null());
+        drop(command.spawn().unwrap());
     }
     while is("ignores-eof") {
         std::thread::sleep(Duration::from_secs(1));

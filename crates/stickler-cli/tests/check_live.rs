@@ -272,8 +272,9 @@ fn orphaned_processes_are_reported_and_killed() {
         eprintln!("skipped: no /proc");
         return;
     }
-    let checked = check_mode("orphan", &["--no-probe"]);
+    let (checked, _) = check_logged("orphan", "orphan.ndjson", &["--no-probe"]);
     assert_eq!(checked.of_rule("left-behind"), ["warning"]);
+    eventually("the orphan is still running", || is_running("orphan.ndjson") == Some(false));
     assert_eq!(check_mode("", &["--no-probe"]).of_rule("left-behind"), [""; 0]);
 }
 

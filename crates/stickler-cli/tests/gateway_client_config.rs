@@ -81,8 +81,10 @@ fn disabled_server_runs_only_when_selected_by_name() {
     let mut text = json!({ "mcpServers": { "a": server("here is a"), "b": server("here is b") } });
     text["mcpServers"]["a"]["disabled"] = true.into();
     let file = folder.file(".mcp.json", &text.to_string());
-    assert!(run(&["--config", &file], &[]).stderr.contains("here is b"));
-    assert!(run(&["--config", &file, "--server", "a"], &[]).stderr.contains("here is a"));
+    let enabled = run(&["--config", &file], &[]).stderr;
+    assert!(enabled.contains("here is b") && !enabled.contains("here is a"), "{enabled}");
+    let selected = run(&["--config", &file, "--server", "a"], &[]).stderr;
+    assert!(selected.contains("here is a") && !selected.contains("here is b"), "{selected}");
 }
 
 #[test]

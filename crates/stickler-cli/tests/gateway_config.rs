@@ -163,22 +163,22 @@ fn protocol_schema_can_be_replaced() {
         .output()
         .unwrap();
     let schema = String::from_utf8(schema.stdout).unwrap();
-    folder.file("good.json", &schema);
-    folder.file("bad.json", "{}");
+    folder.file("usable.json", &schema);
+    folder.file("unusable.json", "{}");
     let text = |name: &str| {
         format!(
             "[protocol_schema]\n2025-11-25 = '{name}'\n[servers.a]\ncommand = '{}'\n",
             scripted()
         )
     };
-    let good = folder.file("good.toml", &text("good.json"));
-    let mut gateway = Gateway::start(&["--config", &good]);
+    let usable = folder.file("usable.toml", &text("usable.json"));
+    let mut gateway = Gateway::start(&["--config", &usable]);
     assert_eq!(gateway.handshake()["result"]["protocolVersion"], "2025-11-25");
-    let bad = folder.file("bad.toml", &text("bad.json"));
-    let end = run(&["--config", &bad], &[]);
+    let unusable = folder.file("unusable.toml", &text("unusable.json"));
+    let end = run(&["--config", &unusable], &[]);
     let expected = "cannot use the schema of 2025-11-25 in";
     assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
-    let source = format!("2025-11-25={}", folder.path("bad.json"));
+    let source = format!("2025-11-25={}", folder.path("unusable.json"));
     let end = run(&["--protocol-schema", &source, "--", "true"], &[]);
     assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
 }

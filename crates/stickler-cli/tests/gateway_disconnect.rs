@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use support::http::{self, children_of};
+use support::http::{self, child_pids, children_of, is_running};
 use support::stdio::{self, wait_until};
 
 fn start(grace: &str, script: &str) -> Child {
@@ -84,12 +84,14 @@ fn http_request_is_answered_when_the_server_exits_leaving_an_orphan() {
 fn server_that_does_not_read_is_ended_with_its_client() {
     let mut gateway = start("0.1", "sleep 60");
     wait_until("the server is running", || children_of(gateway.id()) > 0);
+    let servers = child_pids(gateway.id());
     let mut stdin = gateway.stdin.take().unwrap();
     let message = format!("{}\n", json!({ "jsonrpc": "2.0", "method": "x/y", "params": {} }));
     // More than the pipe to the server holds, less than the gateway buffers.
     stdin.write_all(message.repeat((100 << 10) / message.len()).as_bytes()).unwrap();
     drop(stdin);
     wait_for_exit(&mut gateway);
+    wait_until("the server has exited", || servers.iter().all(|pid| !is_running(*pid)));
 }
 
 #[test]

@@ -13,12 +13,13 @@ mod support {
 }
 
 use std::collections::HashMap;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::http::{call, children_of, scripted_server};
+use support::http::{call, child_pids, is_running, scripted_server};
 use support::stdio::Gateway;
 
 /// Length of the text in each message of the slow reader test.
@@ -64,7 +65,8 @@ fn thousand_concurrent_calls_get_their_matching_responses() {
             assert_eq!(text_of(response), id.to_string());
         }
     }
-    assert_eq!(gateway.end().status, 0);
+    let exit = gateway.end();
+    assert_eq!((exit.status, exit.stdout.as_str()), (0, ""));
 }
 
 #[test]
@@ -93,7 +95,8 @@ fn all_calls_held_for_the_tool_list_are_forwarded() {
         assert!(ids.insert(id), "{id} was answered twice");
     }
     writer.finish(&mut gateway);
-    assert_eq!(gateway.end().status, 0);
+    let exit = gateway.end();
+    assert_eq!((exit.status, exit.stdout.as_str()), (0, ""));
 }
 
 #[test]
@@ -190,19 +193,28 @@ fn held_call_is_forwarded_after_the_client_closes_stdin() {
 
 #[test]
 fn server_ignoring_sigterm_is_killed_after_the_grace_period() {
-    let script = "trap '' TERM INT; while :; do sleep 0.1; done";
+    let script = "trap '' TERM INT; echo ready >&2; while :; do sleep 0.1; done";
     let mut gateway = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["run", "--grace", "1", "--", "sh", "-c", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    support::stdio::wait_until("the server is running", || children_of(gateway.id()) > 0);
+    let mut line = String::new();
+    let mut stderr = BufReader::new(gateway.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n", "the server ignores signals from now on");
+    let servers = child_pids(gateway.id());
+    assert_eq!(servers.len(), 1);
+    let signalled = Instant::now();
     kill_process(Pid::from_child(&gateway), Signal::TERM).unwrap();
     let gateway = std::cell::RefCell::new(&mut gateway);
     support::stdio::wait_until("the gateway has exited", || {
         gateway.borrow_mut().try_wait().unwrap().is_some()
     });
+    assert!(signalled.elapsed() >= Duration::from_secs(1), "the grace period has passed");
+    assert!(!is_running(servers[0]), "the server is killed");
 }
 
 #[test]
@@ -235,12 +247,17 @@ fn unresponsive_url_does_not_block_shutdown() {
 fn malformed_client_input_is_answered_and_the_next_call_succeeds() {
     let mut gateway = gateway(&[], "");
     gateway.handshake();
-    for garbage in ["\u{0}\u{1}binary", "{\"jsonrpc\":", "[1,2", "\"text\"", "{]"] {
-        gateway.write_raw(&format!("{garbage}\n"));
+    for (line, code) in [
+        ("\u{0}\u{1}binary", -32700),
+        ("{\"jsonrpc\":", -32700),
+        ("[1,2", -32700),
+        ("\"text\"", -32600),
+        ("{]", -32700),
+    ] {
+        gateway.write_raw(&format!("{line}\n"));
         let response = gateway.receive();
         assert!(response.get("id").is_none(), "{response}");
-        let code = response["error"]["code"].as_i64().unwrap();
-        assert!([-32700, -32600].contains(&code), "{response}");
+        assert_eq!(response["error"]["code"], code, "{line:?}: {response}");
     }
     let response = gateway.call(9, "echo", &json!({ "text": "still here" }));
     assert_eq!(text_of(&response), "still here");

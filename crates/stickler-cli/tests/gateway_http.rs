@@ -306,7 +306,7 @@ fn handshake_rejected_by_the_gateway_keeps_no_process() {
 #[test]
 fn client_disconnect_during_the_handshake_keeps_no_process() {
     // The first server never responds, the next one works.
-    let marker = std::env::temp_dir().join(format!("stickler-leaves-{}", std::process::id()));
+    let marker = std::env::temp_dir().join(format!("stickler-disconnect-{}", std::process::id()));
     let script = format!(
         "if [ -e '{0}' ]; then exec '{1}'; fi; : > '{0}'; while read -r line; do :; done",
         marker.display(),

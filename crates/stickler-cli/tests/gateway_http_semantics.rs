@@ -34,7 +34,7 @@ fn foreign_host_header_is_rejected_on_loopback() {
     let deceptive =
         ["localhost:evil.example", "evil.example:80@localhost", "127.0.0.1.evil.example:9"];
     for host in others.into_iter().chain(deceptive) {
-        assert!(matches!(status(&gateway, host), 400 | 403), "{host}");
+        assert_eq!(status(&gateway, host), 403, "{host}");
     }
     let rejected = gateway.post(&[("host", "evil.example")], &initialize());
     assert_eq!(rejected.status, 403);

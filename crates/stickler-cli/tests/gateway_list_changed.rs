@@ -52,7 +52,7 @@ fn is_rejected(response: &Value) -> bool {
 }
 
 /// A client on any transport: sends a call and returns the response.
-type Ask<'a> = dyn FnMut(&Value) -> Value + 'a;
+type SendCall<'a> = dyn FnMut(&Value) -> Value + 'a;
 
 fn by_http(gateway: &Gateway, authorization: &str, call: &Value) -> Value {
     let tool = call["params"]["name"].as_str().unwrap();
@@ -73,10 +73,10 @@ fn by_stdio(gateway: &mut support::stdio::Gateway, call: &Value) -> Value {
 }
 
 /// Lets a scripted server change its tools, and asserts that calls are validated against the new list.
-fn assert_change_in_a_process_is_noticed(ask: &mut Ask<'_>, server_log: &ServerLog) {
+fn assert_change_in_a_process_is_noticed(send: &mut SendCall<'_>, server_log: &ServerLog) {
     let old = json!({ "text": "a" });
     let first = call(1, "echo", &old);
-    assert_eq!(ask(&first)["result"]["content"][0]["text"], "a");
+    assert_eq!(send(&first)["result"]["content"][0]["text"], "a");
     // A shared process gets a rewritten id; the rest of the message is unchanged.
     let received = server_log.wait_for("tools/call");
     let id = serde_json::from_str::<Value>(&received).unwrap()["id"].to_string();
@@ -86,17 +86,17 @@ fn assert_change_in_a_process_is_noticed(ask: &mut Ask<'_>, server_log: &ServerL
     assert_eq!(listen["params"]["notifications"], json!({ "toolsListChanged": true }));
     // On a pipe, the response follows the acknowledgement, and the next call follows both.
     for id in 2..4 {
-        assert!(!is_rejected(&ask(&call(id, "echo", &old))));
+        assert!(!is_rejected(&send(&call(id, "echo", &old))));
     }
     let new = json!({ "words": "a" });
-    assert!(is_rejected(&ask(&call(4, "echo", &new))), "rejected by the current list");
+    assert!(is_rejected(&send(&call(4, "echo", &new))), "rejected by the current list");
     let lists = server_log.matching("tools/list").len();
-    assert!(!is_rejected(&ask(&call(5, "change", &old))));
+    assert!(!is_rejected(&send(&call(5, "change", &old))));
     assert!(
-        !is_rejected(&ask(&call(6, "echo", &new))),
+        !is_rejected(&send(&call(6, "echo", &new))),
         "the next call is validated against the new list"
     );
-    assert!(is_rejected(&ask(&call(7, "echo", &old))));
+    assert!(is_rejected(&send(&call(7, "echo", &old))));
     assert_eq!(server_log.matching("tools/list").len(), lists + 1, "the new list was fetched once");
     assert_eq!(server_log.matching("subscriptions/listen").len(), 1);
     assert_eq!(server_log.matching("server/discover").len(), 1);
@@ -162,16 +162,16 @@ fn client_subscription_is_kept_apart_from_the_gateway_subscription() {
 
 #[test]
 fn process_without_subscription_support_is_asked_once() {
-    let call_repeatedly = |ask: &mut Ask<'_>, server_log: &ServerLog| {
-        ask(&call(1, "echo", &json!({ "text": "a" })));
+    let call_repeatedly = |send: &mut SendCall<'_>, server_log: &ServerLog| {
+        send(&call(1, "echo", &json!({ "text": "a" })));
         server_log.wait_for("subscriptions/listen");
         // A list requested by the client updates the cache without another subscription attempt.
         for id in 2..5 {
             let mut list = call(id, "echo", &json!({}));
             list["method"] = "tools/list".into();
             list["params"] = json!({ "_meta": meta() });
-            assert!(ask(&list)["result"]["tools"].is_array());
-            assert!(!is_rejected(&ask(&call(id + 10, "echo", &json!({ "text": "a" })))));
+            assert!(send(&list)["result"]["tools"].is_array());
+            assert!(!is_rejected(&send(&call(id + 10, "echo", &json!({ "text": "a" })))));
         }
         assert_eq!(server_log.matching("subscriptions/listen").len(), 1);
         assert_eq!(server_log.matching("server/discover").len(), 1);
@@ -182,7 +182,7 @@ fn process_without_subscription_support_is_asked_once() {
     assert_quiet(&gateway.end());
     let (gateway, server_log) =
         ServerLog::with_gateway_in_mode("no-subscriptions", &LISTS_NEVER_EXPIRE);
-    let mut ask = |call: &Value| match call["method"].as_str() {
+    let mut send = |call: &Value| match call["method"].as_str() {
         Some("tools/call") => by_http(&gateway, "a", call),
         method => {
             let method = method.unwrap();
@@ -190,7 +190,7 @@ fn process_without_subscription_support_is_asked_once() {
             gateway.post(&headers, &call.to_string()).json()
         }
     };
-    call_repeatedly(&mut ask, &server_log);
+    call_repeatedly(&mut send, &server_log);
 }
 
 /// A server at a URL with a tool `echo` that requires another field after `change`.
@@ -244,23 +244,23 @@ impl Remote {
     }
 
     /// Waits until the gateway has subscribed and fetched the list again.
-    fn settle(&self, ask: &mut Ask<'_>) {
+    fn settle(&self, send: &mut SendCall<'_>) {
         let (lists, subscribers) = (self.lists(), self.upstream.subscriber_count());
-        assert!(!is_rejected(&ask(&call(1, "echo", &json!({ "text": "a" })))));
+        assert!(!is_rejected(&send(&call(1, "echo", &json!({ "text": "a" })))));
         wait_until("there is a subscriber", || self.upstream.subscriber_count() > subscribers);
         wait_until_mut("the list was fetched again", || {
-            assert!(!is_rejected(&ask(&call(2, "echo", &json!({ "text": "a" })))));
+            assert!(!is_rejected(&send(&call(2, "echo", &json!({ "text": "a" })))));
             self.lists() == lists + 2
         });
     }
 
-    fn assert_change_is_noticed(&self, ask: &mut Ask<'_>) {
-        self.settle(ask);
+    fn assert_change_is_noticed(&self, send: &mut SendCall<'_>) {
+        self.settle(send);
         let new = json!({ "words": "a" });
-        assert!(is_rejected(&ask(&call(3, "echo", &new))), "rejected by the current list");
+        assert!(is_rejected(&send(&call(3, "echo", &new))), "rejected by the current list");
         self.change();
-        wait_until_mut("the new list is used", || !is_rejected(&ask(&call(4, "echo", &new))));
-        assert!(is_rejected(&ask(&call(5, "echo", &json!({ "text": "a" })))));
+        wait_until_mut("the new list is used", || !is_rejected(&send(&call(4, "echo", &new))));
+        assert!(is_rejected(&send(&call(5, "echo", &json!({ "text": "a" })))));
     }
 }
 
@@ -305,14 +305,14 @@ fn stdio_client_is_validated_against_the_changed_list_of_a_url() {
 fn closed_subscription_stream_is_reopened_and_the_list_refreshed() {
     let remote = Remote::start(true);
     let gateway = Gateway::start_with(&["--url", &remote.upstream.url()], &LISTS_NEVER_EXPIRE);
-    let mut ask = |call: &Value| by_http(&gateway, "a", call);
-    remote.settle(&mut ask);
+    let mut send = |call: &Value| by_http(&gateway, "a", call);
+    remote.settle(&mut send);
     remote.upstream.close_subscriptions();
     // No notification is sent: there is no subscriber.
     remote.has_changed.store(true, Ordering::SeqCst);
     wait_until("the subscription is reopened", || remote.upstream.subscriber_count() == 1);
     let new = json!({ "words": "a" });
-    wait_until_mut("the new list is used", || !is_rejected(&ask(&call(3, "echo", &new))));
+    wait_until_mut("the new list is used", || !is_rejected(&send(&call(3, "echo", &new))));
     assert_eq!(remote.subscriptions().len(), 2);
 }
 
@@ -322,11 +322,11 @@ fn url_without_subscription_support_is_asked_once() {
     let gateway = Gateway::start_with(&["--url", &remote.upstream.url()], &LISTS_NEVER_EXPIRE);
     let mut on_stdio =
         support::stdio::Gateway::with_env(&["--url", &remote.upstream.url()], &LISTS_NEVER_EXPIRE);
-    let call_repeatedly = |ask: &mut Ask<'_>, attempts: usize| {
-        ask(&call(1, "echo", &json!({ "text": "a" })));
+    let call_repeatedly = |send: &mut SendCall<'_>, attempts: usize| {
+        send(&call(1, "echo", &json!({ "text": "a" })));
         wait_until("the server is asked", || remote.subscriptions().len() == attempts);
         for id in 2..20 {
-            assert!(!is_rejected(&ask(&call(id, "echo", &json!({ "text": "a" })))));
+            assert!(!is_rejected(&send(&call(id, "echo", &json!({ "text": "a" })))));
         }
         assert_eq!(remote.subscriptions().len(), attempts);
     };

@@ -116,7 +116,7 @@ fn unknown_versions_are_forwarded_to_a_url_and_rejected_for_a_command() {
         (response.status, &response.json()["error"]["message"]),
         (400, &json!("from the server"))
     );
-    // The gateway cannot talk to a command in an unknown version.
+    // The gateway rejects versions that it does not support in front of a command.
     let gateway = Gateway::scripted(&[]);
     let response = modern(&gateway, "2099-01-01", "tools/list", &meta("2099-01-01"));
     let error = &response.json()["error"];

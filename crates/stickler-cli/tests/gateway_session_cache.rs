@@ -123,8 +123,8 @@ fn evicted_session_still_works() {
         let headers = [("mcp-session-id", session.as_str())];
         assert_eq!(gateway.post(&headers, READY).status, 202);
         assert!(is_rejected(&call_echo(&gateway, session, &json!({ "txt": "" }))));
-        let good = call_echo(&gateway, session, &json!({ "text": "four" }));
-        assert_eq!(good["result"]["content"][0]["text"], "4", "{good}");
+        let valid = call_echo(&gateway, session, &json!({ "text": "four" }));
+        assert_eq!(valid["result"]["content"][0]["text"], "4", "{valid}");
     }
     assert_eq!(upstream.heads("tools/call").len(), 4, "only valid calls are forwarded");
 }

@@ -23,10 +23,10 @@ use support::folder::Folder;
 use support::http::{Gateway, call, scripted_server};
 
 /// Waits until the server has received a message that contains a text.
-fn wait_for(folder: &Folder, wanted: &str) {
+fn wait_for(folder: &Folder, text: &str) {
     let deadline = Instant::now() + Duration::from_secs(20);
-    while !folder.read("log").contains(wanted) {
-        assert!(Instant::now() < deadline, "no {wanted} in {}", folder.read("log"));
+    while !folder.read("log").contains(text) {
+        assert!(Instant::now() < deadline, "no {text} in {}", folder.read("log"));
         std::thread::sleep(Duration::from_millis(10));
     }
 }

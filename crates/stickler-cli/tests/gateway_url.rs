@@ -85,8 +85,8 @@ fn two_chained_gateways_forward_sessions_streams_and_modern_requests() {
     let gateway = Gateway::start(&["--url", &url]);
     let session = gateway.session();
     let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
-    let bad = gateway.post(&headers, &call(1, "echo", &json!({}))).json();
-    assert_eq!(bad["result"]["isError"], true);
+    let invalid = gateway.post(&headers, &call(1, "echo", &json!({}))).json();
+    assert_eq!(invalid["result"]["isError"], true);
     let events = gateway.post(&headers, &call(2, "notify", &json!({ "text": "x" }))).events();
     assert_eq!(events.last().unwrap()["id"], 2);
     let stream = gateway.open("GET", "/mcp", &headers, "");

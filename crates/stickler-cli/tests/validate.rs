@@ -50,11 +50,11 @@ fn text_output_underlines_errors_and_suggests_corrections() {
 #[test]
 fn single_call_exits_with_0_when_valid_and_1_when_invalid() {
     let tools = fixture("files.tools.json");
-    let good = r#"{"path":"a","content":"b"}"#;
-    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", good]);
+    let valid = r#"{"path":"a","content":"b"}"#;
+    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", valid]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "`write_file` is valid\n"));
-    let bad = r#"{"pth":"a.txt","content":"hi"}"#;
-    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", bad]);
+    let invalid = r#"{"pth":"a.txt","content":"hi"}"#;
+    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", invalid]);
     assert_eq!(run.status, 1);
     assert!(run.stdout.contains("write_file {\"path\":\"a.txt\",\"content\":\"hi\"}"));
 }

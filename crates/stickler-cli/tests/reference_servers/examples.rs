@@ -91,7 +91,7 @@ fn check_effect(tool: &str, root: &Root, result: &Value) {
     let data = &result["structuredContent"];
     match tool {
         "read_file" | "filesystem_operation" => {
-            assert!(message.contains("# A project"), "{message}")
+            assert!(message.contains("# A project"), "{message}");
         }
         "write_file" => assert_eq!(root.read("notes/ideas.txt"), "One idea a line.\n"),
         "run_tests" => assert_eq!(data["stdout"], "tested: parser\n"),
@@ -105,7 +105,7 @@ fn check_effect(tool: &str, root: &Root, result: &Value) {
         "apply_surgical_edits" => assert!(root.read("README.md").contains("This is the ")),
         "search_codebase" => assert_eq!(data["matches"][0]["path"], "src/main.rs"),
         "run_shell_monitored" | "git_controller" => {
-            assert!(message.contains("README.md"), "{message}")
+            assert!(message.contains("README.md"), "{message}");
         }
         "dependency_manager" => assert_eq!(data["sections"]["dependencies"]["serde"], "1.0"),
         "get_project_context" => {

@@ -309,8 +309,22 @@ pub(crate) fn scripted_server() -> PathBuf {
 
 /// Number of running child processes of a process.
 pub(crate) fn children_of(pid: u32) -> usize {
+    child_pids(pid).len()
+}
+
+/// Process ids of the running children of a process.
+pub(crate) fn child_pids(pid: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let of_task = |path: PathBuf| std::fs::read_to_string(path.join("children")).ok();
     let children = tasks.flatten().filter_map(|task| of_task(task.path()));
-    children.map(|children| children.split_whitespace().count()).sum()
+    let pids = |children: String| -> Vec<u32> {
+        children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+    };
+    children.flat_map(pids).collect()
+}
+
+/// Whether a process exists and is not a zombie.
+pub(crate) fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
 }

@@ -9,13 +9,13 @@ use stickler_rmcp::{CheckedTransport, ValidationConfig};
 use crate::notes::Notes;
 
 async fn client() -> RunningService<RoleClient, ()> {
-    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (client_end, server_end) = tokio::io::duplex(1 << 20);
     tokio::spawn(async move {
-        if let Ok(running) = Notes::default().serve(theirs).await {
+        if let Ok(running) = Notes::default().serve(server_end).await {
             let _ = running.waiting().await;
         }
     });
-    let (reader, writer) = tokio::io::split(ours);
+    let (reader, writer) = tokio::io::split(client_end);
     let transport = rmcp::transport::async_rw::AsyncRwTransport::new(reader, writer);
     ().serve(CheckedTransport::new(transport, ValidationConfig::default())).await.unwrap()
 }

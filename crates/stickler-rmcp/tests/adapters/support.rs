@@ -35,13 +35,13 @@ pub(crate) fn initialize() -> Value {
 
 impl Wire {
     fn to(server: impl rmcp::ServerHandler, modern: bool) -> Self {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (client_end, server_end) = tokio::io::duplex(1 << 20);
         tokio::spawn(async move {
-            if let Ok(running) = server.serve(theirs).await {
+            if let Ok(running) = server.serve(server_end).await {
                 let _ = running.waiting().await;
             }
         });
-        let (reader, writer) = tokio::io::split(ours);
+        let (reader, writer) = tokio::io::split(client_end);
         Self::on(Box::new(reader), Box::new(writer), modern, None)
     }
 

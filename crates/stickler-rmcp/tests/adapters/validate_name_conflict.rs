@@ -36,7 +36,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let schema = json!({ "type": "object", "properties": { "own": { "type": "string" } } });
+        let schema = json!({ "type": "object", "properties": { "field": { "type": "string" } } });
         let tool = |name| Tool::new(name, "", Arc::new(schema.as_object().unwrap().clone()));
         let mut tools = vec![tool(self.1), tool("other")];
         if let Listing::Late = self.0 {
@@ -89,9 +89,9 @@ async fn handler_tool_named_validate_keeps_its_name() {
             let (mut wire, info) = Wire::legacy(server(listing, pre_validate)).await;
             let announced = &info["capabilities"]["experimental"]["toolValidation"]["method"];
             assert_eq!(announced, "stickler_validate");
-            let from_handler = wire.call("validate", json!({ "own": "x" })).await;
+            let from_handler = wire.call("validate", json!({ "field": "x" })).await;
             assert_eq!(text(&from_handler), "the handler's validate");
-            let arguments = json!({ "tool": "other", "arguments": { "own": 1 } });
+            let arguments = json!({ "tool": "other", "arguments": { "field": 1 } });
             let report = wire.call("stickler_validate", arguments).await;
             // Without validation, everything is valid.
             assert_eq!(report["result"]["structuredContent"]["valid"], !pre_validate, "{report}");
@@ -110,7 +110,7 @@ async fn validation_tool_has_both_names_when_the_list_arrives_late() {
         let announced = &info["capabilities"]["experimental"]["toolValidation"]["method"];
         assert_eq!(announced, "stickler_validate");
         for name in ["stickler_validate", "validate"] {
-            let arguments = json!({ "tool": "other", "arguments": { "own": 1 } });
+            let arguments = json!({ "tool": "other", "arguments": { "field": 1 } });
             let report = wire.call(name, arguments).await;
             // Without validation, everything is valid.
             assert_eq!(report["result"]["structuredContent"]["valid"], !pre_validate, "{report}");
@@ -125,7 +125,7 @@ async fn modern_announcement_uses_the_alternative_name() {
     let info = wire.request("server/discover", json!({})).await;
     let extensions = &info["result"]["capabilities"]["extensions"];
     assert_eq!(extensions["dev.stickler/tool-validation"]["method"], "stickler_validate");
-    let from_handler = wire.call("validate", json!({ "own": "x" })).await;
+    let from_handler = wire.call("validate", json!({ "field": "x" })).await;
     assert_eq!(text(&from_handler), "the handler's validate");
 }
 
