@@ -89,13 +89,17 @@ fn slow_reader_of_a_shared_process_gets_an_error() {
     let path = std::env::temp_dir().join(format!("stickler-slow-{}", std::process::id()));
     std::fs::write(&path, format!("{progress}\n")).unwrap();
     let file = path.to_str().unwrap();
-    let script = format!("read -r line; for i in 1 2 3 4 5 6 7 8 9; do cat {file}; done; cat >&2");
+    let marker = path.with_extension("written");
+    let script = format!(
+        "read -r line; for i in 1 2 3 4 5 6 7 8 9; do cat {file}; done; : > {}; cat >&2",
+        marker.display()
+    );
     let gateway = Gateway::start(&["--", "sh", "-c", &script]);
     let params = json!({ "_meta": { "progressToken": "t" } });
     let mut response =
         send_modern(&gateway, ("mine", "prompts/list"), params, (ACCEPT_BOTH, &json!({})));
-    // The client does not read for longer than the multiplexer waits for one client.
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    // The multiplexer reads the rest of the output only after it has given up on this client.
+    wait_until("the server has written everything", || marker.exists());
     let mut last = Value::Null;
     while let Some(event) = response.event() {
         last = event;
@@ -103,6 +107,7 @@ fn slow_reader_of_a_shared_process_gets_an_error() {
     assert_eq!(last["id"], "mine", "{last}");
     assert!(last["error"]["message"].as_str().unwrap().contains("[STK-104]"), "{last}");
     let _ = std::fs::remove_file(path);
+    let _ = std::fs::remove_file(marker);
 }
 
 #[test]
