@@ -1,21 +1,32 @@
-//! A small MCP server for the gateway's tests: both eras, over standard input and output.
+//! MCP server for the gateway tests, over standard input and output, in both eras.
 //!
-//! Tools: `echo` gives its text back, `slow` does so after a while, `notify` sends progress and a
-//! log message first, `later` a log message afterwards, `ask` asks the client for its roots, `die` ends the process. With
-//! `--log FILE` every message that comes is written to a file.
+//! Tools: `echo` returns its text; `slow` does so after `millis` milliseconds; `notify` sends progress and a log
+//! message before its response, `later` a log message after it; `ask` sends a `ping` request to the client; `die`
+//! exits with status 7. `--log FILE` appends every received line to a file.
 //!
-//! `--mode A,B` makes it a better or a worse server: `strict` names the field that is wrong, `vague`
-//! does not, `mute` does not answer calls, `reading` says that its tools only read, `pages` lists
-//! one tool a page, `modern` knows no handshake, `noise` prints to standard output, `stays` does
-//! not end with its input, `orphan` leaves a process behind, `bare` has tools without descriptions,
-//! `broken` has a tool whose schema cannot be used, `toolless` has none, `flood` says ten thousand
-//! things before each answer to a call, `twice` answers calls twice and once more under an id that
-//! nobody has, `changing` has a tool `change` after which `echo` wants `words`, and tells those of it
-//! who have subscribed; `unwilling` says that it would, and takes no subscriptions; `stepwise` has
-//! three more tools: `burst` sends so many log messages afterwards, `hold` sends progress and answers
-//! only when somebody has called `release`; `choosy` lists one more tool, `elicit`, to clients that can
-//! elicit.
-#![allow(clippy::unwrap_used, reason = "a test program may be blunt")]
+//! `--mode A,B` changes the behaviour; an unknown mode is an error:
+//!
+//! | mode | behaviour |
+//! | --- | --- |
+//! | `strict` | rejects invalid requests and names the field |
+//! | `vague` | rejects invalid requests without naming the field |
+//! | `silent` | does not respond to calls |
+//! | `read-only` | sets `readOnlyHint` on every tool |
+//! | `paginated` | lists one tool per page |
+//! | `modern` | rejects the legacy handshake |
+//! | `noise` | prints text to standard output at startup |
+//! | `ignores-eof` | keeps running after the end of its input |
+//! | `orphan` | leaves a child process behind when it exits |
+//! | `no-descriptions` | lists tools without descriptions |
+//! | `broken-schema` | lists one tool with an unusable schema |
+//! | `no-tools` | does not announce the `tools` capability |
+//! | `flood` | sends 10,000 log messages and noise lines before each response to a call |
+//! | `duplicate-responses` | sends each response to a call twice, then one with an unknown id |
+//! | `mutable-tools` | adds the tool `change`: afterwards `echo` requires `words`, and subscribers are notified |
+//! | `no-subscriptions` | announces `listChanged` but rejects subscriptions |
+//! | `manual-release` | adds `burst` (sends `millis` log messages after its response), `hold` (sends progress, then waits) and `release` (completes one `hold`) |
+//! | `conditional-tools` | lists the tool `elicit` only to clients with the elicitation capability |
+#![allow(clippy::unwrap_used, reason = "a panic is an acceptable failure of a test program")]
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, Write as _};
@@ -26,48 +37,76 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+const MODES: [&str; 18] = [
+    "strict",
+    "vague",
+    "silent",
+    "read-only",
+    "paginated",
+    "modern",
+    "noise",
+    "ignores-eof",
+    "orphan",
+    "no-descriptions",
+    "broken-schema",
+    "no-tools",
+    "flood",
+    "duplicate-responses",
+    "mutable-tools",
+    "no-subscriptions",
+    "manual-release",
+    "conditional-tools",
+];
+
 static MODE: OnceLock<String> = OnceLock::new();
 
-/// Who is told of changes.
+/// Ids of the subscriptions to tool list changes.
 static SUBSCRIBERS: Mutex<Vec<Value>> = Mutex::new(Vec::new());
 
 static HAS_CHANGED: AtomicBool = AtomicBool::new(false);
-/// Whether the client that spoke last can elicit.
+/// Whether the client of the last request has the elicitation capability.
 static CAN_ELICIT: AtomicBool = AtomicBool::new(false);
-/// How many of those who hold may go on.
+/// Number of `hold` calls that may complete.
 static RELEASES: (Mutex<u32>, Condvar) = (Mutex::new(0), Condvar::new());
 
 fn is(mode: &str) -> bool {
+    debug_assert!(MODES.contains(&mode), "unlisted mode {mode}");
     MODE.get().is_some_and(|modes| modes.split(',').any(|one| one == mode))
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut log = None;
+    let (mut log, mut log_path) = (None, "/dev/null".to_owned());
     while let (Some(option), Some(value)) = (arguments.next(), arguments.next()) {
         match option.as_str() {
             "--log" => {
-                log = Some(OpenOptions::new().create(true).append(true).open(value).unwrap());
+                log = Some(OpenOptions::new().create(true).append(true).open(&value).unwrap());
+                log_path = value;
             }
-            "--mode" => drop(MODE.set(value)),
+            "--mode" => {
+                let unknown = value.split(',').find(|one| !one.is_empty() && !MODES.contains(one));
+                assert_eq!(unknown, None, "unknown mode");
+                drop(MODE.set(value));
+            }
             _ => {}
         }
     }
     if is("noise") {
-        say_text("Server is ready!");
+        write_line("Server is ready!");
     }
-    listen(log.as_ref());
+    serve(log.as_ref());
     if is("orphan") {
-        // Its output must not keep ours open.
-        let mut command = std::process::Command::new("sleep");
-        let _ = command.arg("60").stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        // The log path on its command line identifies the orphan, which must not hold stdout open.
+        let mut command = std::process::Command::new("tail");
+        command.args(["-f", &log_path]).stdin(Stdio::null()).stdout(Stdio::null());
+        drop(command.spawn().unwrap());
     }
-    while is("stays") {
+    while is("ignores-eof") {
         std::thread::sleep(Duration::from_secs(1));
     }
 }
 
-fn listen(log: Option<&File>) {
+fn serve(log: Option<&File>) {
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { return };
         if let Some(mut log) = log {
@@ -79,7 +118,7 @@ fn listen(log: Option<&File>) {
             Some("slow") => drop(std::thread::spawn(move || {
                 let millis = message["params"]["arguments"]["millis"].as_u64().unwrap_or(300);
                 std::thread::sleep(Duration::from_millis(millis));
-                answer(&message);
+                respond(&message);
             })),
             Some("hold") => drop(std::thread::spawn(move || {
                 progress(&message["params"]);
@@ -87,39 +126,39 @@ fn listen(log: Option<&File>) {
                 let mut released = RELEASES.1.wait_while(released, |one| *one == 0).unwrap();
                 *released -= 1;
                 drop(released);
-                answer(&message);
+                respond(&message);
             })),
-            _ => answer(&message),
+            _ => respond(&message),
         }
     }
 }
 
-fn answer(message: &Value) {
+fn respond(message: &Value) {
     let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) else { return };
     let params = &message["params"];
     let is_modern = params["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string();
-    if is("mute") && method == "tools/call" {
+    if is("silent") && method == "tools/call" {
         return;
     }
-    if let Some(error) = refusal(method, params, is_modern) {
-        return say(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    if let Some(error) = rejection(method, params, is_modern) {
+        return send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
-    let can_do = match params.get("_meta") {
+    let capabilities = match params.get("_meta") {
         Some(meta) => meta.get("io.modelcontextprotocol/clientCapabilities"),
         None => params.get("capabilities"),
     };
-    if let Some(can_do) = can_do {
-        CAN_ELICIT.store(can_do.get("elicitation").is_some(), Ordering::SeqCst);
+    if let Some(capabilities) = capabilities {
+        CAN_ELICIT.store(capabilities.get("elicitation").is_some(), Ordering::SeqCst);
     }
     let mut result = match method {
         "initialize" => json!({
             "protocolVersion": params["protocolVersion"],
-            "capabilities": if is("toolless") { json!({}) } else { json!({ "tools": {}, "logging": {} }) },
+            "capabilities": if is("no-tools") { json!({}) } else { json!({ "tools": {}, "logging": {} }) },
             "serverInfo": { "name": "scripted", "version": "1" },
         }),
         "server/discover" => json!({
             "supportedVersions": ["2026-07-28"],
-            "capabilities": if tells_of_changes() {
+            "capabilities": if announces_list_changed() {
                 json!({ "tools": { "listChanged": true } })
             } else {
                 json!({ "tools": {} })
@@ -129,30 +168,30 @@ fn answer(message: &Value) {
         "ping" => json!({}),
         "tools/list" => page(params),
         "tools/call" => call(params),
-        "subscriptions/listen" if is("changing") => return subscribe(id, params),
+        "subscriptions/listen" if is("mutable-tools") => return subscribe(id, params),
         _ => {
             let error = json!({ "code": -32601, "message": "Method not found" });
-            return say(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+            return send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
         }
     };
     if is_modern {
         result["resultType"] = "complete".into();
         if method == "tools/list" {
-            result["ttlMs"] = if is("choosy") { 0 } else { 3_600_000 }.into();
+            result["ttlMs"] = if is("conditional-tools") { 0 } else { 3_600_000 }.into();
             result["cacheScope"] = "public".into();
         }
     }
-    let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+    let response = json!({ "jsonrpc": "2.0", "id": id, "result": result });
     if is("flood") && method == "tools/call" {
         for number in 0..10_000 {
             notify("notifications/message", &json!({ "level": "info", "data": number }));
-            say_text("and this is on the wire too");
+            write_line("noise between two messages");
         }
     }
-    say(&answer);
-    if is("twice") && method == "tools/call" {
-        say(&answer);
-        say(&json!({ "jsonrpc": "2.0", "id": "nobody's", "result": {} }));
+    send(&response);
+    if is("duplicate-responses") && method == "tools/call" {
+        send(&response);
+        send(&json!({ "jsonrpc": "2.0", "id": "unknown", "result": {} }));
     }
     if params["name"] == "later" {
         notify("notifications/message", &json!({ "level": "info", "data": "later" }));
@@ -164,8 +203,8 @@ fn answer(message: &Value) {
     }
 }
 
-fn tells_of_changes() -> bool {
-    is("changing") || is("unwilling")
+fn announces_list_changed() -> bool {
+    is("mutable-tools") || is("no-subscriptions")
 }
 
 fn subscribe(id: &Value, params: &Value) {
@@ -196,14 +235,14 @@ fn call(params: &Value) -> Value {
             *RELEASES.0.lock().unwrap() += 1;
             RELEASES.1.notify_one();
         }
-        "ask" => say(&json!({ "jsonrpc": "2.0", "id": "from-server", "method": "ping" })),
+        "ask" => send(&json!({ "jsonrpc": "2.0", "id": "from-server", "method": "ping" })),
         _ => {}
     }
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// What this server has against a request, as well as it can tell it.
-fn refusal(method: &str, params: &Value, is_modern: bool) -> Option<Value> {
+/// The error for an invalid request in the modes `strict`, `vague` and `modern`.
+fn rejection(method: &str, params: &Value, is_modern: bool) -> Option<Value> {
     if is("modern") && !is_modern {
         return Some(json!({ "code": -32022, "message": "Unsupported protocol version",
             "data": { "supported": ["2026-07-28"], "requested": "2025-11-25" } }));
@@ -212,7 +251,7 @@ fn refusal(method: &str, params: &Value, is_modern: bool) -> Option<Value> {
         return None;
     }
     let problem = match method {
-        "tools/call" => wrong_call(params)?,
+        "tools/call" => invalid_call(params)?,
         "tools/list" if !params["cursor"].is_null() && !params["cursor"].is_string() => {
             "`cursor` must be a string".to_owned()
         }
@@ -222,7 +261,7 @@ fn refusal(method: &str, params: &Value, is_modern: bool) -> Option<Value> {
     Some(json!({ "code": -32602, "message": message }))
 }
 
-fn wrong_call(params: &Value) -> Option<String> {
+fn invalid_call(params: &Value) -> Option<String> {
     let name = params["name"].as_str().unwrap_or_default();
     let arguments = params["arguments"].as_object().cloned().unwrap_or_default();
     let known = ["text", "millis"];
@@ -232,8 +271,8 @@ fn wrong_call(params: &Value) -> Option<String> {
     if !tools().as_array().unwrap().iter().any(|tool| tool["name"] == name) {
         return Some(format!("Unknown tool: {name}"));
     }
-    if let Some(odd) = arguments.keys().find(|key| !known.contains(&key.as_str())) {
-        return Some(format!("`{odd}` is not known"));
+    if let Some(unknown) = arguments.keys().find(|key| !known.contains(&key.as_str())) {
+        return Some(format!("`{unknown}` is not known"));
     }
     let is_text = arguments.get("text").is_some_and(Value::is_string);
     (!is_text).then(|| "`text` must be a string".to_owned())
@@ -241,7 +280,7 @@ fn wrong_call(params: &Value) -> Option<String> {
 
 fn page(params: &Value) -> Value {
     let Value::Array(tools) = tools() else { return Value::Null };
-    if !is("pages") {
+    if !is("paginated") {
         return json!({ "tools": tools });
     }
     let index: usize = params["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
@@ -255,18 +294,18 @@ fn page(params: &Value) -> Value {
 fn tools() -> Value {
     let mut tools = all_tools();
     for tool in tools.as_array_mut().unwrap() {
-        if is("reading") {
+        if is("read-only") {
             tool["annotations"] = json!({ "readOnlyHint": true });
         }
-        if is("bare") {
+        if is("no-descriptions") {
             tool.as_object_mut().unwrap().remove("description");
         }
     }
-    if is("broken") {
-        tools[0]["inputSchema"]["properties"]["text"]["$ref"] = "#/$defs/nowhere".into();
+    if is("broken-schema") {
+        tools[0]["inputSchema"]["properties"]["text"]["$ref"] = "#/$defs/missing".into();
     }
-    if is("strict") || is("vague") || is("mute") {
-        // The others are there to be odd.
+    if is("strict") || is("vague") || is("silent") {
+        // The other tools misbehave on purpose.
         tools.as_array_mut().unwrap().truncate(1);
     }
     tools
@@ -276,7 +315,7 @@ fn all_tools() -> Value {
     let tool = |name: &str| {
         json!({
             "name": name,
-            "description": "Gives its text back",
+            "description": "Returns its text",
             "inputSchema": {
                 "type": "object",
                 "properties": { "text": { "type": "string" }, "millis": { "type": "integer" } },
@@ -291,16 +330,16 @@ fn all_tools() -> Value {
     }
     let mut region = tool("region");
     region["inputSchema"]["properties"]["text"]["x-mcp-header"] = "Text".into();
-    let usual = ["slow", "notify", "later", "ask", "die"].into_iter();
-    let stepwise = ["burst", "hold", "release"].into_iter().filter(|_| is("stepwise"));
-    let changing = ["change"].into_iter().filter(|_| tells_of_changes());
-    let choosy = is("choosy") && CAN_ELICIT.load(Ordering::SeqCst);
-    let choosy = ["elicit"].into_iter().filter(|_| choosy);
-    let others = usual.chain(stepwise).chain(changing).chain(choosy).map(tool);
+    let always = ["slow", "notify", "later", "ask", "die"].into_iter();
+    let manual = ["burst", "hold", "release"].into_iter().filter(|_| is("manual-release"));
+    let mutable = ["change"].into_iter().filter(|_| announces_list_changed());
+    let has_elicit = is("conditional-tools") && CAN_ELICIT.load(Ordering::SeqCst);
+    let conditional = ["elicit"].into_iter().filter(|_| has_elicit);
+    let others = always.chain(manual).chain(mutable).chain(conditional).map(tool);
     [echo].into_iter().chain(others).chain([region]).collect()
 }
 
-/// Tells whoever wants to know that it goes on.
+/// Sends a progress notification if the request has a progress token.
 fn progress(params: &Value) {
     if let Some(token) = params["_meta"].get("progressToken") {
         notify("notifications/progress", &json!({ "progressToken": token, "progress": 1 }));
@@ -308,15 +347,15 @@ fn progress(params: &Value) {
 }
 
 fn notify(method: &str, params: &Value) {
-    say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
 }
 
-fn say(message: &Value) {
-    say_text(&message.to_string());
+fn send(message: &Value) {
+    write_line(&message.to_string());
 }
 
-fn say_text(line: &str) {
+fn write_line(line: &str) {
     let mut out = std::io::stdout().lock();
-    // Nobody there to hear it is no reason to make noise.
+    // A closed stdout is not an error: the client may disconnect first.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

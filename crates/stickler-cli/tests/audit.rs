@@ -1,4 +1,4 @@
-//! `stickler audit`, run as a process: what programs and people get to read.
+//! `stickler audit`, run as a process: its JSON and text output and its exit codes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -6,7 +6,7 @@
     clippy::print_stderr,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests may panic, read files and start processes"
 )]
 
 mod support;
@@ -38,7 +38,7 @@ fn audit_json(file: &str) -> Run {
 }
 
 #[test]
-fn a_clean_session_exits_with_0() {
+fn clean_session_exits_with_0() {
     for name in ["audit/clean.ndjson", "audit/clean.raw.ndjson"] {
         let run = stickler(&["audit", &fixture(name)]);
         assert_eq!(run.stdout, "1 file, 14 messages: no findings\n", "{name}");
@@ -47,7 +47,7 @@ fn a_clean_session_exits_with_0() {
 }
 
 #[test]
-fn every_mistake_is_found_where_it_is() {
+fn each_violation_is_reported_on_its_line() {
     let run = audit_json(&fixture("audit/findings.ndjson"));
     assert_eq!(run.status, 1);
     let expected = [
@@ -86,7 +86,7 @@ fn every_mistake_is_found_where_it_is() {
 }
 
 #[test]
-fn json_has_the_documented_members_in_their_order() {
+fn json_output_has_the_documented_members_in_order() {
     let file = fixture("audit/findings.ndjson");
     let records = records(&audit_json(&file));
     let (last, findings) = records.split_last().unwrap();
@@ -102,7 +102,7 @@ fn json_has_the_documented_members_in_their_order() {
 }
 
 #[test]
-fn text_says_where_and_what_and_sums_up() {
+fn text_output_lists_findings_and_a_summary() {
     let file = fixture("audit/findings.ndjson");
     let run = stickler(&["audit", &file]);
     assert_eq!(run.status, 1);
@@ -110,7 +110,7 @@ fn text_says_where_and_what_and_sums_up() {
 }
 
 #[test]
-fn text_shows_the_first_few_of_a_rule_and_counts_the_rest() {
+fn text_output_shows_five_findings_per_rule_and_counts_the_rest() {
     let file = Scratch::new("noise", "noise\n".repeat(9).as_bytes());
     let run = stickler(&["audit", file.path()]);
     assert_eq!(run.stdout.matches("warning[stdout-noise]").count(), 5);
@@ -121,7 +121,7 @@ fn text_shows_the_first_few_of_a_rule_and_counts_the_rest() {
 }
 
 #[test]
-fn warnings_count_when_they_are_denied_and_notes_never_do() {
+fn denied_warnings_fail_the_audit_and_notes_never_do() {
     let warning = Scratch::new("warning", b"noise\n");
     assert_eq!(stickler(&["audit", warning.path()]).status, 0);
     assert_eq!(stickler(&["audit", "--deny", "warning", warning.path()]).status, 1);
@@ -130,7 +130,7 @@ fn warnings_count_when_they_are_denied_and_notes_never_do() {
 }
 
 #[test]
-fn argument_values_are_masked_unless_asked_for() {
+fn argument_values_are_masked_by_default() {
     let file = fixture("audit/findings.ndjson");
     for format in ["text", "json"] {
         let masked = stickler(&["audit", "--format", format, "--all", &file]);
@@ -141,7 +141,7 @@ fn argument_values_are_masked_unless_asked_for() {
 }
 
 #[test]
-fn compressed_files_and_standard_input_are_the_same_as_the_plain_file() {
+fn compressed_files_and_stdin_give_the_same_findings_as_the_plain_file() {
     let plain = std::fs::read(fixture("audit/findings.ndjson")).unwrap();
     let expected = findings(&audit_json(&fixture("audit/findings.ndjson")));
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -159,7 +159,7 @@ fn compressed_files_and_standard_input_are_the_same_as_the_plain_file() {
 }
 
 #[test]
-fn files_are_told_in_the_order_of_the_command_line() {
+fn files_are_reported_in_command_line_order() {
     let (many, one) = ("noise\n".repeat(4_000), "noise\n");
     let files: Vec<Scratch> = (0..12)
         .map(|index| {
@@ -170,18 +170,18 @@ fn files_are_told_in_the_order_of_the_command_line() {
     let names: Vec<&str> = files.iter().map(Scratch::path).collect();
     let arguments = [&["audit", "--format", "json"][..], &names].concat();
     let first = stickler(&arguments);
-    let mut told: Vec<String> = records(&first)
+    let mut reported: Vec<String> = records(&first)
         .iter()
         .filter_map(|record| record["file"].as_str().map(str::to_owned))
         .collect();
-    assert_eq!(told.len(), 4 * 4_000 + 8);
-    told.dedup();
-    assert_eq!(told, names);
-    assert!(first.stdout == stickler(&arguments).stdout, "two runs print the same");
+    assert_eq!(reported.len(), 4 * 4_000 + 8);
+    reported.dedup();
+    assert_eq!(reported, names);
+    assert!(first.stdout == stickler(&arguments).stdout, "the output is deterministic");
 }
 
 #[test]
-fn what_one_file_teaches_is_not_held_against_another() {
+fn session_state_does_not_leak_between_files() {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"other"}}"#;
     let file = Scratch::new("call", call.as_bytes());
     let run = stickler(&["audit", "--format", "json", &fixture("audit/clean.ndjson"), file.path()]);
@@ -190,7 +190,7 @@ fn what_one_file_teaches_is_not_held_against_another() {
 }
 
 #[test]
-fn an_unreadable_file_exits_with_2_and_the_others_are_audited() {
+fn unreadable_file_exits_with_2_and_the_other_files_are_audited() {
     let clean = fixture("audit/clean.ndjson");
     let folder = fixture("audit");
     let run = stickler(&["audit", "--format", "json", "/nowhere/x.ndjson", &clean, &folder]);
@@ -203,7 +203,7 @@ fn an_unreadable_file_exits_with_2_and_the_others_are_audited() {
 }
 
 #[test]
-fn a_fixed_revision_is_the_one_that_counts() {
+fn revision_option_selects_the_schema() {
     let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let file = Scratch::new("list", list);
     let run = stickler(&["audit", "--format", "json", "--revision", "2025-03-26", file.path()]);
@@ -217,7 +217,7 @@ fn a_fixed_revision_is_the_one_that_counts() {
 }
 
 #[test]
-fn the_direction_of_raw_messages_can_be_given() {
+fn direction_option_applies_to_raw_messages() {
     let file = Scratch::new("direction", br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     let noise = Scratch::new("client-noise", b"hello\n");
     let run = stickler(&["audit", "--format", "json", "--direction", "s2c", file.path()]);
@@ -228,11 +228,11 @@ fn the_direction_of_raw_messages_can_be_given() {
 }
 
 #[test]
-fn a_protocol_schema_that_cannot_be_used_says_why_and_exits_with_2() {
+fn unusable_protocol_schema_is_explained_and_exits_with_2() {
     let empty = Scratch::new("empty-schema", b"{}");
     let text = Scratch::new("text-schema", b"hello");
     let clean = fixture("audit/clean.ndjson");
-    for (source, said) in [
+    for (source, part) in [
         (format!("2025-11-25={}", empty.path()), "`$defs`"),
         (format!("2025-11-25={}", text.path()), "not JSON"),
         (format!("2025-11-25=file://{}", text.path()), "not JSON"),
@@ -243,12 +243,12 @@ fn a_protocol_schema_that_cannot_be_used_says_why_and_exits_with_2() {
     ] {
         let run = stickler(&["audit", "--protocol-schema", &source, &clean]);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{source}");
-        assert!(run.stderr.contains(said), "{source}: {}", run.stderr);
+        assert!(run.stderr.contains(part), "{source}: {}", run.stderr);
     }
 }
 
 #[test]
-fn an_official_schema_takes_the_place_of_the_built_in_one() {
+fn official_schema_replaces_the_built_in_one() {
     let Some(schema) = shared("mcp-schema/2025-11-25/schema.json") else {
         eprintln!("skipped: no official schema beside the checkout");
         return;
@@ -259,10 +259,10 @@ fn an_official_schema_takes_the_place_of_the_built_in_one() {
 }
 
 #[test]
-fn a_schema_is_fetched_from_a_url() {
+fn protocol_schema_is_fetched_from_a_url() {
     use std::io::{BufRead as _, BufReader, Write as _};
     let schema = stickler(&["schema", "--revision", "2025-11-25"]).stdout;
-    // A shape of our own, so that it shows which schema was used.
+    // A renamed member shows which schema was used.
     let schema = schema.replace("\"serverInfo\"", "\"serverName\"");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let source = format!("2025-11-25=http://{}/schema.json", listener.local_addr().unwrap());
@@ -285,7 +285,7 @@ fn a_schema_is_fetched_from_a_url() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_stdout_is_not_an_error() {
     use std::process::{Command, Stdio};
     let file = Scratch::new("closed", "noise\n".repeat(100_000).as_bytes());
     let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
@@ -297,10 +297,11 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]
-fn without_a_file_the_usage_is_told() {
+fn missing_file_argument_prints_usage() {
     let run = stickler(&["audit"]);
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("Usage"), "{}", run.stderr);

@@ -1,11 +1,11 @@
-//! Whatever a recording holds: a finding, no crash, and the next line as if nothing had been.
+//! `stickler audit` on malformed recordings: each defect is a finding, and the next line is audited normally.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests may panic, read files and start processes"
 )]
 
 mod support;
@@ -16,7 +16,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 use support::{Scratch, stickler, stickler_with_input};
 
-const LIMIT: usize = 16 << 20;
+const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// Line and rule of every finding, and the number of messages.
 fn audit(options: &[&str], input: &[u8]) -> (Vec<(u64, String)>, u64) {
@@ -38,15 +38,15 @@ fn found(list: &[(u64, &str)]) -> Vec<(u64, String)> {
     list.iter().map(|(line, rule)| (*line, (*rule).to_owned())).collect()
 }
 
-/// A handshake of two messages and a notification, for what comes from line 4 on.
+/// The three messages of a handshake; the messages under test start at line 4.
 fn handshake(revision: &str) -> String {
     let client = json!({"name": "c", "version": "1"});
-    let ask = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
+    let request = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params":
         {"protocolVersion": revision, "capabilities": {}, "clientInfo": client}});
-    let answer = json!({"jsonrpc": "2.0", "id": 0, "result":
+    let response = json!({"jsonrpc": "2.0", "id": 0, "result":
         {"protocolVersion": revision, "capabilities": {"tools": {}}, "serverInfo": client}});
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    format!("{ask}\n{answer}\n{ready}\n")
+    format!("{request}\n{response}\n{ready}\n")
 }
 
 fn ping(id: impl Into<Value>) -> String {
@@ -62,12 +62,12 @@ fn record(direction: &str, message: &str) -> String {
 }
 
 #[test]
-fn nothing_at_all() {
+fn empty_input_has_no_findings() {
     assert_eq!(audit(&[], b""), (vec![], 0));
 }
 
 #[test]
-fn binary_garbage_costs_one_line() {
+fn binary_garbage_affects_only_its_line() {
     let mut session = handshake("2025-11-25").into_bytes();
     session.extend(b"\x00\xff\xfe{\x80\n");
     session.extend(ping(1).bytes());
@@ -75,7 +75,7 @@ fn binary_garbage_costs_one_line() {
 }
 
 #[test]
-fn line_endings_may_be_mixed_and_a_file_may_begin_with_a_mark() {
+fn mixed_line_endings_and_a_leading_byte_order_mark_are_accepted() {
     let session = format!("\u{feff}{}{}\r\n", handshake("2025-11-25"), ping(1));
     assert_eq!(audit(&[], session.as_bytes()), (vec![], 4));
     let records = format!("\u{feff}{}\r\n{}\n", record("c2s", &ping(1)), record("s2c", &pong(1)));
@@ -85,14 +85,14 @@ fn line_endings_may_be_mixed_and_a_file_may_begin_with_a_mark() {
 }
 
 #[test]
-fn empty_lines_are_notes() {
+fn empty_lines_are_reported_as_notes() {
     let session = format!("\n{}\r\n\r\n  \n{}\n\n", ping(1), pong(1));
     let notes = [(1, "empty-line"), (3, "empty-line"), (4, "empty-line"), (6, "empty-line")];
     assert_eq!(audit(&[], session.as_bytes()), (found(&notes), 2));
 }
 
 #[test]
-fn a_recording_that_breaks_off() {
+fn truncated_last_line_is_a_syntax_error() {
     let raw = format!("{}{{\"jsonrpc\":\"2.0\",\"id\":1,\"meth", handshake("2025-11-25"));
     assert_eq!(audit(&[], raw.as_bytes()), (found(&[(4, "json-syntax")]), 4));
     let whole = record("c2s", &ping(1));
@@ -101,7 +101,7 @@ fn a_recording_that_breaks_off() {
 }
 
 #[test]
-fn a_compressed_file_that_breaks_off_exits_with_2_and_tells_what_came_before() {
+fn truncated_gzip_file_exits_with_2_and_reports_the_readable_part() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     for index in 0..50_000_u32 {
         writeln!(encoder, "noise {}", index.wrapping_mul(2_654_435_761)).unwrap();
@@ -118,7 +118,7 @@ fn a_compressed_file_that_breaks_off_exits_with_2_and_tells_what_came_before() {
 }
 
 #[test]
-fn a_message_of_the_limit_passes_and_one_byte_more_does_not() {
+fn message_at_the_size_limit_passes_and_one_byte_more_does_not() {
     let message = |bytes: usize| {
         let empty = ping("").len();
         ping("x".repeat(4)).replace(
@@ -126,10 +126,10 @@ fn a_message_of_the_limit_passes_and_one_byte_more_does_not() {
             &format!("\"filler\":\"{}\",\"method\"", "y".repeat(bytes - empty - 4 - 12)),
         )
     };
-    assert_eq!(message(LIMIT).len(), LIMIT);
-    let limit = message(LIMIT);
-    let more = message(LIMIT + 1);
-    for (line, rules) in [(&limit, vec![]), (&more, found(&[(1, "too-large")]))] {
+    assert_eq!(message(MAX_MESSAGE_BYTES).len(), MAX_MESSAGE_BYTES);
+    let at_limit = message(MAX_MESSAGE_BYTES);
+    let above_limit = message(MAX_MESSAGE_BYTES + 1);
+    for (line, rules) in [(&at_limit, vec![]), (&above_limit, found(&[(1, "too-large")]))] {
         let session = format!("{line}\r\n{}\n", ping(2));
         assert_eq!(audit(&[], session.as_bytes()), (rules.clone(), 2), "{} bytes", line.len());
         let session = format!("{}\n{}\n", record("c2s", line), record("c2s", &ping(2)));
@@ -138,16 +138,16 @@ fn a_message_of_the_limit_passes_and_one_byte_more_does_not() {
 }
 
 #[test]
-fn a_line_longer_than_any_record_costs_one_line() {
+fn oversized_record_affects_only_its_line() {
     let mut session = br#"{"dir":"c2s","msg":""#.to_vec();
-    session.resize(7 * LIMIT, b'x');
+    session.resize(7 * MAX_MESSAGE_BYTES, b'x');
     session.extend(b"\"}\n");
     session.extend(ping(2).bytes());
     assert_eq!(audit(&[], &session), (found(&[(1, "too-large")]), 2));
 }
 
 #[test]
-fn deep_nesting() {
+fn deeply_nested_message_is_reported_as_too_deep() {
     for depth in [129, 100_000] {
         let deep = "[".repeat(depth) + &"]".repeat(depth);
         let session = format!(
@@ -161,10 +161,10 @@ fn deep_nesting() {
 }
 
 #[test]
-fn answers_that_nobody_asked_for_and_ids_used_twice() {
+fn unpaired_responses_and_duplicate_ids_are_reported() {
     let session = format!("{}\n{}\n{}\n{}\n{}\n", pong(7), ping(1), ping(1), pong(1), pong(1));
     let session = handshake("2025-11-25") + &session;
-    // The second ping with the same id can only be the server's, so both are answered.
+    // Without directions, the second ping with the same id is taken for the server's, so both are paired.
     assert_eq!(audit(&[], session.as_bytes()), (found(&[(4, "unpaired-response")]), 8));
     let lines =
         [("s2c", pong(7)), ("c2s", ping(1)), ("c2s", ping(1)), ("s2c", pong(1)), ("s2c", pong(1))];
@@ -177,7 +177,7 @@ fn answers_that_nobody_asked_for_and_ids_used_twice() {
 }
 
 #[test]
-fn interleaved_requests_of_both_sides() {
+fn interleaved_requests_of_both_sides_are_paired() {
     let mut session = handshake("2025-11-25");
     for id in 0..500 {
         let _ = writeln!(session, "{}", record("c2s", &ping(id)));
@@ -188,15 +188,15 @@ fn interleaved_requests_of_both_sides() {
         let _ = writeln!(session, "{}", record("c2s", &pong(id)));
     }
     let (rules, messages) = audit(&[], session.as_bytes());
-    // The handshake had the id 0 as well.
+    // The handshake used the id 0.
     assert_eq!((rules, messages), (found(&[(4, "reused-id")]), 2_003));
 }
 
 #[test]
-fn a_batch_of_ten_thousand_belongs_to_one_revision() {
+fn batch_of_ten_thousand_is_valid_only_in_2025_03_26() {
     let requests: Vec<String> = (1..=10_000).map(ping).collect();
-    let answers: Vec<String> = (1..=10_000).map(pong).collect();
-    let batches = format!("[{}]\n[{}]\n", requests.join(","), answers.join(","));
+    let responses: Vec<String> = (1..=10_000).map(pong).collect();
+    let batches = format!("[{}]\n[{}]\n", requests.join(","), responses.join(","));
     let session = handshake("2025-03-26") + &batches;
     assert_eq!(audit(&[], session.as_bytes()), (vec![], 5));
     let session = handshake("2025-06-18") + &batches;
@@ -205,12 +205,12 @@ fn a_batch_of_ten_thousand_belongs_to_one_revision() {
 }
 
 #[test]
-fn a_method_of_a_megabyte_is_not_repeated_in_full() {
+fn one_megabyte_method_name_is_truncated_in_the_report() {
     let message = ping(1).replace("ping", &"m".repeat(1 << 20));
     let file = Scratch::new("method", (handshake("2025-11-25") + &message).as_bytes());
     for format in ["text", "json"] {
         let run = stickler(&["audit", "--format", format, file.path()]);
-        assert_eq!(run.status, 0, "an unknown method is a note");
+        assert_eq!(run.status, 0, "an unknown method is only a note");
         assert!(run.stdout.contains("unknown-method") && run.stdout.len() < 4_000);
     }
 }

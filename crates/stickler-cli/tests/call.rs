@@ -5,7 +5,7 @@
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests may panic, read files and start processes"
 )]
 
 mod support;
@@ -13,7 +13,7 @@ mod support;
 use serde_json::Value;
 use support::{Run, stickler};
 
-/// The server that Cargo builds together with the tests.
+/// Path of the scripted server, which Cargo builds together with the tests.
 fn server() -> String {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples");
@@ -27,7 +27,7 @@ fn call(arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn a_valid_call_prints_what_the_tool_gave() {
+fn valid_call_prints_the_tool_result() {
     let run = call(&["echo", "text=hello world"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "hello world\n"), "{}", run.stderr);
     let run = call(&["echo", "--args", r#"{"text":"from JSON"}"#]);
@@ -35,13 +35,13 @@ fn a_valid_call_prints_what_the_tool_gave() {
 }
 
 #[test]
-fn values_have_the_types_of_the_schema() {
+fn values_are_converted_to_the_types_of_the_schema() {
     let run = call(&["slow", "text=5", "millis=1"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "5\n"), "{}", run.stderr);
 }
 
 #[test]
-fn a_refused_call_is_explained_and_exits_with_1() {
+fn rejected_call_is_explained_and_exits_with_1() {
     let run = call(&["echo", "txt=hello"]);
     assert_eq!(run.status, 1);
     assert!(run.stdout.contains("[STK-107]"), "{}", run.stdout);
@@ -52,7 +52,7 @@ fn a_refused_call_is_explained_and_exits_with_1() {
 }
 
 #[test]
-fn json_is_one_documented_object() {
+fn json_output_is_one_documented_object() {
     let run = call(&["echo", "text=hello", "--format", "json"]);
     let line: Value = serde_json::from_str(&run.stdout).unwrap();
     let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
@@ -66,7 +66,7 @@ fn json_is_one_documented_object() {
 }
 
 #[test]
-fn wrong_command_lines_exit_with_2() {
+fn invalid_call_command_line_exits_with_2() {
     assert_eq!(stickler(&["call", "echo"]).status, 2);
     assert_eq!(call(&["echo", "text"]).status, 2);
     assert_eq!(call(&["echo", "--args", "{"]).status, 2);
@@ -75,7 +75,7 @@ fn wrong_command_lines_exit_with_2() {
 }
 
 #[test]
-fn servers_that_cannot_be_reached_or_go_away_exit_with_3() {
+fn unreachable_or_crashed_server_exits_with_3() {
     let run = stickler(&["call", "echo", "--", "no-such-program"]);
     assert_eq!(run.status, 3);
     assert!(run.stderr.contains("[STK-101]"), "{}", run.stderr);

@@ -1,9 +1,9 @@
-//! `stickler check` on files of tool definitions: what is found, how it is printed, how it ends.
+//! `stickler check` on files of tool definitions: findings, output formats and exit codes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests may panic, read files and start processes"
 )]
 
 mod support;
@@ -37,33 +37,32 @@ fn check(options: &[&str]) -> Run {
     stickler(&arguments)
 }
 
-/// A list with nothing to say about.
-fn fine() -> Scratch {
+/// A tool list without findings.
+fn clean_list() -> Scratch {
     let tool = json!([{
-        "name": "fine", "description": "Does nothing.",
+        "name": "clean", "description": "Does nothing.",
         "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
     }]);
-    Scratch::new(&format!("fine-{:?}", std::thread::current().id()), tool.to_string().as_bytes())
+    Scratch::new(&format!("clean-{:?}", std::thread::current().id()), tool.to_string().as_bytes())
 }
 
 #[test]
-fn a_fine_list_exits_with_0() {
-    let file = fine();
+fn tool_list_without_findings_exits_with_0() {
+    let file = clean_list();
     let run = stickler(&["check", "--deny", "note", "--tools", file.path()]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
     assert!(run.stdout.ends_with("1 tool: no findings\n"), "{}", run.stdout);
 }
 
 #[test]
-fn every_finding_has_its_place() {
+fn every_finding_has_a_path_and_a_line() {
     let run = check(&["--format", "json"]);
     assert_eq!(run.status, 1);
     let found = findings(&run);
     let has = |tool: &str, rule: &str, severity: &str, path: &str, line: u64| {
-        let wanted = [tool, rule, severity, path].map(str::to_owned);
-        let [tool, rule, severity, path] = wanted;
-        let wanted = (tool, rule, severity, path, line);
-        assert!(found.contains(&wanted), "{wanted:?} is not among {found:#?}");
+        let [tool, rule, severity, path] = [tool, rule, severity, path].map(str::to_owned);
+        let expected = (tool, rule, severity, path, line);
+        assert!(found.contains(&expected), "{expected:?} is not among {found:#?}");
     };
     has("write note", "no-description", "warning", "/description", 15);
     has("write note", "tool-name", "warning", "/name", 16);
@@ -79,7 +78,7 @@ fn every_finding_has_its_place() {
 }
 
 #[test]
-fn the_summary_comes_last() {
+fn json_output_ends_with_the_summary() {
     let run = check(&["--format", "json"]);
     let lines = lines(&run);
     let summary = &lines.last().unwrap()["summary"];
@@ -97,21 +96,21 @@ fn the_summary_comes_last() {
 }
 
 #[test]
-fn every_rule_is_explained() {
+fn every_reported_rule_has_an_explanation() {
     for (_, rule, ..) in findings(&check(&["--format", "json"])) {
         assert_eq!(stickler(&["explain", &rule]).status, 0, "{rule}");
     }
 }
 
 #[test]
-fn findings_as_text() {
+fn text_output_matches_the_snapshot() {
     let run = check(&[]);
     let text = run.stdout.replace(&fixture("check.tools.json"), "check.tools.json");
     insta::assert_snapshot!("findings_as_text", text);
 }
 
 #[test]
-fn what_is_denied_decides_the_exit_code() {
+fn deny_option_sets_the_severity_that_fails_the_check() {
     let warning = json!([{ "name": "a", "inputSchema": { "type": "object", "properties": {} } }]);
     let warning = Scratch::new("deny.json", warning.to_string().as_bytes());
     let status =
@@ -121,7 +120,7 @@ fn what_is_denied_decides_the_exit_code() {
 }
 
 #[test]
-fn sarif_has_what_it_must_have() {
+fn sarif_output_has_the_required_members() {
     let run = check(&["--format", "sarif"]);
     assert_eq!(run.status, 1);
     let log: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -153,10 +152,10 @@ fn sarif_has_what_it_must_have() {
 }
 
 #[test]
-fn junit_has_a_case_for_each_tool() {
-    let odd = json!([{ "name": "<a & \"b\">\u{1b}", "description": "d" }]);
-    let odd = Scratch::new("odd.json", odd.to_string().as_bytes());
-    let run = stickler(&["check", "--format", "junit", "--tools", odd.path()]);
+fn junit_output_has_a_case_per_tool_and_escapes_names() {
+    let special = json!([{ "name": "<a & \"b\">\u{1b}", "description": "d" }]);
+    let special = Scratch::new("special.json", special.to_string().as_bytes());
+    let run = stickler(&["check", "--format", "junit", "--tools", special.path()]);
     assert_eq!(run.status, 1);
     let xml = &run.stdout;
     assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites"));
@@ -174,20 +173,20 @@ fn junit_has_a_case_for_each_tool() {
 }
 
 #[test]
-fn known_findings_are_not_told() {
+fn baseline_suppresses_known_findings() {
     let baseline = Scratch::new("baseline.json", b"");
     let with = |extra: &[&str]| {
         let mut options = vec!["--format", "json", "--baseline", baseline.path()];
         options.extend(extra);
         check(&options)
     };
-    assert_eq!(with(&[]).status, 2, "an empty file is no baseline");
+    assert_eq!(with(&[]).status, 2, "an empty file is not a baseline");
     let written = with(&["--write-baseline"]);
     assert_eq!((written.status, written.stdout.as_str()), (0, ""));
     let run = with(&["--deny", "note"]);
     assert_eq!((run.status, findings(&run).len()), (0, 0));
     assert_ne!(lines(&run)[0]["summary"]["known"], 0);
-    // A new finding is told; one that is no longer there is pointed out.
+    // A new finding is reported, and so is a baseline entry without a finding.
     let text = std::fs::read_to_string(baseline.path()).unwrap();
     std::fs::write(baseline.path(), text.replace("no-description", "no-example")).unwrap();
     let run = with(&["--deny", "warning"]);
@@ -197,14 +196,14 @@ fn known_findings_are_not_told() {
 }
 
 #[test]
-fn what_cannot_be_read_exits_with_2() {
+fn unreadable_input_or_invalid_option_exits_with_2() {
     let none = Scratch::new("no-tools.json", b"{}");
-    let torn = Scratch::new("torn.json", b"[{\"name\":");
+    let truncated = Scratch::new("truncated.json", b"[{\"name\":");
     for arguments in [
         vec!["check"],
         vec!["check", "--tools", "/nowhere/tools.json"],
         vec!["check", "--tools", none.path()],
-        vec!["check", "--tools", torn.path()],
+        vec!["check", "--tools", truncated.path()],
         vec!["check", "--tools", none.path(), "--", "server"],
         vec!["check", "--url", "ftp://example.com"],
         vec!["check", "--deny", "everything", "--tools", none.path()],

@@ -1,11 +1,11 @@
-//! `stickler check` on servers that are there: started, reached, tried, and left as they were.
+//! `stickler check` on running servers: probes, grades, and cleanup of the processes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
     clippy::format_push_string,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 #[path = "support/http.rs"]
@@ -56,8 +56,8 @@ impl Checked {
     }
 }
 
-/// What every check is started with: on a busy machine answers take their time.
-fn patiently<'o>(options: &[&'o str]) -> Vec<&'o str> {
+/// Common arguments of every check; the default timeout is long because the machine may be busy.
+fn check_arguments<'o>(options: &[&'o str]) -> Vec<&'o str> {
     let mut arguments = vec!["check", "--format", "json"];
     if !options.contains(&"--timeout") {
         arguments.extend(["--timeout", "60"]);
@@ -69,16 +69,16 @@ fn patiently<'o>(options: &[&'o str]) -> Vec<&'o str> {
 /// Checks the scripted server in some mode.
 fn check_mode(mode: &str, options: &[&str]) -> Checked {
     let server = scripted_server();
-    let mut arguments = patiently(options);
+    let mut arguments = check_arguments(options);
     arguments.extend(["--", server.to_str().unwrap(), "--mode", mode]);
     Checked::of(stickler(&arguments))
 }
 
-/// The same with all messages that reach it.
+/// Does the same and returns the messages that the server received.
 fn check_logged(mode: &str, name: &str, options: &[&str]) -> (Checked, Vec<Value>) {
     let log = Scratch::new(name, b"");
     let server = scripted_server();
-    let mut arguments = patiently(options);
+    let mut arguments = check_arguments(options);
     arguments.extend(["--", server.to_str().unwrap(), "--log", log.path(), "--mode", mode]);
     let checked = Checked::of(stickler(&arguments));
     let text = std::fs::read_to_string(log.path()).unwrap();
@@ -91,8 +91,8 @@ fn calls(messages: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn a_server_that_names_the_field() {
-    let checked = check_mode("strict,reading", &[]);
+fn strict_server_is_graded_as_naming_the_field() {
+    let checked = check_mode("strict,read-only", &[]);
     assert_eq!(checked.run.status, 0, "{}", checked.run.stdout);
     assert_eq!(checked.summary["server"], "scripted 1");
     assert_eq!(checked.summary["revision"], "2025-11-25");
@@ -109,14 +109,14 @@ fn a_server_that_names_the_field() {
     }
     assert_eq!(checked.grades("ping"), ["answered"]);
     assert_eq!(checked.grades("still there"), ["answered"]);
-    // What no official SDK does either.
+    // The official SDKs do not respond to this probe either.
     assert_eq!(checked.of_rule("probe-silent"), ["note"]);
     assert_eq!(checked.summary["warnings"], 0, "{}", checked.run.stdout);
 }
 
 #[test]
-fn a_server_that_accepts_everything() {
-    let checked = check_mode("reading", &["--deny", "warning", "--probe-limit", "1"]);
+fn permissive_server_is_reported_as_accepting_wrong_calls() {
+    let checked = check_mode("read-only", &["--deny", "warning", "--probe-limit", "1"]);
     assert_eq!(checked.run.status, 1);
     for probe in ["missing field", "wrong type", "unknown field"] {
         assert_eq!(checked.grades(probe), ["accepted a wrong call"], "{probe}");
@@ -127,8 +127,8 @@ fn a_server_that_accepts_everything() {
 }
 
 #[test]
-fn a_server_that_is_vague() {
-    let checked = check_mode("vague,reading", &[]);
+fn vague_server_errors_are_reported_as_notes() {
+    let checked = check_mode("vague,read-only", &[]);
     assert_eq!(checked.run.status, 0);
     for probe in ["missing field", "wrong type", "unknown field", "unknown tool"] {
         assert_eq!(checked.grades(probe), ["vague"], "{probe}");
@@ -137,14 +137,14 @@ fn a_server_that_is_vague() {
 }
 
 #[test]
-fn a_server_that_does_not_answer() {
-    let checked = check_mode("mute,reading", &["--timeout", "1"]);
+fn unresponsive_server_is_reported_as_silent() {
+    let checked = check_mode("silent,read-only", &["--timeout", "1"]);
     assert_eq!(checked.grades("unknown tool"), ["silent"]);
     assert!(checked.of_rule("probe-silent").contains(&"warning"));
 }
 
 #[test]
-fn tools_that_may_change_something_get_nothing_to_act_on() {
+fn tools_without_a_read_only_hint_are_probed_without_usable_arguments() {
     let (checked, messages) = check_logged("strict", "changing.ndjson", &[]);
     let to_tools: Vec<&Value> =
         calls(&messages).into_iter().filter(|call| call["name"] == "echo").collect();
@@ -154,8 +154,8 @@ fn tools_that_may_change_something_get_nothing_to_act_on() {
 }
 
 #[test]
-fn without_probes_nothing_is_called() {
-    let (checked, messages) = check_logged("reading", "no-probe.ndjson", &["--no-probe"]);
+fn no_probe_option_sends_no_tool_calls() {
+    let (checked, messages) = check_logged("read-only", "no-probe.ndjson", &["--no-probe"]);
     assert_eq!(checked.run.status, 0);
     let methods: Vec<&Value> = messages.iter().map(|message| &message["method"]).collect();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list"]);
@@ -163,58 +163,65 @@ fn without_probes_nothing_is_called() {
 }
 
 #[test]
-fn all_pages_are_listed() {
-    let checked = check_mode("pages", &["--no-probe"]);
+fn all_pages_of_the_tool_list_are_checked() {
+    let checked = check_mode("paginated", &["--no-probe"]);
     assert_eq!(checked.summary["coverage"]["tools"], TOOLS);
     assert_eq!(checked.summary["coverage"]["schema"], TOOLS);
 }
 
 #[test]
-fn a_server_of_the_modern_era() {
+fn modern_server_is_checked_without_a_handshake() {
     for options in [&[][..], &["--revision", "2026-07-28"][..]] {
-        let checked = check_mode("modern,strict,reading", options);
+        let checked = check_mode("modern,strict,read-only", options);
         assert_eq!(checked.run.status, 0, "{}", checked.run.stdout);
         assert_eq!(checked.summary["revision"], "2026-07-28");
         assert_eq!(checked.summary["coverage"]["tools"], 1);
         assert_eq!(checked.grades("missing field"), ["names the field"]);
-        assert_eq!(checked.grades("ping"), [""; 0], "there is none any more");
+        assert_eq!(checked.grades("ping"), [""; 0], "2026-07-28 has no `ping`");
     }
 }
 
 #[test]
-fn what_a_server_prints_is_noise() {
+fn text_on_server_stdout_is_reported_as_noise() {
     let checked = check_mode("noise", &["--no-probe"]);
     assert_eq!(checked.of_rule("stdout-noise"), ["warning"]);
     assert_eq!(check_mode("", &["--no-probe"]).of_rule("stdout-noise"), [""; 0]);
 }
 
 #[test]
-fn definitions_are_examined() {
-    let checked = check_mode("bare,broken", &["--no-probe"]);
+fn tool_definitions_of_a_live_server_are_linted() {
+    let checked = check_mode("no-descriptions,broken-schema", &["--no-probe"]);
     assert_eq!(checked.run.status, 1);
     assert_eq!(checked.of_rule("no-description").len(), TOOLS);
-    assert_eq!(checked.of_rule("STK-108"), ["error"], "told once, by the definition's own rules");
+    assert_eq!(
+        checked.of_rule("STK-108"),
+        ["error"],
+        "reported once, by the rules for definitions"
+    );
     assert_eq!(checked.of_rule("unresolvable-ref"), ["error"]);
     let coverage = &checked.summary["coverage"];
     assert_eq!((&coverage["schema"], &coverage["description"]), (&json!(TOOLS - 1), &json!(0)));
 }
 
 #[test]
-fn a_server_without_tools() {
-    let checked = check_mode("toolless", &[]);
+fn server_without_tools_is_reported_as_a_note() {
+    let checked = check_mode("no-tools", &[]);
     assert_eq!((checked.run.status, checked.of_rule("no-tools")), (0, vec!["note"]));
 }
 
 #[test]
-fn a_server_that_dies_is_started_again() {
+fn crashed_server_is_restarted_for_the_next_probe() {
     let checked = check_mode("", &[]);
     assert_eq!(checked.run.status, 1);
     assert_eq!(checked.of_rule("probe-died"), ["error", "error"]);
     let probes = checked.summary["probes"].as_array().unwrap();
-    assert!(probes.iter().any(|probe| probe["tool"] == "region"), "the tool after it");
+    assert!(
+        probes.iter().any(|probe| probe["tool"] == "region"),
+        "the tool after the crash is probed"
+    );
 }
 
-/// Whether a process has that text on its command line; `None` where nobody tells.
+/// Whether a process has a text on its command line; `None` without `/proc`.
 fn is_running(text: &str) -> Option<bool> {
     let processes = std::fs::read_dir("/proc").ok()?;
     let has = |entry: std::fs::DirEntry| {
@@ -225,29 +232,30 @@ fn is_running(text: &str) -> Option<bool> {
 }
 
 #[test]
-fn a_server_that_stays_is_made_to_end() {
-    let (checked, _) = check_logged("stays", "stays.ndjson", &["--no-probe", "--timeout", "1"]);
+fn server_that_outlives_its_stdin_is_reported_and_killed() {
+    let (checked, _) =
+        check_logged("ignores-eof", "ignores-eof.ndjson", &["--no-probe", "--timeout", "1"]);
     assert_eq!(checked.of_rule("keeps-running"), ["warning"]);
-    eventually("it is still there", || is_running("stays.ndjson") != Some(true));
+    eventually("the server is still running", || is_running("ignores-eof.ndjson") != Some(true));
     assert_eq!(check_mode("", &["--no-probe"]).of_rule("keeps-running"), [""; 0]);
 }
 
-/// Waits for something to become so.
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
+/// Polls a condition; panics with the message after 20 seconds.
+fn eventually(failure: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
+    while !holds() {
+        assert!(Instant::now() < deadline, "{failure}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
 #[test]
-fn an_interrupted_check_leaves_nothing_behind() {
+fn interrupted_check_kills_its_server() {
     let log = Scratch::new("interrupted.ndjson", b"");
     let mut check = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["check", "--timeout", "60", "--"])
         .arg(scripted_server())
-        .args(["--log", log.path(), "--mode", "mute"])
+        .args(["--log", log.path(), "--mode", "silent"])
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
@@ -255,28 +263,29 @@ fn an_interrupted_check_leaves_nothing_behind() {
     eventually("the server was not called", is_waiting);
     kill_process(Pid::from_child(&check), Signal::INT).unwrap();
     assert_eq!(check.wait().unwrap().code(), Some(130));
-    eventually("the server is still there", || is_running("interrupted.ndjson") != Some(true));
+    eventually("the server is still running", || is_running("interrupted.ndjson") != Some(true));
 }
 
 #[test]
-fn processes_that_are_left_are_told_and_ended() {
+fn orphaned_processes_are_reported_and_killed() {
     if !Path::new("/proc/self/stat").exists() {
-        eprintln!("skipped: the system does not tell about processes");
+        eprintln!("skipped: no /proc");
         return;
     }
-    let checked = check_mode("orphan", &["--no-probe"]);
+    let (checked, _) = check_logged("orphan", "orphan.ndjson", &["--no-probe"]);
     assert_eq!(checked.of_rule("left-behind"), ["warning"]);
+    eventually("the orphan is still running", || is_running("orphan.ndjson") == Some(false));
     assert_eq!(check_mode("", &["--no-probe"]).of_rule("left-behind"), [""; 0]);
 }
 
 #[test]
-fn what_cannot_be_talked_to_exits_with_3() {
-    let nobody = format!("http://127.0.0.1:{}/mcp", http::free_port());
+fn unreachable_server_exits_with_3() {
+    let unreachable = format!("http://127.0.0.1:{}/mcp", http::free_port());
     for arguments in [
         vec!["check", "--", "/nowhere/server"],
         vec!["check", "--", "true"],
         vec!["check", "--start-timeout", "1", "--", "sleep", "30"],
-        vec!["check", "--url", &nobody],
+        vec!["check", "--url", &unreachable],
     ] {
         let run = stickler(&arguments);
         assert_eq!((run.status, run.stdout.as_str()), (3, ""), "{arguments:?}");
@@ -287,16 +296,16 @@ fn what_cannot_be_talked_to_exits_with_3() {
 }
 
 #[test]
-fn servers_behind_a_url() {
+fn servers_at_a_url_are_checked_in_both_eras() {
     let gateway = Gateway::scripted(&["--quiet-capability"]);
     let url = format!("http://127.0.0.1:{}/mcp", gateway.port);
     for options in [&[][..], &["--revision", "2026-07-28"][..]] {
-        let mut arguments = patiently(options);
+        let mut arguments = check_arguments(options);
         arguments.extend(["--url", &url]);
         let checked = Checked::of(stickler(&arguments));
         assert_eq!(checked.run.status, 0, "{}", checked.run.stdout);
         assert_eq!(checked.summary["coverage"]["tools"], TOOLS);
-        // The gateway answers in place of a server that would accept everything, or die.
+        // The gateway rejects the probes that the server would accept or crash on.
         let grades = checked.grades("missing field");
         assert_eq!(grades, ["names the field"; TOOLS], "{}", checked.run.stdout);
         assert_eq!(checked.of_rule("keeps-running"), [""; 0]);
@@ -304,10 +313,10 @@ fn servers_behind_a_url() {
 }
 
 #[test]
-fn the_report_for_people_says_what_was_tried() {
+fn text_report_lists_probes_and_coverage() {
     let server = scripted_server();
     let server = server.to_str().unwrap();
-    let run = stickler(&["check", "--", server, "--mode", "strict,reading"]);
+    let run = stickler(&["check", "--", server, "--mode", "strict,read-only"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
     for part in [
         "scripted_server (scripted 1, MCP 2025-11-25)",

@@ -13,12 +13,12 @@
     reason = "tests fail loudly, and start processes"
 )]
 
-#[path = "support/building.rs"]
-mod building;
+#[path = "support/build_examples.rs"]
+mod build_examples;
 
 #[path = "conversation_runner"]
 mod conversation_runner {
-    pub(crate) use super::building;
+    pub(crate) use super::build_examples;
     pub(crate) mod client_http;
     pub(crate) mod client_stdio;
     pub(crate) mod compare;

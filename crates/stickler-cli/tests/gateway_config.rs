@@ -1,15 +1,15 @@
-//! `stickler run --config`, its layers and its errors, with real processes.
+//! `stickler run --config`: precedence of the settings, and errors in them, with real processes.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
     clippy::format_push_string,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 mod support {
-    pub(crate) mod files;
+    pub(crate) mod config_files;
     pub(crate) mod folder;
     pub(crate) mod http;
     pub(crate) mod stdio;
@@ -18,13 +18,13 @@ mod support {
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::files::{refusal, run, scripted};
+use support::config_files::{assert_rejected, run, scripted};
 use support::folder::Folder;
 use support::http::{call, initialize};
 use support::stdio::Gateway;
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_with_its_place() {
+fn configuration_errors_have_a_line_and_column() {
     let folder = Folder::new();
     let file =
         folder.file("stickler.toml", "listn = \":0\"\n[servers.a]\ncommand = 7.5\nargs = {}\n");
@@ -43,11 +43,11 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
 }
 
 #[test]
-fn without_a_server_it_is_said_what_is_wanted() {
+fn missing_server_error_lists_the_options() {
     let end = run(&[], &[]);
     assert_eq!(end.status, 2);
-    for wanted in ["`--`", "`--url`", "`--config`"] {
-        assert!(end.stderr.contains(wanted), "{}", end.stderr);
+    for part in ["`--`", "`--url`", "`--config`"] {
+        assert!(end.stderr.contains(part), "{}", end.stderr);
     }
     let folder = Folder::new();
     let end = run(&["--config", &folder.file("stickler.toml", "log = 'warn'\n")], &[]);
@@ -55,28 +55,28 @@ fn without_a_server_it_is_said_what_is_wanted() {
 }
 
 #[test]
-fn the_command_line_is_over_the_environment_which_is_over_the_file() {
+fn command_line_overrides_environment_and_environment_overrides_file() {
     let folder = Folder::new();
     let text = format!("answer = 'json-rpc-error'\n[servers.a]\ncommand = '{}'\n", scripted());
     let file = folder.file("stickler.toml", &text);
-    let refused = |options: &[&str], variables: &[(&str, &str)]| -> Value {
+    let rejected = |options: &[&str], variables: &[(&str, &str)]| -> Value {
         let arguments = [&["--config", file.as_str()], options].concat();
         let mut gateway = Gateway::with_env(&arguments, variables);
-        gateway.shake_hands();
+        gateway.handshake();
         gateway.call(1, "echo", &json!({ "txt": "hi" }))
     };
-    assert_eq!(refused(&[], &[])["error"]["code"], -32602);
+    assert_eq!(rejected(&[], &[])["error"]["code"], -32602);
     let variables = [("STICKLER_ANSWER", "observation")];
-    let observed = refused(&[], &variables);
+    let observed = rejected(&[], &variables);
     let text = observed["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("VALIDATION_FAILED"), "{text}");
-    let told = refused(&["--answer", "tool-result"], &variables);
-    let text = told["result"]["content"][0]["text"].as_str().unwrap();
+    let as_result = rejected(&["--answer", "tool-result"], &variables);
+    let text = as_result["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("Tool call failed for: echo"), "{text}");
 }
 
 #[test]
-fn variables_that_are_wrong_are_errors_and_near_misses_are_noted() {
+fn invalid_variables_are_errors_and_misspelt_ones_are_noted() {
     let end = run(&["--", "true"], &[("STICKLER_GRACE", "soon")]);
     let expected = "the variable `STICKLER_GRACE` must be a number of seconds";
     assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
@@ -87,18 +87,18 @@ fn variables_that_are_wrong_are_errors_and_near_misses_are_noted() {
 }
 
 #[test]
-fn a_server_is_started_as_the_file_says() {
+fn configured_arguments_environment_and_directory_are_applied() {
     let folder = Folder::new();
     let text = r#"
         [servers.a]
         command = "sh"
-        args = ["-c", 'echo "$1 $GREETING from $(pwd)" >&2', "sh", "${WHO:-nobody}"]
+        args = ["-c", 'echo "$1 $GREETING from $(pwd)" >&2', "sh", "${WHO:-default}"]
         env = { GREETING = "hello ${NAME}" }
         cwd = "."
     "#;
     let file = folder.file("stickler.toml", text);
     let end = run(&["--config", &file], &[("NAME", "you")]);
-    let expected = format!("nobody hello you from {}", folder.path("").trim_end_matches('/'));
+    let expected = format!("default hello you from {}", folder.path("").trim_end_matches('/'));
     assert_eq!((end.status, end.stderr.contains(&expected)), (0, true), "{}", end.stderr);
     let end = run(&["--config", &file], &[]);
     let expected = format!("{file}:5:28: the variable `NAME` is not set");
@@ -106,7 +106,7 @@ fn a_server_is_started_as_the_file_says() {
 }
 
 #[test]
-fn one_rule_of_one_side_can_be_switched_off() {
+fn policy_downgrades_one_rule_for_one_side() {
     let folder = Folder::new();
     let text = format!(
         "[servers.a]\ncommand = '{}'\n[servers.a.policy.client]\nSTK-107 = 'warn'\n",
@@ -114,18 +114,21 @@ fn one_rule_of_one_side_can_be_switched_off() {
     );
     let file = folder.file("stickler.toml", &text);
     let mut gateway = Gateway::start(&["--config", &file]);
-    gateway.shake_hands();
-    let answer = gateway.call(1, "echo", &json!({ "text": 1 }));
-    assert_eq!(answer["result"]["content"][0]["text"], "", "the server has answered: {answer}");
+    gateway.handshake();
+    let response = gateway.call(1, "echo", &json!({ "text": 1 }));
+    assert_eq!(
+        response["result"]["content"][0]["text"], "",
+        "the server has responded: {response}"
+    );
     gateway.wait_for_log("call of `echo` from the client forwarded: [STK-107]");
 }
 
 #[test]
-fn every_edit_of_a_repaired_call_is_logged_without_its_values() {
+fn repair_edits_are_logged_without_values() {
     let mut gateway = Gateway::start(&["--repair", "apply", "--", &scripted()]);
-    gateway.shake_hands();
-    let answer = gateway.call(1, "echo", &json!({ "TEXT": "sesame", "millis": "731" }));
-    assert_eq!(answer["result"]["content"][0]["text"], "sesame");
+    gateway.handshake();
+    let response = gateway.call(1, "echo", &json!({ "TEXT": "sesame", "millis": "731" }));
+    assert_eq!(response["result"]["content"][0]["text"], "sesame");
     let end = gateway.end();
     let edits = "repaired: rename_field at /TEXT: TEXT to text; unstringify at /millis";
     assert!(end.stderr.contains(edits), "{}", end.stderr);
@@ -133,16 +136,16 @@ fn every_edit_of_a_repaired_call_is_logged_without_its_values() {
 }
 
 #[test]
-fn a_request_without_an_answer_in_time_gets_an_error_and_its_server_a_cancellation() {
+fn timed_out_request_gets_an_error_and_the_server_a_cancellation() {
     let folder = Folder::new();
     let log = folder.path("log");
     let arguments = ["--request-timeout", "1", "--", &scripted(), "--log", &log];
     let mut gateway = Gateway::start(&arguments);
-    gateway.shake_hands();
-    let answer = gateway.call(7, "slow", &json!({ "text": "x", "millis": 3_600_000 }));
-    let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with("[STK-104]") && answer["id"] == 7, "{answer}");
-    // Answers are in order here: what came before this one has been written.
+    gateway.handshake();
+    let response = gateway.call(7, "slow", &json!({ "text": "x", "millis": 3_600_000 }));
+    let message = response["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("[STK-104]") && response["id"] == 7, "{response}");
+    // The server responds in order, so the cancellation is in the log by now.
     assert_eq!(gateway.call(8, "echo", &json!({ "text": "y" }))["id"], 8);
     let cancelled =
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"#;
@@ -150,35 +153,35 @@ fn a_request_without_an_answer_in_time_gets_an_error_and_its_server_a_cancellati
 }
 
 #[test]
-fn the_protocols_schema_can_be_replaced_for_a_run() {
+fn protocol_schema_can_be_replaced() {
     let folder = Folder::new();
     let schema = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["schema", "--revision", "2025-11-25"])
         .output()
         .unwrap();
     let schema = String::from_utf8(schema.stdout).unwrap();
-    folder.file("good.json", &schema);
-    folder.file("bad.json", "{}");
+    folder.file("usable.json", &schema);
+    folder.file("unusable.json", "{}");
     let text = |name: &str| {
         format!(
             "[protocol_schema]\n2025-11-25 = '{name}'\n[servers.a]\ncommand = '{}'\n",
             scripted()
         )
     };
-    let good = folder.file("good.toml", &text("good.json"));
-    let mut gateway = Gateway::start(&["--config", &good]);
-    assert_eq!(gateway.shake_hands()["result"]["protocolVersion"], "2025-11-25");
-    let bad = folder.file("bad.toml", &text("bad.json"));
-    let end = run(&["--config", &bad], &[]);
+    let usable = folder.file("usable.toml", &text("usable.json"));
+    let mut gateway = Gateway::start(&["--config", &usable]);
+    assert_eq!(gateway.handshake()["result"]["protocolVersion"], "2025-11-25");
+    let unusable = folder.file("unusable.toml", &text("unusable.json"));
+    let end = run(&["--config", &unusable], &[]);
     let expected = "cannot use the schema of 2025-11-25 in";
     assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
-    let source = format!("2025-11-25={}", folder.path("bad.json"));
+    let source = format!("2025-11-25={}", folder.path("unusable.json"));
     let end = run(&["--protocol-schema", &source, "--", "true"], &[]);
     assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
 }
 
 #[test]
-fn several_servers_have_a_path_each() {
+fn each_of_several_servers_has_its_path() {
     let folder = Folder::new();
     let server = scripted();
     let text = format!(
@@ -187,7 +190,7 @@ fn several_servers_have_a_path_each() {
     );
     let file = folder.file("stickler.toml", &text);
     let gateway = support::http::Gateway::start(&["--config", &file]);
-    let refused = |path: &str| {
+    let rejected = |path: &str| {
         let opened = gateway.open("POST", path, &[], &initialize()).finish();
         let session = opened.header("mcp-session-id").unwrap().to_owned();
         let headers = [("mcp-session-id", session.as_str())];
@@ -196,12 +199,12 @@ fn several_servers_have_a_path_each() {
         let body = call(1, "echo", &json!({ "txt": "hi" }));
         gateway.open("POST", path, &headers, &body).finish().json()
     };
-    assert_eq!(refused("/one/mcp")["result"]["isError"], true);
-    assert_eq!(refused("/the%20other/mcp")["error"]["code"], -32602);
+    assert_eq!(rejected("/one/mcp")["result"]["isError"], true);
+    assert_eq!(rejected("/the%20other/mcp")["error"]["code"], -32602);
     for path in ["/mcp", "/", "/three/mcp", "/one"] {
-        let nothing = gateway.open("POST", path, &[], &initialize()).finish();
-        assert_eq!(nothing.status, 404, "{path}");
-        let message = nothing.json()["error"]["message"].as_str().unwrap().to_owned();
+        let not_found = gateway.open("POST", path, &[], &initialize()).finish();
+        assert_eq!(not_found.status, 404, "{path}");
+        let message = not_found.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains("`/one/mcp`, `/the%20other/mcp`"), "{message}");
     }
     let health = gateway.open("GET", "/healthz", &[], "").finish().json();
@@ -210,7 +213,7 @@ fn several_servers_have_a_path_each() {
 }
 
 #[test]
-fn the_only_server_is_at_its_own_path_and_at_the_usual_one() {
+fn single_server_is_available_at_its_path_and_at_the_default_path() {
     let folder = Folder::new();
     let text = format!("path = '/tools'\n[servers.one]\ncommand = '{}'\n", scripted());
     let file = folder.file("stickler.toml", &text);
@@ -220,7 +223,7 @@ fn the_only_server_is_at_its_own_path_and_at_the_usual_one() {
 }
 
 #[test]
-fn on_stdio_one_of_several_servers_is_chosen() {
+fn stdio_gateway_requires_one_server_to_be_selected() {
     let folder = Folder::new();
     let text = "[servers.one]\ncommand = 'sh'\nargs = ['-c', 'echo this is one >&2']\n\
         [servers.two]\ncommand = 'sh'\nargs = ['-c', 'echo this is two ${MISSING} >&2']\n";
@@ -240,18 +243,18 @@ fn on_stdio_one_of_several_servers_is_chosen() {
 }
 
 #[test]
-fn a_legacy_request_without_a_session_is_told_how_to_get_one() {
+fn legacy_request_without_a_session_is_rejected_with_instructions() {
     let gateway = support::http::Gateway::scripted(&[]);
-    let lost = gateway.post(&[], r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#);
-    let message = lost.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert_eq!((lost.status, lost.json()["id"].clone()), (400, json!(9)));
-    for wanted in ["`Mcp-Session-Id`", "`initialize`"] {
-        assert!(message.contains(wanted), "{message}");
+    let without_session = gateway.post(&[], r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#);
+    let message = without_session.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!((without_session.status, without_session.json()["id"].clone()), (400, json!(9)));
+    for part in ["`Mcp-Session-Id`", "`initialize`"] {
+        assert!(message.contains(part), "{message}");
     }
 }
 
 #[test]
-fn a_byte_order_mark_is_skipped_in_both_formats() {
+fn byte_order_mark_is_skipped_in_json_and_toml() {
     let folder = Folder::new();
     for (name, text) in [
         ("a.json", "\u{feff}{\"mcpServers\":{\"a\":{\"command\":\"true\"}}}"),
@@ -261,24 +264,28 @@ fn a_byte_order_mark_is_skipped_in_both_formats() {
         let end = run(&["--config", &folder.file(name, text)], &[]);
         assert_eq!(end.status, 0, "{name}: {}", end.stderr);
     }
-    refusal(&folder, ("b.json", "\u{feff}{,}"), ":1:2: ");
-    refusal(&folder, ("b.toml", "\u{feff}listn = 1"), ":1:1: `listn` is not a known setting");
+    assert_rejected(&folder, ("b.json", "\u{feff}{,}"), ":1:2: ");
+    assert_rejected(
+        &folder,
+        ("b.toml", "\u{feff}listn = 1"),
+        ":1:1: `listn` is not a known setting",
+    );
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn missing_working_directory_is_named_in_the_error() {
     let folder = Folder::new();
     let file = folder.file("stickler.toml", "[servers.a]\ncommand = 'true'\ncwd = 'none'\n");
-    let told = run(&["--config", &file], &[]).stderr;
+    let stderr = run(&["--config", &file], &[]).stderr;
     let expected = format!("its `cwd` `{}` does not exist", folder.path("none"));
-    assert!(told.contains("[STK-101]") && told.contains(&expected), "{told}");
+    assert!(stderr.contains("[STK-101]") && stderr.contains(&expected), "{stderr}");
     let file = folder.file("stickler.toml", "[servers.a]\ncommand = '/none'\ncwd = '.'\n");
-    let told = run(&["--config", &file], &[]).stderr;
-    assert!(told.contains("cannot start `/none`: No such file"), "{told}");
+    let stderr = run(&["--config", &file], &[]).stderr;
+    assert!(stderr.contains("cannot start `/none`: No such file"), "{stderr}");
 }
 
 #[test]
-fn options_take_the_seconds_that_files_take() {
+fn duration_options_accept_fractional_seconds() {
     let options = ["--grace", "--request-timeout", "--idle-timeout", "--keep-alive"];
     for option in options {
         let end = run(&[option, "0.5", "--", "true"], &[]);
@@ -291,18 +298,22 @@ fn options_take_the_seconds_that_files_take() {
 }
 
 #[test]
-fn the_element_of_a_list_that_is_wrong_is_named() {
+fn invalid_list_element_is_named_in_the_error() {
     let folder = Folder::new();
-    refusal(
+    assert_rejected(
         &folder,
         ("stickler.toml", "allow_origins = ['a', 1]\n"),
         ":1:23: element 2 of `allow_origins` is a number, expected text in quotes",
     );
-    refusal(&folder, ("stickler.toml", "listen = ['a']\n"), ":1:10: `listen` is a list, expected");
+    assert_rejected(
+        &folder,
+        ("stickler.toml", "listen = ['a']\n"),
+        ":1:10: `listen` is a list, expected",
+    );
 }
 
 #[test]
-fn what_cannot_work_is_told_with_its_place() {
+fn invalid_values_are_rejected_with_line_and_column() {
     let folder = Folder::new();
     let server = "[servers.a]\ncommand = 'cat'\n";
     for (line, expected) in [

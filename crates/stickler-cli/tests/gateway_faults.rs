@@ -1,10 +1,10 @@
-//! Peers that misbehave and peers that are many: nothing is lost, nothing crosses, memory is bounded.
+//! Misbehaving peers and high load: no message is lost or misrouted, and memory is bounded.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 mod support {
@@ -13,16 +13,17 @@ mod support {
 }
 
 use std::collections::HashMap;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::http::{call, children_of, scripted_server};
+use support::http::{call, child_pids, is_running, scripted_server};
 use support::stdio::Gateway;
 
-/// Of the text in one message of the slow reader's.
-const LENGTH: usize = 256 << 10;
+/// Length of the text in each message of the slow reader test.
+const TEXT_BYTES: usize = 256 << 10;
 
 fn gateway(options: &[&str], mode: &str) -> Gateway {
     let server = scripted_server().to_string_lossy().into_owned();
@@ -34,16 +35,16 @@ fn gateway(options: &[&str], mode: &str) -> Gateway {
     Gateway::start(&arguments)
 }
 
-fn text_of(answer: &Value) -> &str {
-    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
+fn text_of(response: &Value) -> &str {
+    response["result"]["content"][0]["text"].as_str().unwrap_or_default()
 }
 
 #[test]
-fn a_thousand_requests_at_once_get_a_thousand_answers_each_its_own() {
+fn thousand_concurrent_calls_get_their_matching_responses() {
     let mut gateway = gateway(&[], "");
-    gateway.shake_hands();
+    gateway.handshake();
     for id in 0..1000 {
-        // Every third is slow, so that answers come out of order, and every tenth is bad.
+        // Every third call is slow, so that responses arrive out of order; every tenth is invalid.
         let tool = if id % 3 == 0 { "slow" } else { "echo" };
         let arguments = match id % 10 {
             0 => json!({ "txt": id.to_string() }),
@@ -51,24 +52,25 @@ fn a_thousand_requests_at_once_get_a_thousand_answers_each_its_own() {
         };
         gateway.send_call(id, tool, &arguments);
     }
-    let mut answers = HashMap::new();
-    while answers.len() < 1000 {
-        let answer = gateway.receive();
-        let id = answer["id"].as_u64().unwrap();
-        assert!(answers.insert(id, answer).is_none(), "{id} was answered twice");
+    let mut responses = HashMap::new();
+    while responses.len() < 1000 {
+        let response = gateway.receive();
+        let id = response["id"].as_u64().unwrap();
+        assert!(responses.insert(id, response).is_none(), "{id} was answered twice");
     }
-    for (id, answer) in &answers {
+    for (id, response) in &responses {
         if id % 10 == 0 {
-            assert_eq!(answer["result"]["isError"], true, "{answer}");
+            assert_eq!(response["result"]["isError"], true, "{response}");
         } else {
-            assert_eq!(text_of(answer), id.to_string());
+            assert_eq!(text_of(response), id.to_string());
         }
     }
-    assert_eq!(gateway.end().status, 0);
+    let exit = gateway.end();
+    assert_eq!((exit.status, exit.stdout.as_str()), (0, ""));
 }
 
 #[test]
-fn however_many_calls_wait_for_the_tools_all_of_them_are_made() {
+fn all_calls_held_for_the_tool_list_are_forwarded() {
     const CALLS: u32 = 3000;
     let mut gateway = gateway(&[], "");
     let mut messages =
@@ -84,43 +86,48 @@ fn however_many_calls_wait_for_the_tools_all_of_them_are_made() {
     let all: Vec<String> = messages.iter().map(Value::to_string).collect();
     let writer = gateway.write_in_background(all.into_iter());
     assert_eq!(gateway.receive()["id"], "init");
-    let answered: Vec<u64> =
-        (0..CALLS).map(|_| gateway.receive()["id"].as_u64().unwrap()).collect();
-    let different: std::collections::HashSet<u64> = answered.iter().copied().collect();
-    assert_eq!(different.len(), answered.len());
+    let mut ids = std::collections::HashSet::new();
+    for _ in 0..CALLS {
+        let response = gateway.receive();
+        let id = response["id"].as_u64().unwrap_or_else(|| panic!("{response}"));
+        assert_eq!(text_of(&response), id.to_string(), "{response}");
+        assert_eq!(response["result"].get("isError"), None, "{response}");
+        assert!(ids.insert(id), "{id} was answered twice");
+    }
     writer.finish(&mut gateway);
-    assert_eq!(gateway.end().status, 0);
+    let exit = gateway.end();
+    assert_eq!((exit.status, exit.stdout.as_str()), (0, ""));
 }
 
 #[test]
-fn a_reader_that_takes_its_time_loses_nothing_and_costs_no_memory() {
+fn slow_reader_causes_backpressure_without_loss_or_memory_growth() {
     let mut gateway = gateway(&[], "");
-    gateway.shake_hands();
-    gateway.call(0, "echo", &json!({ "text": "the tools are known now" }));
+    gateway.handshake();
+    gateway.call(0, "echo", &json!({ "text": "fetches the tool list" }));
     let before = gateway.resident_bytes();
-    // Twenty megabytes are asked for while nobody reads: whoever writes has to wait.
+    // The client requests 20 MB without reading, so the writer must block.
     let writer = gateway.write_in_background((1..=80).map(|id| {
-        let arguments = json!({ "text": "x".repeat(LENGTH) });
+        let arguments = json!({ "text": "x".repeat(TEXT_BYTES) });
         call(id, "echo", &arguments)
     }));
-    support::stdio::until("the pipes are full", || writer.is_stuck());
+    support::stdio::wait_until("the pipes are full", || writer.is_blocked());
     let grown = gateway.resident_bytes().saturating_sub(before);
-    assert!(grown < 10 << 20, "{grown} bytes are kept for a client that does not read");
+    assert!(grown < 10 << 20, "{grown} bytes are buffered for a client that does not read");
     for id in 1..=80 {
-        let answer = gateway.receive();
-        assert_eq!((&answer["id"], text_of(&answer).len()), (&json!(id), LENGTH));
+        let response = gateway.receive();
+        assert_eq!((&response["id"], text_of(&response).len()), (&json!(id), TEXT_BYTES));
     }
     writer.finish(&mut gateway);
     assert_eq!(gateway.end().status, 0);
 }
 
 #[test]
-fn a_server_that_floods_is_passed_on_in_full_and_its_noise_is_not() {
+fn notification_flood_is_forwarded_and_interleaved_noise_is_dropped() {
     let mut gateway = gateway(&["--log", "off"], "flood");
-    gateway.shake_hands();
+    gateway.handshake();
     gateway.send_call(1, "echo", &json!({ "text": "after the flood" }));
     let mut expected = 0;
-    let answer = loop {
+    let response = loop {
         let message = gateway.receive();
         if message.get("id").is_some() {
             break message;
@@ -129,15 +136,15 @@ fn a_server_that_floods_is_passed_on_in_full_and_its_noise_is_not() {
         expected += 1;
     };
     assert_eq!(expected, 10_000);
-    assert_eq!(text_of(&answer), "after the flood");
+    assert_eq!(text_of(&response), "after the flood");
     assert!(gateway.resident_bytes() < 200 << 20);
     assert_eq!(gateway.end().status, 0);
 }
 
 #[test]
-fn half_a_message_holds_nothing_else_up() {
+fn incomplete_message_does_not_block_responses() {
     let mut gateway = gateway(&[], "");
-    gateway.shake_hands();
+    gateway.handshake();
     gateway.send_call(1, "slow", &json!({ "text": "first", "millis": 200 }));
     let second = call(2, "echo", &json!({ "text": "second" }));
     let (half, rest) = second.split_at(second.len() / 2);
@@ -145,19 +152,19 @@ fn half_a_message_holds_nothing_else_up() {
     assert_eq!(text_of(&gateway.receive()), "first");
     gateway.write_raw(&format!("{rest}\n"));
     assert_eq!(text_of(&gateway.receive()), "second");
-    // One that is never finished is told apart from one that is.
+    // A message without a newline at the end of the input is not an error.
     gateway.write_raw("{\"jsonrpc\":\"2.0\",\"id\":3,\"meth");
     let end = gateway.end();
     assert_eq!(end.status, 0, "{}", end.stderr);
 }
 
 #[test]
-fn answers_that_nobody_asked_for_do_not_count() {
-    let mut gateway = gateway(&["--strict"], "twice");
-    gateway.shake_hands();
+fn unpaired_responses_are_dropped() {
+    let mut gateway = gateway(&["--strict"], "duplicate-responses");
+    gateway.handshake();
     for id in 1..=20 {
-        let answer = gateway.call(id, "echo", &json!({ "text": id.to_string() }));
-        assert_eq!((&answer["id"], text_of(&answer)), (&json!(id), id.to_string().as_str()));
+        let response = gateway.call(id, "echo", &json!({ "text": id.to_string() }));
+        assert_eq!((&response["id"], text_of(&response)), (&json!(id), id.to_string().as_str()));
     }
     let end = gateway.end();
     assert_eq!(end.status, 0);
@@ -168,7 +175,7 @@ fn answers_that_nobody_asked_for_do_not_count() {
 }
 
 #[test]
-fn a_call_that_waits_for_the_tools_is_made_though_the_client_has_said_its_last_word() {
+fn held_call_is_forwarded_after_the_client_closes_stdin() {
     let server = scripted_server().to_string_lossy().into_owned();
     let mut gateway = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["run", "--", &server])
@@ -177,35 +184,46 @@ fn a_call_that_waits_for_the_tools_is_made_though_the_client_has_said_its_last_w
         .spawn()
         .unwrap();
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-    let hello = support::http::initialize();
-    let all = format!("{hello}\n{ready}\n{}\n", call(7, "echo", &json!({ "text": "last" })));
-    gateway.stdin.take().unwrap().write_all(all.as_bytes()).unwrap();
+    let initialize = support::http::initialize();
+    let input = format!("{initialize}\n{ready}\n{}\n", call(7, "echo", &json!({ "text": "last" })));
+    gateway.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = gateway.wait_with_output().unwrap();
-    let answers = String::from_utf8(output.stdout).unwrap();
-    let answer: Value = serde_json::from_str(answers.lines().last().unwrap()).unwrap();
-    assert_eq!((&answer["id"], text_of(&answer)), (&json!(7), "last"));
+    let responses = String::from_utf8(output.stdout).unwrap();
+    let response: Value = serde_json::from_str(responses.lines().last().unwrap()).unwrap();
+    assert_eq!((&response["id"], text_of(&response)), (&json!(7), "last"));
 }
 
 #[test]
-fn a_server_that_does_not_mind_signals_is_killed() {
-    let script = "trap '' TERM INT; while :; do sleep 0.1; done";
+fn server_ignoring_sigterm_is_killed_after_the_grace_period() {
+    let script = "trap '' TERM INT; echo ready >&2; while :; do sleep 0.1; done";
     let mut gateway = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["run", "--grace", "1", "--", "sh", "-c", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    support::stdio::until("the server runs", || children_of(gateway.id()) > 0);
+    let mut line = String::new();
+    let mut stderr = BufReader::new(gateway.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n", "the server ignores signals from now on");
+    let servers = child_pids(gateway.id());
+    assert_eq!(servers.len(), 1);
+    let signalled = Instant::now();
     kill_process(Pid::from_child(&gateway), Signal::TERM).unwrap();
     let gateway = std::cell::RefCell::new(&mut gateway);
-    support::stdio::until("both have ended", || gateway.borrow_mut().try_wait().unwrap().is_some());
+    support::stdio::wait_until("the gateway has exited", || {
+        gateway.borrow_mut().try_wait().unwrap().is_some()
+    });
+    assert!(signalled.elapsed() >= Duration::from_secs(1), "the grace period has passed");
+    assert!(!is_running(servers[0]), "the server is killed");
 }
 
 #[test]
-fn a_url_that_never_answers_keeps_nobody_from_leaving() {
+fn unresponsive_url_does_not_block_shutdown() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", silent.local_addr().unwrap());
-    for leave_by_signal in [true, false] {
+    for by_signal in [true, false] {
         let mut gateway = Command::new(env!("CARGO_BIN_EXE_stickler"))
             .args(["run", "--grace", "0", "--url", &url])
             .stdin(Stdio::piped())
@@ -214,53 +232,58 @@ fn a_url_that_never_answers_keeps_nobody_from_leaving() {
             .unwrap();
         let mut stdin = gateway.stdin.take().unwrap();
         writeln!(stdin, "{}", support::http::initialize()).unwrap();
-        // It has asked, and waits.
+        // The gateway has connected and waits for the response.
         let (_connection, _) = silent.accept().unwrap();
-        let kept = leave_by_signal.then_some(stdin);
-        if kept.is_some() {
+        let open_stdin = by_signal.then_some(stdin);
+        if open_stdin.is_some() {
             kill_process(Pid::from_child(&gateway), Signal::TERM).unwrap();
         }
         let gateway = std::cell::RefCell::new(&mut gateway);
-        support::stdio::until("it has ended", || {
+        support::stdio::wait_until("the gateway has exited", || {
             gateway.borrow_mut().try_wait().unwrap().is_some()
         });
     }
 }
 
 #[test]
-fn garbage_from_the_client_is_answered_and_what_follows_is_served() {
+fn malformed_client_input_is_answered_and_the_next_call_succeeds() {
     let mut gateway = gateway(&[], "");
-    gateway.shake_hands();
-    for garbage in ["\u{0}\u{1}binary", "{\"jsonrpc\":", "[1,2", "\"text\"", "{]"] {
-        gateway.write_raw(&format!("{garbage}\n"));
-        let answer = gateway.receive();
-        assert!(answer.get("id").is_none(), "{answer}");
-        let code = answer["error"]["code"].as_i64().unwrap();
-        assert!([-32700, -32600].contains(&code), "{answer}");
+    gateway.handshake();
+    for (line, code) in [
+        ("\u{0}\u{1}binary", -32700),
+        ("{\"jsonrpc\":", -32700),
+        ("[1,2", -32700),
+        ("\"text\"", -32600),
+        ("{]", -32700),
+    ] {
+        gateway.write_raw(&format!("{line}\n"));
+        let response = gateway.receive();
+        assert!(response.get("id").is_none(), "{response}");
+        assert_eq!(response["error"]["code"], code, "{line:?}: {response}");
     }
-    let answer = gateway.call(9, "echo", &json!({ "text": "still here" }));
-    assert_eq!(text_of(&answer), "still here");
+    let response = gateway.call(9, "echo", &json!({ "text": "still here" }));
+    assert_eq!(text_of(&response), "still here");
 }
 
 #[test]
-fn hundreds_of_sessions_that_come_and_go_leave_no_process_behind() {
+fn deleted_sessions_leave_no_process_and_free_their_slot() {
     let gateway = support::http::Gateway::scripted(&["--max-children", "4"]);
     for _ in 0..200 {
-        // The server of a session that was ended may still be on its way out.
-        support::stdio::until("a place is free", || gateway.children() < 2);
+        // The server of a deleted session may still be shutting down.
+        support::stdio::wait_until("a slot is free", || gateway.children() < 2);
         let session = gateway.session();
         let headers = [("mcp-session-id", session.as_str())];
-        let answer = support::http::request(gateway.port, "DELETE", "/mcp", &headers, "");
-        assert_eq!(answer.status, 200);
+        let response = support::http::request(gateway.port, "DELETE", "/mcp", &headers, "");
+        assert_eq!(response.status, 200);
     }
-    support::stdio::until("the servers are gone", || gateway.children() == 0);
-    // The cap holds for those that stay, and a place is free when one goes.
+    support::stdio::wait_until("the servers have exited", || gateway.children() == 0);
+    // The limit applies to open sessions; deleting one frees its slot.
     let sessions: Vec<String> = (0..4).map(|_| gateway.session()).collect();
-    let refused = gateway.post(&[], &support::http::initialize());
-    assert_eq!(refused.status, 503, "{}", refused.text());
+    let rejected = gateway.post(&[], &support::http::initialize());
+    assert_eq!(rejected.status, 503, "{}", rejected.text());
     let headers = [("mcp-session-id", sessions[0].as_str())];
     support::http::request(gateway.port, "DELETE", "/mcp", &headers, "");
-    support::stdio::until("a place is free", || {
+    support::stdio::wait_until("a slot is free", || {
         gateway.post(&[], &support::http::initialize()).status == 200
     });
     gateway.end();

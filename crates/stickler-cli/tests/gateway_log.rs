@@ -29,7 +29,7 @@ fn scripted() -> String {
 fn log_of(options: &[&str], calls: &[Value]) -> String {
     let server = scripted();
     let mut gateway = Gateway::start(&[options, &["--name", "files", "--", &server]].concat());
-    gateway.shake_hands();
+    gateway.handshake();
     for (id, arguments) in (1..).zip(calls) {
         gateway.call(id, "echo", arguments);
     }
@@ -65,7 +65,7 @@ impl Served {
         Self { child, port, log }
     }
 
-    fn post(&self, headers: &[(&str, &str)], body: &str) -> support::http::Answer {
+    fn post(&self, headers: &[(&str, &str)], body: &str) -> support::http::Response {
         request(self.port, "POST", "/mcp", headers, body).finish()
     }
 
@@ -119,7 +119,7 @@ fn the_format_and_the_level_can_come_from_the_environment() {
     let server = scripted();
     let variables = [("STICKLER_LOG_FORMAT", "json"), ("STICKLER_LOG", "error")];
     let mut gateway = Gateway::with_env(&["--", &server], &variables);
-    gateway.shake_hands();
+    gateway.handshake();
     gateway.call(1, "echo", &json!({ "txt": 5 }));
     assert_eq!(gateway.end().stderr, "", "a rejected call is not an error");
     let end = Gateway::with_env(&["--", "true"], &[("STICKLER_LOG_FORMAT", "xml")]).end();

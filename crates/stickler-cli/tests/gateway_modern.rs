@@ -1,24 +1,24 @@
-//! Modern requests over HTTP in front of a command: they share one process.
+//! Modern requests over HTTP in front of a command: all clients share one process.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
     clippy::format_push_string,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 mod support {
-    pub(crate) mod heard;
     pub(crate) mod http;
+    pub(crate) mod server_log;
 }
 
 use serde_json::{Value, json};
-use support::heard::Heard;
 use support::http::{Gateway, call};
+use support::server_log::ServerLog;
 
-/// A modern request with the headers that it wants.
-fn modern(gateway: &Gateway, id: &Value, tool: &str, arguments: &Value) -> support::http::Answer {
+/// Sends a modern call with its mirrored headers.
+fn modern(gateway: &Gateway, id: &Value, tool: &str, arguments: &Value) -> support::http::Response {
     let body = modern_call(id, tool, arguments);
     gateway.post(&modern_headers(tool), &body)
 }
@@ -38,12 +38,12 @@ fn modern_call(id: &Value, tool: &str, arguments: &Value) -> String {
 }
 
 #[test]
-fn modern_requests_share_a_server_and_are_not_crossed() {
+fn modern_requests_share_a_process_and_get_their_own_responses() {
     let gateway = Gateway::scripted(&["--max-children", "1"]);
-    let bad = modern(&gateway, &json!(1), "echo", &json!({ "txt": "hi" }));
-    let answer = bad.json();
-    assert_eq!((bad.status, &answer["result"]["isError"]), (200, &json!(true)), "{answer}");
-    assert_eq!(answer["result"]["resultType"], "complete");
+    let invalid = modern(&gateway, &json!(1), "echo", &json!({ "txt": "hi" }));
+    let response = invalid.json();
+    assert_eq!((invalid.status, &response["result"]["isError"]), (200, &json!(true)), "{response}");
+    assert_eq!(response["result"]["resultType"], "complete");
     std::thread::scope(|scope| {
         for client in 0..8 {
             let gateway = &gateway;
@@ -52,9 +52,9 @@ fn modern_requests_share_a_server_and_are_not_crossed() {
                     let text = format!("{client}/{round}");
                     let tool = ["slow", "notify", "echo"][round % 3];
                     let arguments = json!({ "text": text, "millis": 20 });
-                    let answer = modern(gateway, &json!("id"), tool, &arguments);
-                    let is_stream = answer.header("content-type") == Some("text/event-stream");
-                    let all = if is_stream { answer.events() } else { vec![answer.json()] };
+                    let response = modern(gateway, &json!("id"), tool, &arguments);
+                    let is_stream = response.header("content-type") == Some("text/event-stream");
+                    let all = if is_stream { response.events() } else { vec![response.json()] };
                     let last = all.last().unwrap();
                     assert_eq!(last["id"], "id");
                     assert_eq!(last["result"]["content"][0]["text"], text.as_str());
@@ -69,18 +69,18 @@ fn modern_requests_share_a_server_and_are_not_crossed() {
 }
 
 #[test]
-fn modern_headers_must_be_those_of_the_body() {
+fn modern_headers_must_match_the_body() {
     let gateway = Gateway::scripted(&[]);
     let body = modern_call(&json!(7), "echo", &json!({ "text": "hi" }));
     let post = |headers: &[(&str, &str)], body: &str| {
-        let answer = gateway.post(headers, body);
-        (answer.status, answer.json()["error"]["code"].clone(), answer.json()["id"].clone())
+        let response = gateway.post(headers, body);
+        (response.status, response.json()["error"]["code"].clone(), response.json()["id"].clone())
     };
     let [version, method, name] = modern_headers("echo");
     assert_eq!(post(&[version, method], &body), (400, json!(-32020), json!(7)));
     assert_eq!(post(&[version, method, ("mcp-name", "slow")], &body).1, -32020);
     assert_eq!(post(&[method, name], &body).1, -32020);
-    // Whoever reads the other one reads something else.
+    // Duplicate headers are rejected: another reader might use the other value.
     assert_eq!(post(&[version, method, name, ("mcp-name", "slow")], &body).1, -32020);
     let coded = ("mcp-name", "=?base64?ZWNobw==?=");
     assert_eq!(gateway.post(&[version, method, coded], &body).status, 200);
@@ -96,79 +96,79 @@ fn modern_headers_must_be_those_of_the_body() {
 }
 
 #[test]
-fn headers_must_repeat_what_the_schema_of_a_tool_says() {
+fn mirrored_argument_headers_must_match_the_body() {
     let region = modern_call(&json!(7), "region", &json!({ "text": "zürich" }));
     let [version, method, name] = modern_headers("region");
     let mirrored = ("mcp-param-text", "=?base64?esO8cmljaA==?=");
-    // The first call is judged like any other: it waits until the schema is known.
+    // The first call is held until the schema is known, then validated like any other.
     for other in [None, Some(("mcp-param-text", "wien")), Some(("mcp-param-text", "zürich"))] {
         let gateway = Gateway::scripted(&[]);
         let headers: Vec<_> = [version, method, name].into_iter().chain(other).collect();
-        let answer = gateway.post(&headers, &region);
-        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32020)));
+        let response = gateway.post(&headers, &region);
+        assert_eq!((response.status, &response.json()["error"]["code"]), (400, &json!(-32020)));
         assert_eq!(gateway.post(&[version, method, name, mirrored], &region).status, 200);
     }
 }
 
 #[test]
-fn an_answer_that_cannot_be_read_is_an_error() {
-    for answer in [r#""result":{"content":[{"type":"te"#, r#""result":{"x":"\ud8"}}"#] {
+fn unparseable_response_becomes_an_error() {
+    for response in [r#""result":{"content":[{"type":"te"#, r#""result":{"x":"\ud8"}}"#] {
         let server =
-            format!(r#"read line; printf '%s\n' '{{"jsonrpc":"2.0","id":1,{answer}'; cat"#);
+            format!(r#"read line; printf '%s\n' '{{"jsonrpc":"2.0","id":1,{response}'; cat"#);
         let gateway = Gateway::start(&["--", "sh", "-c", &server]);
         let mut body: Value =
             serde_json::from_str(&modern_call(&json!("a"), "x", &json!({}))).unwrap();
         body["method"] = json!("prompts/list");
         let [version, ..] = modern_headers("x");
         let headers = [version, ("mcp-method", "prompts/list")];
-        let answer = gateway.post(&headers, &body.to_string()).json();
-        assert_eq!(answer["id"], "a", "{answer}");
-        let message = answer["error"]["message"].as_str().unwrap();
-        assert!(message.contains("cannot be read"), "{answer}");
+        let response = gateway.post(&headers, &body.to_string()).json();
+        assert_eq!(response["id"], "a", "{response}");
+        let message = response["error"]["message"].as_str().unwrap();
+        assert!(message.contains("cannot be read"), "{response}");
     }
 }
 
 #[test]
-fn an_answer_with_nothing_in_it_is_passed_on_to_whoever_waits() {
+fn response_without_result_or_error_reaches_its_request() {
     let server = r#"read line; echo '{"jsonrpc":"2.0","id":1}'; cat"#;
     let gateway = Gateway::start(&["--", "sh", "-c", server]);
     let mut body: Value = serde_json::from_str(&modern_call(&json!(5), "x", &json!({}))).unwrap();
     body["method"] = json!("prompts/list");
     let [version, ..] = modern_headers("x");
-    let answer = gateway.post(&[version, ("mcp-method", "prompts/list")], &body.to_string());
-    assert_eq!(answer.json()["id"], 5, "{answer:?}");
+    let response = gateway.post(&[version, ("mcp-method", "prompts/list")], &body.to_string());
+    assert_eq!(response.json()["id"], 5, "{response:?}");
 }
 
 #[test]
-fn a_number_is_the_same_number_as_a_fraction() {
+fn response_id_1_0_matches_request_id_1() {
     let server = r#"read line; echo '{"jsonrpc":"2.0","id":1.0,"result":{"resultType":"complete","prompts":[],"ttlMs":1,"cacheScope":"public"}}'; cat"#;
     let gateway = Gateway::start(&["--", "sh", "-c", server]);
     let mut body: Value = serde_json::from_str(&modern_call(&json!(5), "x", &json!({}))).unwrap();
     body["method"] = json!("prompts/list");
     let [version, ..] = modern_headers("x");
-    let answer = gateway.post(&[version, ("mcp-method", "prompts/list")], &body.to_string());
-    assert_eq!(answer.json()["id"], 5, "{answer:?}");
+    let response = gateway.post(&[version, ("mcp-method", "prompts/list")], &body.to_string());
+    assert_eq!(response.json()["id"], 5, "{response:?}");
 }
 
 #[test]
 fn closing_the_stream_cancels_a_modern_request() {
-    let (gateway, heard) = Heard::behind_a_gateway();
-    modern(&gateway, &json!(1), "echo", &json!({ "text": "so that the tools are known" }));
+    let (gateway, server_log) = ServerLog::with_gateway();
+    modern(&gateway, &json!(1), "echo", &json!({ "text": "fetches the tool list" }));
     let body = modern_call(&json!(1), "slow", &json!({ "text": "", "millis": 60_000 }));
     support::http::send(gateway.port, &modern_headers("slow"), &body);
     let read = |line: &str| serde_json::from_str::<Value>(line).unwrap();
-    let cancelled = read(&heard.wait_for("notifications/cancelled"));
-    let slow = read(&heard.wait_for("\"slow\""));
+    let cancelled = read(&server_log.wait_for("notifications/cancelled"));
+    let slow = read(&server_log.wait_for("\"slow\""));
     assert_eq!(slow["id"], cancelled["params"]["requestId"]);
 }
 
 #[test]
-fn the_death_of_the_shared_server_is_an_answer_and_the_next_request_starts_another() {
-    let (gateway, heard) = Heard::behind_a_gateway();
+fn shared_process_exit_fails_pending_requests_and_the_next_request_restarts_it() {
+    let (gateway, server_log) = ServerLog::with_gateway();
     let arguments = json!({ "text": "", "millis": 9000 });
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| modern(&gateway, &json!(1), "slow", &arguments).json());
-        heard.wait_for("\"slow\"");
+        server_log.wait_for("\"slow\"");
         let died = modern(&gateway, &json!(1), "die", &json!({ "text": "" })).json();
         assert!(died["error"]["message"].as_str().unwrap().contains("STK-105"), "{died}");
         assert_eq!(waiting.join().unwrap()["error"]["data"]["method"], "tools/call");

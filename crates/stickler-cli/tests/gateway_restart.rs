@@ -1,11 +1,11 @@
-//! Servers that fail and are started again, with real processes.
+//! Restart of failed servers, with real processes.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
     clippy::format_push_string,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 mod support {
@@ -19,34 +19,37 @@ use support::folder::Folder;
 use support::http::{call, scripted_server};
 use support::stdio::Gateway;
 
-const QUICK: (&str, &str) = ("STICKLER_RESTART_PAUSE", "0.05");
+const SHORT_BACKOFF: (&str, &str) = ("STICKLER_RESTART_PAUSE", "0.05");
 
 fn scripted() -> String {
     scripted_server().to_str().unwrap().to_owned()
 }
 
 #[test]
-fn a_server_that_fails_is_started_again_and_given_the_clients_handshake() {
+fn failed_server_is_restarted_with_the_client_handshake() {
     let folder = Folder::new();
     let log = folder.path("log");
     let arguments = ["--restart", "on-failure", "--", &scripted(), "--log", &log];
-    let mut gateway = Gateway::with_env(&arguments, &[QUICK]);
-    gateway.shake_hands();
+    let mut gateway = Gateway::with_env(&arguments, &[SHORT_BACKOFF]);
+    gateway.handshake();
     gateway.call(1, "echo", &json!({ "text": "before" }));
     gateway.send_call(2, "slow", &json!({ "text": "x", "millis": 3_600_000 }));
     gateway.send_call(3, "die", &json!({ "text": "" }));
     let mut ids = Vec::new();
     for _ in 0..2 {
-        let answer = gateway.receive();
-        assert!(answer["error"]["message"].as_str().unwrap().starts_with("[STK-105]"), "{answer}");
-        ids.push(answer["id"].as_u64().unwrap());
+        let response = gateway.receive();
+        assert!(
+            response["error"]["message"].as_str().unwrap().starts_with("[STK-105]"),
+            "{response}"
+        );
+        ids.push(response["id"].as_u64().unwrap());
     }
     ids.sort_unstable();
-    assert_eq!(ids, [2, 3], "all in flight are told at once");
-    // The client goes on as if nothing had been, and calls are checked as before.
-    let answer = gateway.call(4, "echo", &json!({ "text": "after" }));
+    assert_eq!(ids, [2, 3], "all pending requests fail at once");
+    // The client continues without a new handshake, and calls are validated as before.
+    let response = gateway.call(4, "echo", &json!({ "text": "after" }));
     assert_eq!(
-        (&answer["id"], &answer["result"]["content"][0]["text"]),
+        (&response["id"], &response["result"]["content"][0]["text"]),
         (&json!(4), &json!("after"))
     );
     assert_eq!(gateway.call(5, "echo", &json!({ "txt": "after" }))["result"]["isError"], true);
@@ -56,13 +59,14 @@ fn a_server_that_fails_is_started_again_and_given_the_clients_handshake() {
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
         .map(|message| format!("{} {}", message["method"].as_str().unwrap(), message["id"]))
         .collect();
-    let again = methods.iter().position(|one| one.contains("stickler:initialize:1")).unwrap();
-    assert_eq!(methods[again], "initialize \"stickler:initialize:1\"");
-    assert_eq!(methods[again + 1], "notifications/initialized null");
+    let second_handshake =
+        methods.iter().position(|one| one.contains("stickler:initialize:1")).unwrap();
+    assert_eq!(methods[second_handshake], "initialize \"stickler:initialize:1\"");
+    assert_eq!(methods[second_handshake + 1], "notifications/initialized null");
     assert_eq!(methods.iter().filter(|one| *one == "tools/call 4").count(), 1, "{methods:?}");
     let first: Value = serde_json::from_str(seen.lines().next().unwrap()).unwrap();
-    let second: Value = serde_json::from_str(seen.lines().nth(again).unwrap()).unwrap();
-    assert_eq!(first["params"], second["params"], "the client's own words");
+    let second: Value = serde_json::from_str(seen.lines().nth(second_handshake).unwrap()).unwrap();
+    assert_eq!(first["params"], second["params"], "the parameters are those of the client");
     let end = gateway.end();
     assert_eq!(end.status, 0);
     assert!(
@@ -73,7 +77,7 @@ fn a_server_that_fails_is_started_again_and_given_the_clients_handshake() {
 }
 
 #[test]
-fn there_is_an_end_to_new_starts_and_the_exit_code_is_kept() {
+fn restart_limit_ends_the_gateway_with_the_server_exit_code() {
     let folder = Folder::new();
     let script = format!("echo start >> {}; exit 5", folder.path("starts"));
     let file = folder.file(
@@ -91,13 +95,13 @@ fn there_is_an_end_to_new_starts_and_the_exit_code_is_kept() {
 }
 
 #[test]
-fn a_server_that_ends_as_it_should_is_not_started_again() {
+fn server_that_exits_successfully_is_not_restarted() {
     let end = Gateway::start(&["--restart", "on-failure", "--", "true"]).wait();
     assert_eq!((end.status, end.stderr.as_str()), (0, ""));
 }
 
 #[test]
-fn a_client_that_leaves_during_the_pause_is_not_waited_for() {
+fn client_disconnect_during_the_restart_backoff_ends_the_gateway() {
     let variables = [("STICKLER_RESTART_PAUSE", "3600")];
     let gateway = Gateway::with_env(&["--restart", "on-failure", "--", "false"], &variables);
     gateway.wait_for_log("start 1 of a new one");
@@ -105,7 +109,7 @@ fn a_client_that_leaves_during_the_pause_is_not_waited_for() {
 }
 
 #[test]
-fn whoever_asks_during_the_pause_is_answered_when_nothing_comes_after_it() {
+fn request_during_the_restart_backoff_is_answered_on_shutdown() {
     let variables = [("STICKLER_RESTART_PAUSE", "3600")];
     let script = "read line; exit 4";
     let arguments = ["--restart", "on-failure", "--", "sh", "-c", script];
@@ -116,15 +120,15 @@ fn whoever_asks_during_the_pause_is_answered_when_nothing_comes_after_it() {
     gateway.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }));
     std::thread::sleep(std::time::Duration::from_millis(200));
     gateway.signal(rustix::process::Signal::TERM);
-    let answer = gateway.receive();
-    assert_eq!(answer["id"], 2);
-    assert!(answer["error"]["message"].as_str().unwrap().contains("[STK-105]"), "{answer}");
+    let response = gateway.receive();
+    assert_eq!(response["id"], 2);
+    assert!(response["error"]["message"].as_str().unwrap().contains("[STK-105]"), "{response}");
     assert_eq!(gateway.wait().status, 4);
 }
 
 #[test]
-fn a_server_that_refuses_the_handshake_the_second_time_is_a_failure() {
-    // Each server shakes hands only if it is the first one there.
+fn rejected_handshake_after_a_restart_is_a_failure() {
+    // Only the first server accepts the handshake.
     let folder = Folder::new();
     let script = format!(
         r#"mkdir {} 2>/dev/null; first=$?
@@ -143,7 +147,7 @@ fn a_server_that_refuses_the_handshake_the_second_time_is_a_failure() {
         ),
     );
     let mut gateway = Gateway::start(&["--config", &file]);
-    gateway.shake_hands();
+    gateway.handshake();
     gateway.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
     assert!(gateway.receive()["error"]["message"].as_str().unwrap().contains("STK-105"));
     let end = gateway.wait();
@@ -152,7 +156,7 @@ fn a_server_that_refuses_the_handshake_the_second_time_is_a_failure() {
 }
 
 #[test]
-fn the_shared_server_is_started_again_after_a_pause_until_the_limit() {
+fn shared_process_is_restarted_with_backoff_up_to_the_limit() {
     let folder = Folder::new();
     let file = folder.file(
         "stickler.toml",
@@ -175,8 +179,8 @@ fn the_shared_server_is_started_again_after_a_pause_until_the_limit() {
             ("mcp-method", "tools/call"),
             ("mcp-name", tool),
         ];
-        let answer = gateway.post(&headers, &body.to_string());
-        (answer.status, answer.json())
+        let response = gateway.post(&headers, &body.to_string());
+        (response.status, response.json())
     };
     for _ in 0..2 {
         assert_eq!(call("echo").1["result"]["content"][0]["text"], "hi");

@@ -1,11 +1,11 @@
-//! The gateway in front of a server that is reached by HTTP, from HTTP and from stdio.
+//! The gateway in front of a server at a URL, for clients on HTTP and on stdio.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
     clippy::format_push_string,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 mod support {
@@ -21,37 +21,46 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::http::{Gateway, call, initialize};
-use support::upstream::{Upstream, accepted, http, json_answer, usual};
+use support::upstream::{Upstream, accepted, default_response, http, json_response};
 
-const ODD: &str = r#"{"jsonrpc":"2.0",  "id":3,"result":{"zUnknown":1.0,"content":[],"big":12345678901234567890123}}"#;
+/// A valid response with unusual whitespace, an unknown member and numbers that a reserialiser would change.
+const UNUSUAL_RESPONSE: &str = r#"{"jsonrpc":"2.0",  "id":3,"result":{"zUnknown":1.0,"content":[],"big":12345678901234567890123}}"#;
 
 #[test]
-fn good_calls_go_through_untouched_and_bad_ones_do_not_go_at_all() {
-    let upstream =
-        Upstream::start(|message| usual(message).unwrap_or_else(|| http("application/json", ODD)));
+fn valid_calls_are_forwarded_unchanged_and_invalid_ones_are_not_sent() {
+    let upstream = Upstream::start(|message| {
+        default_response(message).unwrap_or_else(|| http("application/json", UNUSUAL_RESPONSE))
+    });
     let gateway = Gateway::start(&["--url", &upstream.url()]);
     let auth = ("authorization", "Bearer abc");
     assert_eq!(gateway.post(&[auth], &initialize()).status, 200);
     let headers = [auth, ("mcp-protocol-version", "2025-11-25"), ("x-mine", "kept")];
     let body = r#"{"jsonrpc":"2.0","id":3, "method":"tools/call","params":{"name":"echo","arguments":{"text":"caf\u00e9"},"x":1.0}}"#;
-    let good = gateway.post(&headers, body);
-    assert_eq!((good.text().as_str(), good.header("x-own")), (ODD, Some("kept")));
-    let bad = gateway.post(&headers, &call(4, "echo", &json!({ "txt": 1 }))).json();
-    assert_eq!((&bad["id"], &bad["result"]["isError"]), (&json!(4), &json!(true)), "{bad}");
+    let valid = gateway.post(&headers, body);
+    assert_eq!(
+        (valid.text().as_str(), valid.header("x-upstream")),
+        (UNUSUAL_RESPONSE, Some("kept"))
+    );
+    let invalid = gateway.post(&headers, &call(4, "echo", &json!({ "txt": 1 }))).json();
+    assert_eq!(
+        (&invalid["id"], &invalid["result"]["isError"]),
+        (&json!(4), &json!(true)),
+        "{invalid}"
+    );
     let seen = upstream.seen.lock().unwrap();
     let calls: Vec<&(String, String)> =
         seen.iter().filter(|(_, body)| body.contains("tools/call")).collect();
-    assert_eq!(calls.len(), 1, "the bad call did not get there");
+    assert_eq!(calls.len(), 1, "the invalid call was not forwarded");
     assert_eq!(calls[0].1, body, "byte for byte");
     assert!(calls[0].0.starts_with("POST /mcp?x=1 ") && calls[0].0.contains("x-mine: kept"));
-    assert!(!calls[0].0.contains("connection: close"), "hop by hop");
+    assert!(!calls[0].0.contains("connection: close"), "hop-by-hop headers are not forwarded");
     drop(seen);
     let lists = upstream.heads("tools/list");
     assert!(!lists.is_empty() && lists.iter().all(|head| head.contains("bearer abc")), "{lists:?}");
 }
 
 #[test]
-fn streams_pass_byte_by_byte() {
+fn streams_are_forwarded_byte_for_byte() {
     const STREAM: &str = concat!(
         ": a comment\r\n\r\n",
         "id: 7\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\n",
@@ -60,24 +69,24 @@ fn streams_pass_byte_by_byte() {
         "data:{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[],\"f\":1.0}}\r\n\r\n",
     );
     let upstream = Upstream::start(|message| {
-        usual(message).unwrap_or_else(|| http("text/event-stream", STREAM))
+        default_response(message).unwrap_or_else(|| http("text/event-stream", STREAM))
     });
     let gateway = Gateway::start(&["--url", &upstream.url()]);
     let headers = [("mcp-protocol-version", "2025-11-25")];
-    let answer = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-    assert_eq!(answer.text(), STREAM);
-    assert_eq!(answer.header("x-accel-buffering"), Some("no"));
+    let response = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(response.text(), STREAM);
+    assert_eq!(response.header("x-accel-buffering"), Some("no"));
 }
 
 #[test]
-fn sessions_modern_requests_and_streams_through_two_gateways() {
+fn two_chained_gateways_forward_sessions_streams_and_modern_requests() {
     let inner = Gateway::scripted(&[]);
     let url = format!("http://127.0.0.1:{}/mcp", inner.port);
     let gateway = Gateway::start(&["--url", &url]);
     let session = gateway.session();
     let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
-    let bad = gateway.post(&headers, &call(1, "echo", &json!({}))).json();
-    assert_eq!(bad["result"]["isError"], true);
+    let invalid = gateway.post(&headers, &call(1, "echo", &json!({}))).json();
+    assert_eq!(invalid["result"]["isError"], true);
     let events = gateway.post(&headers, &call(2, "notify", &json!({ "text": "x" }))).events();
     assert_eq!(events.last().unwrap()["id"], 2);
     let stream = gateway.open("GET", "/mcp", &headers, "");
@@ -86,12 +95,12 @@ fn sessions_modern_requests_and_streams_through_two_gateways() {
     assert_eq!(gateway.open("DELETE", "/mcp", &headers, "").finish().status, 200);
     assert_eq!(gateway.post(&headers, &call(3, "echo", &json!({ "text": "" }))).status, 404);
     let mismatch = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
-    let answer = gateway.post(&mismatch, &call(4, "echo", &json!({ "text": "" })));
-    assert_eq!((answer.status, answer.json()["error"]["code"].clone()), (400, json!(-32602)));
+    let response = gateway.post(&mismatch, &call(4, "echo", &json!({ "text": "" })));
+    assert_eq!((response.status, response.json()["error"]["code"].clone()), (400, json!(-32602)));
 }
 
-/// A client on stdio: writes lines, reads as many as are wanted, then ends its input.
-fn converse(url: &str, lines: &[String], wanted: usize) -> Vec<Value> {
+/// Runs a stdio client: writes lines, reads the expected number of messages, then closes stdin.
+fn exchange(url: &str, lines: &[String], expected: usize) -> Vec<Value> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["run", "--grace", "1", "--url", url])
         .stdin(Stdio::piped())
@@ -100,24 +109,24 @@ fn converse(url: &str, lines: &[String], wanted: usize) -> Vec<Value> {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     let mut next = || -> Value { serde_json::from_str(&stdout.next().unwrap().unwrap()).unwrap() };
     for line in lines {
         writeln!(stdin, "{line}").unwrap();
         if line.contains("initialize\"") {
-            answers.push(next());
+            responses.push(next());
         }
     }
-    while answers.len() < wanted {
-        answers.push(next());
+    while responses.len() < expected {
+        responses.push(next());
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());
-    answers
+    responses
 }
 
 #[test]
-fn a_legacy_client_on_stdio() {
+fn legacy_stdio_client_uses_and_ends_an_http_session() {
     let inner = Gateway::scripted(&["--max-children", "1"]);
     let url = format!("http://127.0.0.1:{}/mcp", inner.port);
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
@@ -127,18 +136,18 @@ fn a_legacy_client_on_stdio() {
         call(1, "echo", &json!({ "txt": 1 })),
         call(2, "notify", &json!({ "text": "x" })),
     ];
-    let answers = converse(&url, &lines, 4);
-    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "scripted");
-    let of = |id: i32| answers.iter().find(|one| one["id"] == id).unwrap();
+    let responses = exchange(&url, &lines, 4);
+    assert_eq!(responses[0]["result"]["serverInfo"]["name"], "scripted");
+    let of = |id: i32| responses.iter().find(|one| one["id"] == id).unwrap();
     assert_eq!(of(1)["result"]["isError"], true);
     assert_eq!(of(2)["result"]["content"][0]["text"], "x");
-    assert!(answers.iter().any(|one| one["method"] == "notifications/message"));
-    // The session was ended: its place is free.
-    support::stdio::until("the place is free", || inner.post(&[], &initialize()).status == 200);
+    assert!(responses.iter().any(|one| one["method"] == "notifications/message"));
+    // The session was deleted, so its slot is free.
+    support::stdio::wait_until("the slot is free", || inner.post(&[], &initialize()).status == 200);
 }
 
 #[test]
-fn a_modern_client_on_stdio_has_its_headers_made() {
+fn modern_stdio_client_gets_its_http_headers_generated() {
     let inner = Gateway::scripted(&[]);
     let url = format!("http://127.0.0.1:{}/mcp", inner.port);
     let modern = |id: i32, tool: &str, text: &str| {
@@ -150,51 +159,54 @@ fn a_modern_client_on_stdio_has_its_headers_made() {
         });
         body.to_string()
     };
-    let answers = converse(&url, &[modern(1, "echo", "a"), modern(2, "region", "zürich")], 2);
-    let of = |id: i32| answers.iter().find(|one| one["id"] == id).unwrap();
+    let responses = exchange(&url, &[modern(1, "echo", "a"), modern(2, "region", "zürich")], 2);
+    let of = |id: i32| responses.iter().find(|one| one["id"] == id).unwrap();
     assert_eq!(of(1)["result"]["content"][0]["text"], "a");
     assert_eq!(of(2)["result"]["content"][0]["text"], "zürich");
 }
 
 #[test]
-fn a_client_on_stdio_hears_that_the_server_is_not_there() {
+fn stdio_client_gets_an_error_when_the_url_is_unreachable() {
     let url = format!("http://127.0.0.1:{}/mcp", support::http::free_port());
-    let answers = converse(&url, &[initialize()], 1);
-    assert_eq!(answers[0]["id"], 0);
-    assert!(answers[0]["error"]["message"].as_str().unwrap().contains("STK-101"), "{answers:?}");
+    let responses = exchange(&url, &[initialize()], 1);
+    assert_eq!(responses[0]["id"], 0);
+    assert!(
+        responses[0]["error"]["message"].as_str().unwrap().contains("STK-101"),
+        "{responses:?}"
+    );
 }
 
 #[test]
-fn a_client_that_goes_away_leaves_no_request_behind() {
+fn client_disconnect_frees_the_request_id() {
     let upstream = Upstream::start(|message| {
-        usual(message).unwrap_or_else(|| {
+        default_response(message).unwrap_or_else(|| {
             if message["params"]["arguments"]["text"] == "never" {
                 std::thread::sleep(Duration::from_secs(60));
             }
-            json_answer(
+            json_response(
                 &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": [] } }),
             )
         })
     });
     let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let headers = [("mcp-session-id", "s"), ("mcp-protocol-version", "2025-11-25")];
     let body = |text: &str| call(1, "echo", &json!({ "text": text }));
     assert_eq!(gateway.post(&headers, &body("")).status, 200);
     support::http::send(gateway.port, &headers, &body("never"));
-    // The same id is refused while the first is in flight, and the server never answers that
-    // one: only the news that its client has gone, which takes a moment, can free the id.
+    // The id is rejected while the first request is pending, and the server never answers that one:
+    // only the disconnect of its client, which is noticed after a moment, can free the id.
     let freed = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
         gateway.post(&headers, &body("")).json()["result"]["content"] == json!([])
     });
-    assert!(freed, "the id of the client that went away is still in use");
+    assert!(freed, "the id of the disconnected client is still pending");
 }
 
 #[test]
-fn what_is_learnt_belongs_to_whoever_was_allowed_to_see_it() {
+fn tool_lists_are_cached_per_credential() {
     let upstream = Upstream::start(|message| {
-        usual(message).unwrap_or_else(|| {
-            json_answer(
+        default_response(message).unwrap_or_else(|| {
+            json_response(
                 &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": [] } }),
             )
         })
@@ -206,28 +218,28 @@ fn what_is_learnt_belongs_to_whoever_was_allowed_to_see_it() {
         assert_eq!(gateway.post(&headers, &body).status, 200);
     }
     let lists = upstream.heads("tools/list");
-    assert_eq!(lists.len(), 2, "one for each user: {lists:?}");
+    assert_eq!(lists.len(), 2, "one list per credential: {lists:?}");
     assert!(lists[0].contains("bearer one") && lists[1].contains("bearer two"));
 }
 
-fn for_ever() -> Vec<u8> {
+fn never_respond() -> Vec<u8> {
     loop {
         std::thread::park();
     }
 }
 
-/// The beginning of a stream that does not go on.
-fn begun() -> Vec<u8> {
+/// The beginning of a stream that stalls.
+fn stalled_stream() -> Vec<u8> {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-    format!("{head}: here we go\n\n").into_bytes()
+    format!("{head}: started\n\n").into_bytes()
 }
 
 #[test]
-fn requests_without_an_answer_in_time_get_an_error_whatever_they_wait_for() {
+fn url_requests_time_out_before_and_during_a_stream() {
     let upstream = Upstream::start(|message| match message["method"].as_str() {
-        Some("tools/call") if message["id"] == 5 => for_ever(),
-        Some("tools/call") => begun(),
-        _ => usual(message).unwrap(),
+        Some("tools/call") if message["id"] == 5 => never_respond(),
+        Some("tools/call") => stalled_stream(),
+        _ => default_response(message).unwrap(),
     });
     let gateway = Gateway::start(&["--request-timeout", "1", "--url", &upstream.url()]);
     assert_eq!(gateway.post(&[], &initialize()).status, 200);
@@ -244,39 +256,39 @@ fn requests_without_an_answer_in_time_get_an_error_whatever_they_wait_for() {
 }
 
 #[test]
-fn a_client_on_stdio_does_not_wait_for_ever_either() {
+fn stdio_request_to_a_url_times_out() {
     let upstream = Upstream::start(|message| match message["method"].as_str() {
-        Some("tools/call") => for_ever(),
-        _ => usual(message).unwrap_or_else(accepted),
+        Some("tools/call") => never_respond(),
+        _ => default_response(message).unwrap_or_else(accepted),
     });
     let url = upstream.url();
     let mut gateway = support::stdio::Gateway::start(&["--request-timeout", "1", "--url", &url]);
-    gateway.shake_hands();
-    let answer = gateway.call(5, "echo", &json!({ "text": "hi" }));
-    let message = answer["error"]["message"].as_str().unwrap();
-    assert!(answer["id"] == 5 && message.starts_with("[STK-104]"), "{answer}");
+    gateway.handshake();
+    let response = gateway.call(5, "echo", &json!({ "text": "hi" }));
+    let message = response["error"]["message"].as_str().unwrap();
+    assert!(response["id"] == 5 && message.starts_with("[STK-104]"), "{response}");
     upstream.wait_for(r#""method":"notifications/cancelled","params":{"requestId":5,"#);
 }
 
 #[test]
-fn headers_come_from_the_file_or_from_the_environment() {
-    let upstream = Upstream::start(|message| usual(message).unwrap_or_else(accepted));
+fn configured_headers_are_sent_and_not_logged() {
+    let upstream = Upstream::start(|message| default_response(message).unwrap_or_else(accepted));
     let folder = support::folder::Folder::new();
     let url = upstream.url();
-    let own = format!("[servers.a]\nurl = '{url}'\nheaders = {{ X-Key = 'a ${{SECRET}}' }}\n");
+    let toml = format!("[servers.a]\nurl = '{url}'\nheaders = {{ X-Key = 'a ${{SECRET}}' }}\n");
     let client = json!({ "mcpServers": { "b": {
         "type": "http", "url": url, "headers": { "X-Key": "b ${SECRET}" },
     } } });
-    let own = folder.file("stickler.toml", &own);
+    let toml = folder.file("stickler.toml", &toml);
     let client = folder.file(".mcp.json", &client.to_string());
     let variables = [("SECRET", "sesame"), ("X-Key", "c sesame")];
     for arguments in [
-        ["--config", &own].as_slice(),
+        ["--config", &toml].as_slice(),
         &["--config", &client],
         &["--url", &url, "--header-env", "X-Key"],
     ] {
         let mut gateway = support::stdio::Gateway::with_env(arguments, &variables);
-        gateway.shake_hands();
+        gateway.handshake();
         assert!(!gateway.end().stderr.contains("sesame"));
     }
     let heads = upstream.heads("initialize");
@@ -289,21 +301,21 @@ fn headers_come_from_the_file_or_from_the_environment() {
 }
 
 #[test]
-fn a_server_of_the_old_transport_is_named() {
+fn http_sse_server_is_identified_in_the_error() {
     let upstream = Upstream::start(|message| match message {
         Value::Null => http("text/event-stream", "event: endpoint\ndata: /messages?id=1\n\n"),
         _ => b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnope".to_vec(),
     });
     let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let answer = gateway.post(&[], &initialize());
-    assert_eq!((answer.status, &answer.json()["id"]), (502, &json!(0)));
-    let on_stdio = converse(&upstream.url(), &[initialize()], 1);
-    for error in [&answer.json()["error"]["message"], &on_stdio[0]["error"]["message"]] {
+    let response = gateway.post(&[], &initialize());
+    assert_eq!((response.status, &response.json()["id"]), (502, &json!(0)));
+    let on_stdio = exchange(&upstream.url(), &[initialize()], 1);
+    for error in [&response.json()["error"]["message"], &on_stdio[0]["error"]["message"]] {
         let error = error.as_str().unwrap();
         assert!(error.contains("STK-101") && error.contains("HTTP+SSE"), "{error}");
         assert!(error.contains("2024-11-05") && error.contains("`/mcp`"), "{error}");
     }
-    // One that is not there at all is not mistaken for it.
+    // An endpoint that does not exist is not reported as HTTP+SSE.
     let upstream =
         Upstream::start(|_| b"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnope".to_vec());
     let gateway = Gateway::start(&["--url", &upstream.url()]);
@@ -311,43 +323,45 @@ fn a_server_of_the_old_transport_is_named() {
 }
 
 #[test]
-fn a_refusal_that_names_no_request_keeps_its_status() {
-    const REFUSAL: &str = r#"{"jsonrpc":"2.0", "id":"server-error","error":{"code":-32600,"message":"Session has been terminated"}}"#;
+fn http_error_with_a_foreign_id_keeps_its_status() {
+    const ERROR: &str = r#"{"jsonrpc":"2.0", "id":"server-error","error":{"code":-32600,"message":"Session has been terminated"}}"#;
     let upstream = Upstream::start(|message| {
-        usual(message).unwrap_or_else(|| {
+        default_response(message).unwrap_or_else(|| {
             let head = "HTTP/1.1 404 Not Found\r\ncontent-type: application/json";
-            format!("{head}\r\ncontent-length: {}\r\n\r\n{REFUSAL}", REFUSAL.len()).into_bytes()
+            format!("{head}\r\ncontent-length: {}\r\n\r\n{ERROR}", ERROR.len()).into_bytes()
         })
     });
     let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
+    let headers = [("mcp-session-id", "s"), ("mcp-protocol-version", "2025-11-25")];
     for _ in 0..2 {
-        let answer = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-        assert_eq!((answer.status, answer.text().as_str()), (404, REFUSAL));
+        let response = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+        assert_eq!((response.status, response.text().as_str()), (404, ERROR));
     }
     let lines = [initialize(), call(3, "echo", &json!({ "text": "" }))];
-    let answers = converse(&upstream.url(), &lines, 2);
-    assert_eq!(answers[1]["id"], 3, "on stdio only what names a request answers it");
-    assert!(answers[1]["error"]["message"].as_str().unwrap().contains("404"), "{answers:?}");
+    let responses = exchange(&upstream.url(), &lines, 2);
+    assert_eq!(responses[1]["id"], 3, "the error for a stdio client has the id of its request");
+    assert!(responses[1]["error"]["message"].as_str().unwrap().contains("404"), "{responses:?}");
 }
 
 #[test]
-fn a_list_on_a_stream_that_does_not_end_is_read_all_the_same() {
+fn tool_list_on_an_endless_stream_is_read() {
     let upstream = Upstream::start(|message| match message["method"].as_str() {
         Some("tools/list") => {
-            let answer = usual(message).unwrap();
-            let answer = String::from_utf8(answer).unwrap();
-            let (_, list) = answer.split_once("\r\n\r\n").unwrap();
+            let response = default_response(message).unwrap();
+            let response = String::from_utf8(response).unwrap();
+            let (_, list) = response.split_once("\r\n\r\n").unwrap();
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
             format!("{head}data: {list}\n\n").into_bytes()
         }
-        _ => usual(message).unwrap_or_else(|| http("application/json", ODD)),
+        _ => {
+            default_response(message).unwrap_or_else(|| http("application/json", UNUSUAL_RESPONSE))
+        }
     });
     let gateway = Gateway::start(&["--url", &upstream.url()]);
-    let headers = [("mcp-session-id", "theirs"), ("mcp-protocol-version", "2025-11-25")];
-    let refused = gateway.post(&headers, &call(3, "echo", &json!({ "txt": "" }))).json();
-    assert_eq!(refused["result"]["isError"], true, "the list is known: {refused}");
-    // The stream's end is not waited for: the server has the good call while it is still open.
-    let good = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
-    assert_eq!(good.text(), ODD);
+    let headers = [("mcp-session-id", "s"), ("mcp-protocol-version", "2025-11-25")];
+    let rejected = gateway.post(&headers, &call(3, "echo", &json!({ "txt": "" }))).json();
+    assert_eq!(rejected["result"]["isError"], true, "the tool list is known: {rejected}");
+    // The gateway does not wait for the end of the stream: it forwards the valid call while it is open.
+    let valid = gateway.post(&headers, &call(3, "echo", &json!({ "text": "" })));
+    assert_eq!(valid.text(), UNUSUAL_RESPONSE);
 }

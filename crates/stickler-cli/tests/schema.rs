@@ -1,11 +1,11 @@
-//! `stickler schema`: the protocol's own schema.
+//! `stickler schema`: prints the schema of the protocol.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests may panic, read files and start processes"
 )]
 
 mod support;
@@ -16,7 +16,7 @@ use stickler_protocol::SchemaValidator;
 use support::stickler;
 
 #[test]
-fn the_whole_schema_of_the_newest_revision_is_the_default() {
+fn schema_prints_the_newest_revision_by_default() {
     let run = stickler(&["schema"]);
     assert_eq!(run.status, 0);
     let printed: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -25,7 +25,7 @@ fn the_whole_schema_of_the_newest_revision_is_the_default() {
 }
 
 #[test]
-fn what_is_printed_can_be_loaded_as_a_schema() {
+fn printed_schema_can_be_loaded() {
     for revision in Revision::ALL {
         let run = stickler(&["schema", "--revision", revision.as_str(), "--format", "json"]);
         assert_eq!(run.stdout.lines().count(), 1);
@@ -35,14 +35,14 @@ fn what_is_printed_can_be_loaded_as_a_schema() {
 }
 
 #[test]
-fn a_definition_comes_with_what_it_needs_and_nothing_else() {
+fn single_definition_is_printed_with_its_dependencies() {
     let run = stickler(&["schema", "--revision", "2025-03-26", "TextContent"]);
     assert_eq!(run.status, 0);
     insta::assert_snapshot!("schema_text_content", run.stdout);
 }
 
 #[test]
-fn names_are_listed() {
+fn list_option_prints_the_definition_names() {
     let run = stickler(&["schema", "--revision", "2024-11-05", "--list"]);
     assert_eq!(run.status, 0);
     assert!(run.stdout.lines().any(|name| name == "CallToolRequest"));
@@ -53,17 +53,17 @@ fn names_are_listed() {
 }
 
 #[test]
-fn an_unknown_definition_is_suggested_and_exits_with_2() {
+fn unknown_definition_gets_a_suggestion_and_exits_with_2() {
     let run = stickler(&["schema", "--revision", "2025-11-25", "CallToolReslt"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
-    let said =
+    let expected =
         "error: 2025-11-25 has no definition `CallToolReslt`; did you mean `CallToolResult`?";
-    assert!(run.stderr.starts_with(said), "{}", run.stderr);
+    assert!(run.stderr.starts_with(expected), "{}", run.stderr);
     assert!(run.stderr.contains("hint: `stickler schema --revision 2025-11-25 --list`"));
 }
 
 #[test]
-fn an_unknown_revision_exits_with_2_and_names_those_there_are() {
+fn unknown_revision_exits_with_2_and_lists_the_known_ones() {
     let run = stickler(&["schema", "--revision", "2025-11-26"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
     assert!(run.stderr.contains("there are 2024-11-05, 2025-03-26,"), "{}", run.stderr);

@@ -1,11 +1,11 @@
-//! `stickler validate`, run as a process: what programs and people get to read.
+//! `stickler validate`, run as a process: its JSON and text output and its exit codes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests may panic, read files and start processes"
 )]
 
 mod support;
@@ -18,7 +18,7 @@ fn records(stdout: &str) -> Vec<Value> {
 }
 
 #[test]
-fn json_is_one_documented_object_for_every_input_line() {
+fn json_output_is_one_documented_object_per_input_line() {
     let (tools, calls) = (fixture("files.tools.json"), fixture("calls.jsonl"));
     let run = stickler(&["validate", "--tools", &tools, "--calls", &calls, "--format", "json"]);
     assert_eq!(run.status, 1);
@@ -40,7 +40,7 @@ fn json_is_one_documented_object_for_every_input_line() {
 }
 
 #[test]
-fn text_underlines_the_places_and_says_what_to_do() {
+fn text_output_underlines_errors_and_suggests_corrections() {
     let (tools, calls) = (fixture("files.tools.json"), fixture("calls.jsonl"));
     let run = stickler(&["validate", "--tools", &tools, "--calls", &calls]);
     assert_eq!(run.status, 1);
@@ -48,19 +48,19 @@ fn text_underlines_the_places_and_says_what_to_do() {
 }
 
 #[test]
-fn a_single_call_exits_with_0_when_it_is_valid_and_1_when_not() {
+fn single_call_exits_with_0_when_valid_and_1_when_invalid() {
     let tools = fixture("files.tools.json");
-    let good = r#"{"path":"a","content":"b"}"#;
-    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", good]);
+    let valid = r#"{"path":"a","content":"b"}"#;
+    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", valid]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "`write_file` is valid\n"));
-    let bad = r#"{"pth":"a.txt","content":"hi"}"#;
-    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", bad]);
+    let invalid = r#"{"pth":"a.txt","content":"hi"}"#;
+    let run = stickler(&["validate", "--tools", &tools, "write_file", "--args", invalid]);
     assert_eq!(run.status, 1);
     assert!(run.stdout.contains("write_file {\"path\":\"a.txt\",\"content\":\"hi\"}"));
 }
 
 #[test]
-fn a_call_without_arguments_is_checked_as_an_empty_object() {
+fn missing_arguments_are_validated_as_an_empty_object() {
     let tools = fixture("files.tools.json");
     let run = stickler(&["validate", "--tools", &tools, "search", "--format", "json"]);
     assert_eq!(records(&run.stdout)[0]["errors"][0]["path"], "/what");
@@ -76,7 +76,7 @@ fn calls_are_read_from_standard_input() {
 }
 
 #[test]
-fn a_tool_in_quarantine_is_told_on_standard_error_and_the_others_work() {
+fn quarantined_tool_is_reported_on_stderr_and_not_checked() {
     let tools = fixture("files.tools.json");
     let run = stickler(&["validate", "--tools", &tools, "broken", "--args", "{}"]);
     assert_eq!(run.status, 0);
@@ -85,7 +85,7 @@ fn a_tool_in_quarantine_is_told_on_standard_error_and_the_others_work() {
 }
 
 #[test]
-fn repair_can_be_applied_or_left_out() {
+fn repair_can_be_applied_or_switched_off() {
     let tools = fixture("files.tools.json");
     let call = r#"{"Path":"a","content":"b"}"#;
     let run = |repair: &str| {
@@ -101,7 +101,7 @@ fn repair_can_be_applied_or_left_out() {
 }
 
 #[test]
-fn masked_output_holds_no_values() {
+fn masked_output_contains_no_values() {
     let tools = fixture("files.tools.json");
     let call = r#"{"pth":"hunter2","content":["hunter2"]}"#;
     for format in ["text", "json"] {

@@ -1,4 +1,4 @@
-//! `stickler wrap` and `unwrap` on real files, and what they make a client start.
+//! `stickler wrap` and `unwrap` on real files, and the servers that a client then starts.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -6,7 +6,7 @@
     clippy::disallowed_methods,
     clippy::format_push_string,
     clippy::print_stdout,
-    reason = "tests are blunt, start processes, and say why they were skipped"
+    reason = "tests may panic, start processes, and print why they were skipped"
 )]
 
 mod support {
@@ -26,17 +26,17 @@ use support::http::{call, initialize, scripted_server};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickler");
 
-/// Where `stickler` is found by its name.
+/// A `PATH` on which `stickler` is found.
 fn search_path() -> String {
     let folder = Path::new(PROGRAM).parent().unwrap();
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 
 fn stickler(arguments: &[&str]) -> (i32, String, String) {
-    told(Command::new(PROGRAM).args(arguments).env("PATH", search_path()))
+    output_of(Command::new(PROGRAM).args(arguments).env("PATH", search_path()))
 }
 
-fn told(command: &mut Command) -> (i32, String, String) {
+fn output_of(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
@@ -45,74 +45,74 @@ fn told(command: &mut Command) -> (i32, String, String) {
 const FILE: &str = "{\n\t\"mcpServers\": {\n\t\t\"files\": {\n\t\t\t\"command\": \"npx\",\n\t\t\t\"args\": [\"-y\", \"x\"],\n\t\t\t\"timeout\": 1.0\n\t\t},\n\t\t\"git\": { \"command\": \"uvx\" }\n\t}\n}";
 
 #[test]
-fn a_file_is_changed_and_given_back_byte_for_byte() {
+fn wrap_and_unwrap_restore_the_file_byte_for_byte() {
     let folder = Folder::new();
     let file = folder.file(".mcp.json", FILE);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
     let link = folder.path("link.json");
     std::os::unix::fs::symlink(&file, &link).unwrap();
-    let (status, told, _) = stickler(&["wrap", &link]);
-    assert_eq!((status, told.as_str()), (0, "`files` wrapped\n`git` wrapped\n"));
+    let (status, stdout, _) = stickler(&["wrap", &link]);
+    assert_eq!((status, stdout.as_str()), (0, "`files` wrapped\n`git` wrapped\n"));
     let wrapped = folder.read(".mcp.json");
     let expected = FILE
         .replace("\"npx\"", "\"stickler\"")
         .replace("[\"-y\"", "[\"run\", \"--name\", \"files\", \"--\", \"npx\", \"-y\"")
         .replace("\"uvx\"", "\"stickler\", \"args\": [\"run\",\"--name\",\"git\",\"--\",\"uvx\"]");
     assert_eq!(wrapped, expected);
-    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink(), "a link stays one");
-    let (_, told, _) = stickler(&["wrap", &file]);
-    assert!(told.contains("`files` left as it is: it runs Stickler already"), "{told}");
-    assert_eq!(folder.read(".mcp.json"), wrapped, "once is enough");
-    let (status, told, _) = stickler(&["unwrap", &file]);
-    assert_eq!((status, told.as_str()), (0, "`files` unwrapped\n`git` unwrapped\n"));
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink(), "a symlink stays a symlink");
+    let (_, stdout, _) = stickler(&["wrap", &file]);
+    assert!(stdout.contains("`files` left as it is: it runs Stickler already"), "{stdout}");
+    assert_eq!(folder.read(".mcp.json"), wrapped, "a wrapped server is not wrapped again");
+    let (status, stdout, _) = stickler(&["unwrap", &file]);
+    assert_eq!((status, stdout.as_str()), (0, "`files` unwrapped\n`git` unwrapped\n"));
     assert_eq!(folder.read(".mcp.json"), FILE);
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o640, "permissions stay");
+    assert_eq!(mode & 0o777, 0o640, "permissions are kept");
     let left = std::fs::read_dir(folder.path("")).unwrap().count();
-    assert_eq!(left, 2, "nothing is left behind");
+    assert_eq!(left, 2, "no temporary files are left");
 }
 
 #[test]
-fn one_server_can_be_chosen_and_a_rehearsal_changes_nothing() {
+fn only_option_selects_one_server_and_dry_run_changes_nothing() {
     let folder = Folder::new();
     let file = folder.file(".mcp.json", FILE);
-    let (status, told, _) = stickler(&["wrap", "--dry-run", "--only", "files", &file]);
+    let (status, stdout, _) = stickler(&["wrap", "--dry-run", "--only", "files", &file]);
     assert_eq!(status, 0);
     for line in
         ["`files` would be wrapped:", "- \t\t\t\"command\": \"npx\",", "  \t\t\t\"timeout\": 1.0"]
     {
-        assert!(told.lines().any(|one| one == line), "{line}: {told}");
+        assert!(stdout.lines().any(|one| one == line), "{line}: {stdout}");
     }
-    assert!(told.contains("+ \t\t\t\"command\": \"stickler\","), "{told}");
+    assert!(stdout.contains("+ \t\t\t\"command\": \"stickler\","), "{stdout}");
     assert_eq!(folder.read(".mcp.json"), FILE);
     assert_eq!(stickler(&["wrap", "--only", "git", &file]).0, 0);
     let changed: Value = serde_json::from_str(&folder.read(".mcp.json")).unwrap();
     assert_eq!(changed["mcpServers"]["files"]["command"], "npx");
     assert_eq!(changed["mcpServers"]["git"]["command"], "stickler");
-    let (status, _, complaint) = stickler(&["wrap", "--only", "fils", &file]);
-    assert_eq!((status, complaint.contains("did you mean `files`?")), (2, true), "{complaint}");
+    let (status, _, stderr) = stickler(&["wrap", "--only", "fils", &file]);
+    assert_eq!((status, stderr.contains("did you mean `files`?")), (2, true), "{stderr}");
 }
 
 #[test]
-fn what_is_no_file_of_a_client_stays_as_it_is() {
+fn unrecognised_file_is_rejected_and_left_unchanged() {
     let folder = Folder::new();
     for (text, place) in [("{ \"a\": 1 }", ":1:1: "), ("{\n  \"mcpServers\": {,} }", ":2:18: ")] {
-        let file = folder.file("odd.json", text);
-        let (status, _, complaint) = stickler(&["wrap", &file]);
-        assert_eq!((status, complaint.contains(place)), (2, true), "{complaint}");
-        assert_eq!(folder.read("odd.json"), text);
+        let file = folder.file("invalid.json", text);
+        let (status, _, stderr) = stickler(&["wrap", &file]);
+        assert_eq!((status, stderr.contains(place)), (2, true), "{stderr}");
+        assert_eq!(folder.read("invalid.json"), text);
     }
-    let (status, _, complaint) = stickler(&["unwrap", &folder.path("none.json")]);
-    assert_eq!((status, complaint.contains("cannot read")), (2, true), "{complaint}");
+    let (status, _, stderr) = stickler(&["unwrap", &folder.path("none.json")]);
+    assert_eq!((status, stderr.contains("cannot read")), (2, true), "{stderr}");
 }
 
 #[test]
-fn a_byte_order_mark_stays_where_it_is() {
+fn byte_order_mark_is_preserved() {
     let folder = Folder::new();
     let text = format!("{}{FILE}", '\u{feff}');
     let file = folder.file(".mcp.json", &text);
-    let (status, told, complaint) = stickler(&["wrap", &file]);
-    assert_eq!((status, told.contains("`files` wrapped")), (0, true), "{complaint}");
+    let (status, stdout, stderr) = stickler(&["wrap", &file]);
+    assert_eq!((status, stdout.contains("`files` wrapped")), (0, true), "{stderr}");
     let wrapped = folder.read(".mcp.json");
     assert!(wrapped.starts_with("\u{feff}{\n") && wrapped != text, "{wrapped}");
     assert_eq!(stickler(&["unwrap", &file]).0, 0);
@@ -120,7 +120,7 @@ fn a_byte_order_mark_stays_where_it_is() {
 }
 
 #[test]
-fn comments_and_misspelt_names_are_told_as_such() {
+fn comments_and_misspelt_keys_are_explained() {
     let folder = Folder::new();
     for (text, expected) in [
         ("{\n // mine\n}", ":2:2: "),
@@ -128,72 +128,83 @@ fn comments_and_misspelt_names_are_told_as_such() {
         ("{\n // mine\n}", "; comments are not JSON"),
         ("{\"mcpservers\":{}}", ":1:2: `mcpservers` is not where clients keep their servers"),
     ] {
-        let file = folder.file("odd.json", text);
-        let (status, _, complaint) = stickler(&["wrap", &file]);
-        assert_eq!((status, complaint.contains(expected)), (2, true), "{complaint}");
-        assert_eq!(folder.read("odd.json"), text);
+        let file = folder.file("invalid.json", text);
+        let (status, _, stderr) = stickler(&["wrap", &file]);
+        assert_eq!((status, stderr.contains(expected)), (2, true), "{stderr}");
+        assert_eq!(folder.read("invalid.json"), text);
     }
 }
 
 #[test]
-fn where_the_name_leads_nowhere_the_file_says_where_the_program_is() {
+fn absolute_program_path_is_written_when_stickler_is_not_on_the_path() {
     let folder = Folder::new();
     let file = folder.file(".mcp.json", FILE);
-    let (status, _, complaint) =
-        told(Command::new(PROGRAM).args(["wrap", &file]).env("PATH", folder.path("")));
-    assert_eq!(status, 0, "{complaint}");
+    let (status, _, stderr) =
+        output_of(Command::new(PROGRAM).args(["wrap", &file]).env("PATH", folder.path("")));
+    assert_eq!(status, 0, "{stderr}");
     let wrapped = folder.read(".mcp.json");
     let changed: Value = serde_json::from_str(&wrapped).unwrap();
     let program = Path::new(PROGRAM).canonicalize().unwrap();
     assert_eq!(changed["mcpServers"]["git"]["command"], program.to_str().unwrap());
     assert_eq!(stickler(&["wrap", &file]).0, 0);
-    assert_eq!(folder.read(".mcp.json"), wrapped, "once is enough, by any name");
+    assert_eq!(
+        folder.read(".mcp.json"),
+        wrapped,
+        "a server wrapped by absolute path is not wrapped again"
+    );
     assert_eq!(stickler(&["unwrap", &file]).0, 0);
     assert_eq!(folder.read(".mcp.json"), FILE);
 }
 
-/// Somebody who is not the one that runs the tests.
-const SOMEBODY: u32 = 54_321;
+/// A user id other than that of the test process.
+const OTHER_USER: u32 = 54_321;
 
 #[test]
-fn the_file_stays_with_its_owner() {
+fn wrapped_file_keeps_its_owner() {
     let folder = Folder::new();
     let file = folder.file(".mcp.json", FILE);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
-    if std::os::unix::fs::chown(&file, Some(SOMEBODY), Some(SOMEBODY)).is_err() {
-        println!("skipped: only root can give files away");
+    if std::os::unix::fs::chown(&file, Some(OTHER_USER), Some(OTHER_USER)).is_err() {
+        println!("skipped: only root can change the owner of a file");
         return;
     }
     assert_eq!(stickler(&["wrap", &file]).0, 0);
     assert_ne!(folder.read(".mcp.json"), FILE);
-    let about = std::fs::metadata(&file).unwrap();
-    assert_eq!((about.uid(), about.gid(), about.mode() & 0o777), (SOMEBODY, SOMEBODY, 0o600));
+    let metadata = std::fs::metadata(&file).unwrap();
+    assert_eq!(
+        (metadata.uid(), metadata.gid(), metadata.mode() & 0o777),
+        (OTHER_USER, OTHER_USER, 0o600)
+    );
 }
 
 #[test]
-fn a_file_that_cannot_stay_with_its_owner_stays_as_it_is() {
+fn file_of_another_owner_is_left_unchanged() {
     let folder = Folder::new();
     let file = folder.file(".mcp.json", FILE);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     std::fs::set_permissions(folder.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = Command::new(PROGRAM);
-    command.args(["wrap", &file]).uid(SOMEBODY).gid(SOMEBODY).env("PATH", search_path());
+    command.args(["wrap", &file]).uid(OTHER_USER).gid(OTHER_USER).env("PATH", search_path());
     if command.output().is_err() {
-        println!("skipped: only root can be somebody else, who must be able to run the program");
+        println!("skipped: only root can run the program as another user");
         return;
     }
-    let (status, _, complaint) = told(&mut command);
-    if complaint.contains("cannot read") {
-        println!("skipped: somebody else cannot reach this folder");
+    let (status, _, stderr) = output_of(&mut command);
+    if stderr.contains("cannot read") {
+        println!("skipped: the other user cannot access this folder");
         return;
     }
-    assert_eq!((status, complaint.contains("let its owner do this")), (2, true), "{complaint}");
+    assert_eq!((status, stderr.contains("let its owner do this")), (2, true), "{stderr}");
     assert_eq!(folder.read(".mcp.json"), FILE);
-    assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 1, "nothing is left behind");
+    assert_eq!(
+        std::fs::read_dir(folder.path("")).unwrap().count(),
+        1,
+        "no temporary files are left"
+    );
 }
 
-/// Starts a server as a client would, and calls a tool badly.
-fn refused(folder: &Folder, name: &str) -> Value {
+/// Starts a server as a client would, makes an invalid call and returns the response.
+fn invalid_call(folder: &Folder, name: &str) -> Value {
     let file: Value = serde_json::from_str(&folder.read(".mcp.json")).unwrap();
     let server = &file["mcpServers"][name];
     let words = |value: &Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap() };
@@ -215,14 +226,14 @@ fn refused(folder: &Folder, name: &str) -> Value {
     stdout.next().unwrap().unwrap();
     writeln!(stdin, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
     writeln!(stdin, "{}", call(1, "echo", &json!({ "txt": "hi" }))).unwrap();
-    let answer = stdout.next().unwrap().unwrap();
+    let response = stdout.next().unwrap().unwrap();
     drop(stdin);
     child.wait().unwrap();
-    serde_json::from_str(&answer).unwrap()
+    serde_json::from_str(&response).unwrap()
 }
 
 #[test]
-fn what_the_client_starts_then_is_a_gateway_in_front_of_its_server() {
+fn wrapped_servers_run_behind_the_gateway() {
     let gateway = support::http::Gateway::scripted(&["--bearer-token-env", "STICKLER_TEST_TOKEN"]);
     let folder = Folder::new();
     let file = json!({ "mcpServers": {
@@ -233,11 +244,11 @@ fn what_the_client_starts_then_is_a_gateway_in_front_of_its_server() {
         },
     } });
     let path = folder.file(".mcp.json", &file.to_string());
-    let (status, told, _) = stickler(&["wrap", &path]);
-    assert_eq!((status, told.contains("OAuth")), (0, true), "{told}");
+    let (status, stdout, _) = stickler(&["wrap", &path]);
+    assert_eq!((status, stdout.contains("OAuth")), (0, true), "{stdout}");
     for name in ["local", "remote"] {
-        let answer = refused(&folder, name);
-        let help = answer["result"]["content"][0]["text"].as_str().unwrap();
+        let response = invalid_call(&folder, name);
+        let help = response["result"]["content"][0]["text"].as_str().unwrap();
         assert!(help.contains("did you mean `text`?"), "{help}");
     }
     assert_eq!(stickler(&["unwrap", &path]).0, 0);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::building;
+use super::build_examples;
 use super::script::{Conversation, Pairing};
 
 /// Settings under which only the script decides what happens, however slow the machine is: a list stays fresh,
@@ -45,7 +45,7 @@ fn relay() -> PathBuf {
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_stickler"));
     let folder = binary.parent().unwrap();
     let which = ["--example", "relay_server"];
-    BUILT.call_once(|| building::build_examples("stickler-cli", &which, folder));
+    BUILT.call_once(|| build_examples::build_examples("stickler-cli", &which, folder));
     folder.join("examples").join("relay_server")
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use regex::Regex;
 
-/// What differs from run to run.
+/// Replaces the ports and paths, which differ between runs.
 fn masked(output: &str) -> String {
     let ports = Regex::new(r"127\.0\.0\.1:\d+").unwrap().replace_all(output, "127.0.0.1:PORT");
     Regex::new(r"\S*/stickler-demo-\w+").unwrap().replace_all(&ports, "DIR").into_owned()
@@ -23,17 +23,17 @@ fn demo(options: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn the_readme_shows_what_the_demo_prints() {
+fn readme_matches_the_demo_output() {
     let (status, stdout, stderr) = demo(&[]);
     assert_eq!((status, stderr.as_str()), (0, ""), "{stdout}");
-    let shown = masked(&stdout);
+    let printed = masked(&stdout);
     let readme = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = std::fs::read_to_string(readme).unwrap();
-    assert!(masked(&readme).contains(shown.trim_end()), "the README should have:\n{shown}");
+    assert!(masked(&readme).contains(printed.trim_end()), "the README should contain:\n{printed}");
 }
 
 #[test]
-fn the_demo_refuses_helps_corrects_and_tells_how_to_go_on() {
+fn demo_shows_a_rejection_its_correction_and_next_steps() {
     let (status, stdout, _) = demo(&[]);
     assert_eq!(status, 0);
     for part in [
@@ -50,7 +50,7 @@ fn the_demo_refuses_helps_corrects_and_tells_how_to_go_on() {
 }
 
 #[test]
-fn the_demo_stays_until_it_is_told_to_end() {
+fn demo_with_stay_serves_until_it_is_interrupted() {
     use std::io::{BufRead as _, BufReader};
     let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["demo", "--stay"])
@@ -61,9 +61,9 @@ fn the_demo_stays_until_it_is_told_to_end() {
     let line = lines.find(|line| line.as_ref().unwrap().contains("stays at")).unwrap().unwrap();
     let (_, rest) = line.split_once("127.0.0.1:").unwrap();
     let port: u16 = rest.split('/').next().unwrap().parse().unwrap();
-    let answer =
+    let response =
         crate::support_http::request(port, "POST", "/mcp", &[], &crate::support_http::initialize());
-    assert_eq!(answer.finish().status, 200);
+    assert_eq!(response.finish().status, 200);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());

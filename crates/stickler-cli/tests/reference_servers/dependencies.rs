@@ -1,4 +1,4 @@
-//! Dependencies: added and removed by the real managers, from packages that lie in the root.
+//! Dependency tools: the real package managers add and remove packages from local sources.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::root::{Root, has};
 use crate::session::Session;
 
-/// A crate that has `vendor/` for its registry, and `tiny` in it.
+/// A crate with `vendor/` as its registry, which contains `tiny`.
 fn crate_with_registry() -> Root {
     let root = Root::new();
     root.write("Cargo.toml", "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
@@ -21,13 +21,13 @@ fn crate_with_registry() -> Root {
     root
 }
 
-/// A package with another one packed beside it; the name of that file.
+/// A package and the file name of a packed second package beside it.
 fn package_with_tarball() -> (Root, &'static str) {
     let root = Root::new();
     std::fs::remove_file(root.path().join("Cargo.toml")).unwrap();
     root.write("package.json", r#"{"name":"a","version":"1.0.0"}"#);
     root.write(".npmrc", "offline=true\naudit=false\nfund=false\nupdate-notifier=false\n");
-    // What a stranger's package would run.
+    // An install script, which must not run.
     let script = r#"{"name":"tiny","version":"1.0.0","scripts":{"install":"touch ran"}}"#;
     root.write("tiny/package.json", script);
     let packed =
@@ -37,7 +37,7 @@ fn package_with_tarball() -> (Root, &'static str) {
 }
 
 fn act(session: &mut Session, arguments: Value) -> Value {
-    session.works("dependency_manager", arguments)["structuredContent"]["sections"].clone()
+    session.succeeds("dependency_manager", arguments)["structuredContent"]["sections"].clone()
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn cargo_adds_lists_and_removes() {
     assert_eq!(act(&mut session, json!({ "action": "list", "manager": "cargo" })), expected);
     let remove = json!({ "action": "remove", "package": "tiny" });
     assert_eq!(act(&mut session, remove.clone()), json!({}));
-    // A dependency is found in whatever section it stands.
+    // A dependency is found in every section.
     for section in ["dev-dependencies", "build-dependencies"] {
         let manifest = root.read("Cargo.toml");
         root.write("Cargo.toml", &format!("{manifest}\n[{section}]\ntiny = \"1\"\n"));
@@ -84,7 +84,7 @@ fn npm_adds_lists_and_removes_and_runs_no_scripts() {
 }
 
 #[test]
-fn without_leave_no_dependency_is_changed() {
+fn dependencies_are_not_changed_without_permission() {
     let root = Root::new();
     root.write("package.json", r#"{"name":"a","dependencies":{"b":"1"}}"#);
     let before = root.snapshot();
@@ -96,46 +96,50 @@ fn without_leave_no_dependency_is_changed() {
         ("remove", "npm", "b"),
     ] {
         let arguments = json!({ "action": action, "manager": manager, "package": package });
-        let said = session.fails("dependency_manager", arguments);
-        assert!(said.contains("--allow-shell") && said.contains("nothing was run"), "{said}");
+        let message = session.fails("dependency_manager", arguments);
+        assert!(
+            message.contains("--allow-shell") && message.contains("nothing was run"),
+            "{message}"
+        );
     }
-    // Looking needs no leave.
+    // Listing needs no permission.
     let list = act(&mut session, json!({ "action": "list", "manager": "npm" }));
     assert_eq!(list, json!({ "dependencies": { "b": "1" } }));
     assert_eq!(root.snapshot(), before);
 }
 
 #[test]
-fn what_cannot_be_done_is_told_clearly_and_changes_nothing() {
+fn failed_dependency_changes_are_explained_and_change_nothing() {
     let root = crate_with_registry();
     root.write("package.json", r#"{"name":"a","dependencies":{"left-pad":"1"}}"#);
     let before = root.snapshot();
     let mut session = Session::gateway("sandbox", &root.path(), &["--allow-shell"]);
     let mut fails = |arguments: Value| session.fails("dependency_manager", arguments);
-    let said = fails(json!({ "action": "remove", "manager": "npm", "package": "leftpad" }));
+    let message = fails(json!({ "action": "remove", "manager": "npm", "package": "leftpad" }));
     let expected = "nothing was changed: `leftpad` is no dependency here, there are `left-pad`; \
                     did you mean `left-pad`?";
-    assert_eq!(said, expected);
-    let said = fails(json!({ "action": "remove", "manager": "cargo", "package": "tiny" }));
-    assert_eq!(said, "nothing was changed: `tiny` is no dependency here, there are none");
-    let said = fails(json!({ "action": "add", "manager": "cargo" }));
-    assert_eq!(said, "`package` is missing: the action `add` needs it");
+    assert_eq!(message, expected);
+    let message = fails(json!({ "action": "remove", "manager": "cargo", "package": "tiny" }));
+    assert_eq!(message, "nothing was changed: `tiny` is no dependency here, there are none");
+    let message = fails(json!({ "action": "add", "manager": "cargo" }));
+    assert_eq!(message, "`package` is missing: the action `add` needs it");
     if has("cargo") {
-        let said = fails(json!({ "action": "add", "manager": "cargo", "package": "tiyn" }));
-        assert!(said.starts_with("cargo: exit code 101\n"), "{said}");
-        assert!(said.contains("the crate `tiyn` could not be found"), "{said}");
+        let message = fails(json!({ "action": "add", "manager": "cargo", "package": "tiyn" }));
+        assert!(message.starts_with("cargo: exit code 101\n"), "{message}");
+        assert!(message.contains("the crate `tiyn` could not be found"), "{message}");
     }
     assert_eq!(root.snapshot(), before);
 }
 
 #[test]
-fn a_manager_that_is_not_there_is_told() {
+fn missing_package_manager_is_named_in_the_error() {
     let root = crate_with_registry();
     let before = root.snapshot();
     let nowhere = root.beside("other").display().to_string();
     let mut session = Session::with_path("sandbox", &root.path(), &["--allow-shell"], &nowhere);
-    let said = session.fails("dependency_manager", json!({ "action": "add", "package": "tiny" }));
-    assert!(said.starts_with("`cargo` cannot be started: "), "{said}");
-    assert!(said.ends_with("; is it installed?"), "{said}");
+    let message =
+        session.fails("dependency_manager", json!({ "action": "add", "package": "tiny" }));
+    assert!(message.starts_with("`cargo` cannot be started: "), "{message}");
+    assert!(message.ends_with("; is it installed?"), "{message}");
     assert_eq!(root.snapshot(), before);
 }

@@ -1,4 +1,4 @@
-//! Every tool works with its example.
+//! The suites as documented: their tools, schemas and working examples.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::SUITES;
 use crate::root::{Root, has_git};
 use crate::session::{Session, text};
 
-/// What a server needs for all of its examples.
+/// Options that permit all examples.
 pub(crate) const ALLOWED: [&str; 4] =
     ["--allow-shell", "--allow-sql-writes", "--test-command", "sh run-tests.sh"];
 
@@ -19,15 +19,15 @@ fn every_suite_lists_the_tools_of_the_source_documents() {
         let mut session = Session::gateway(suite, &root.path(), &[]);
         let tools = session.tools();
         let listed: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-        let own: Vec<&str> =
+        let suite_tools: Vec<&str> =
             listed.into_iter().filter(|name| !VALIDATION_TOOLS.contains(name)).collect();
-        assert_eq!(own, names, "{suite}");
+        assert_eq!(suite_tools, names, "{suite}");
         assert_eq!(session.end(), Some(0));
     }
 }
 
 #[test]
-fn the_page_names_every_suite_and_tool() {
+fn documentation_lists_every_suite_and_tool() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mcp-servers.md");
     let page = std::fs::read_to_string(page).unwrap();
     for (suite, names) in SUITES {
@@ -38,7 +38,7 @@ fn the_page_names_every_suite_and_tool() {
 }
 
 #[test]
-fn every_schema_is_strict_described_and_has_an_example() {
+fn every_schema_is_strict_and_described_and_has_an_example() {
     let root = Root::new();
     for (suite, names) in SUITES {
         let tools = Session::gateway(suite, &root.path(), &[]).tools();
@@ -50,9 +50,9 @@ fn every_schema_is_strict_described_and_has_an_example() {
             assert_eq!(schema["type"], "object", "{name}");
             assert_eq!(schema["additionalProperties"], false, "{name}");
             let properties = schema["properties"].as_object().unwrap();
-            for (field, about) in properties {
-                assert!(about["description"].as_str().unwrap().len() > 5, "{name} {field}");
-                assert!(about["type"].is_string(), "{name} {field}");
+            for (field, field_schema) in properties {
+                assert!(field_schema["description"].as_str().unwrap().len() > 5, "{name} {field}");
+                assert!(field_schema["type"].is_string(), "{name} {field}");
             }
             for required in schema["required"].as_array().unwrap() {
                 assert!(properties.contains_key(required.as_str().unwrap()), "{name} {required}");
@@ -76,21 +76,23 @@ fn every_tool_works_with_its_example() {
             }
             let example = tool["inputSchema"]["examples"][0].clone();
             let before = root.snapshot();
-            let result = session.works(name, example);
+            let result = session.succeeds(name, example);
             check_effect(name, &root, &result);
             if tool["annotations"]["readOnlyHint"] == true {
-                assert_eq!(root.snapshot(), before, "{name} says that it only reads");
+                assert_eq!(root.snapshot(), before, "{name} has `readOnlyHint` but changes files");
             }
         }
     }
 }
 
-/// That it did what it said.
+/// Asserts the effect of the example of a tool.
 fn check_effect(tool: &str, root: &Root, result: &Value) {
-    let said = text(result);
+    let message = text(result);
     let data = &result["structuredContent"];
     match tool {
-        "read_file" | "filesystem_operation" => assert!(said.contains("# A project"), "{said}"),
+        "read_file" | "filesystem_operation" => {
+            assert!(message.contains("# A project"), "{message}");
+        }
         "write_file" => assert_eq!(root.read("notes/ideas.txt"), "One idea a line.\n"),
         "run_tests" => assert_eq!(data["stdout"], "tested: parser\n"),
         "run_test_task" => assert_eq!(data["stdout"], "tested: tests\n"),
@@ -102,7 +104,9 @@ fn check_effect(tool: &str, root: &Root, result: &Value) {
         }
         "apply_surgical_edits" => assert!(root.read("README.md").contains("This is the ")),
         "search_codebase" => assert_eq!(data["matches"][0]["path"], "src/main.rs"),
-        "run_shell_monitored" | "git_controller" => assert!(said.contains("README.md"), "{said}"),
+        "run_shell_monitored" | "git_controller" => {
+            assert!(message.contains("README.md"), "{message}");
+        }
         "dependency_manager" => assert_eq!(data["sections"]["dependencies"]["serde"], "1.0"),
         "get_project_context" => {
             assert!(data["files"]["readme"].as_str().unwrap().starts_with("# A project"));
@@ -117,47 +121,47 @@ fn check_effect(tool: &str, root: &Root, result: &Value) {
         "get_logs" => assert_eq!(data["entries"][0]["data"]["message"], "parser rewritten"),
         "schedule" => assert_eq!(data["runs"], 0),
         "list_jobs" => assert_eq!(data["jobs"][0]["name"], "morning-note"),
-        "cancel_job" => assert_eq!(said, "cancelled `morning-note`"),
-        other => panic!("what does {other} do?"),
+        "cancel_job" => assert_eq!(message, "cancelled `morning-note`"),
+        other => panic!("no effect is defined for {other}"),
     }
 }
 
 #[test]
-fn a_root_that_is_not_there_is_told() {
+fn missing_root_is_an_error() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["serve", "--suite", "files", "--root", "no/such/folder"])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("the root `no/such/folder` cannot be used"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("the root `no/such/folder` cannot be used"), "{stderr}");
 }
 
 #[test]
-fn an_orchestrator_remembers_decides_and_goes_back() {
+fn orchestrator_stores_directives_decides_gates_and_rewinds() {
     let root = Root::new();
     let mut session = Session::gateway("orchestrator", &root.path(), &[]);
     let json = serde_json::json!({ "directive": "Ask before you touch the database." });
-    let kept = session.works("inject_directive", json)["structuredContent"].clone();
-    let gate = session.works(
+    let kept = session.succeeds("inject_directive", json)["structuredContent"].clone();
+    let gate = session.succeeds(
         "manage_hitl_gate",
         serde_json::json!({ "action": "open", "title": "Drop the table?" }),
     );
     let id = gate["structuredContent"]["gate_id"].clone();
     let decide = serde_json::json!({ "action": "reject", "gate_id": id, "reason": "no" });
-    let decided = session.works("manage_hitl_gate", decide.clone());
+    let decided = session.succeeds("manage_hitl_gate", decide.clone());
     assert_eq!(decided["structuredContent"]["status"], "rejected");
     assert!(session.fails("manage_hitl_gate", decide).contains("decided already"));
-    let found = session.works("search_memory", serde_json::json!({ "query": "touch DATABASE" }));
+    let found = session.succeeds("search_memory", serde_json::json!({ "query": "touch DATABASE" }));
     assert_eq!(found["structuredContent"]["total"], 1);
     let back = serde_json::json!({ "checkpoint_id": kept["checkpoint"] });
-    assert_eq!(session.works("rewind_to_checkpoint", back)["structuredContent"]["undone"], 2);
+    assert_eq!(session.succeeds("rewind_to_checkpoint", back)["structuredContent"]["undone"], 2);
     drop(session);
-    // Another server finds what is left.
+    // A new server process finds the stored state.
     let mut session = Session::gateway("orchestrator", &root.path(), &[]);
-    let gates = session.works("manage_hitl_gate", serde_json::json!({ "action": "list" }));
+    let gates = session.succeeds("manage_hitl_gate", serde_json::json!({ "action": "list" }));
     assert_eq!(gates["structuredContent"]["gates"], serde_json::json!([]));
-    let context = session.works("get_project_context", serde_json::json!({}));
+    let context = session.succeeds("get_project_context", serde_json::json!({}));
     let directives = context["structuredContent"]["directives"].as_array().unwrap();
     assert_eq!(directives.len(), 1);
 }
@@ -166,7 +170,7 @@ fn an_orchestrator_remembers_decides_and_goes_back() {
 fn files_are_written_listed_moved_and_deleted() {
     let root = Root::new();
     let mut session = Session::gateway("sandbox", &root.path(), &[]);
-    let mut act = |arguments: Value| session.works("filesystem_operation", arguments);
+    let mut act = |arguments: Value| session.succeeds("filesystem_operation", arguments);
     act(serde_json::json!({ "action": "write", "path": "a/b.txt", "content": "one\n" }));
     act(serde_json::json!({ "action": "append", "path": "a/b.txt", "content": "two\n" }));
     assert_eq!(root.read("a/b.txt"), "one\ntwo\n");
@@ -185,7 +189,7 @@ fn files_are_written_listed_moved_and_deleted() {
 }
 
 #[test]
-fn edits_that_do_not_fit_change_nothing() {
+fn inapplicable_edits_change_nothing() {
     let root = Root::new();
     let before = root.snapshot();
     let mut session = Session::gateway("sandbox", &root.path(), &[]);
@@ -194,8 +198,8 @@ fn edits_that_do_not_fit_change_nothing() {
             { "old_text": "teh", "new_text": "the" }, { "old_text": old, "new_text": "" }
         ]);
         let arguments = serde_json::json!({ "path": "README.md", "edits": edits });
-        let said = session.fails("apply_surgical_edits", arguments);
-        assert!(said.contains(part) && said.contains("edit 1"), "{said}");
+        let message = session.fails("apply_surgical_edits", arguments);
+        assert!(message.contains(part) && message.contains("edit 1"), "{message}");
     }
     assert_eq!(root.snapshot(), before);
 }

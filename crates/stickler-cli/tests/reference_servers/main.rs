@@ -8,28 +8,28 @@
     clippy::disallowed_methods,
     clippy::format_push_string,
     clippy::print_stdout,
-    reason = "tests are blunt, start processes, and say why they were skipped"
+    reason = "tests may panic, start processes, and print why they were skipped"
 )]
 
-mod cancelled;
-mod checked;
+mod cancellation;
+mod check_command;
 mod databases;
 mod demo;
 mod dependencies;
-mod escapes;
 mod examples;
-mod mistake;
-mod mistakes;
+mod git;
+mod invalid_calls;
 mod over_http;
-mod programs;
-mod repositories;
+mod processes;
+mod rejections;
 mod root;
+mod root_confinement;
 mod session;
 #[path = "../support/http.rs"]
 mod support_http;
 mod validation;
 
-/// Every suite with its tools, as the source documents name them.
+/// Every suite with its tools, by the names in the source documents.
 const SUITES: [(&str, &[&str]); 5] = [
     ("files", &["read_file", "write_file", "run_tests", "db_query", "git_commit"]),
     (

@@ -7,9 +7,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::root::Root;
-use crate::support_http::{Answer, Gateway, call, initialize, request};
+use crate::support_http::{Gateway, Response, call, initialize, request};
 
-/// A server that listens by itself.
+/// A reference server that listens on HTTP.
 struct Listening {
     child: Child,
     port: u16,
@@ -39,26 +39,26 @@ impl Drop for Listening {
     }
 }
 
-/// A whole answer or the last of a stream's events.
-fn message(answer: &Answer) -> Value {
-    let text = answer.text();
+/// The message of a JSON response, or of the last event of a stream.
+fn message(response: &Response) -> Value {
+    let text = response.text();
     let mut data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
     let last = data.rfind(|data| !data.is_empty());
     serde_json::from_str(last.unwrap_or(&text)).unwrap_or_else(|_| panic!("{text}"))
 }
 
-fn check(ask: impl Fn(&str, Value) -> Value) {
-    let bad = ask("read_file", json!({ "pth": "README.md" }));
-    assert_eq!(bad["result"]["isError"], true, "{bad}");
-    let help = bad["result"]["content"][0]["text"].as_str().unwrap();
+fn assert_calls_are_validated(call_tool: impl Fn(&str, Value) -> Value) {
+    let invalid = call_tool("read_file", json!({ "pth": "README.md" }));
+    assert_eq!(invalid["result"]["isError"], true, "{invalid}");
+    let help = invalid["result"]["content"][0]["text"].as_str().unwrap();
     assert!(help.contains("did you mean `path`?"), "{help}");
-    let good = ask("read_file", json!({ "path": "README.md" }));
-    let text = good["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{good}"));
+    let valid = call_tool("read_file", json!({ "path": "README.md" }));
+    let text = valid["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{valid}"));
     assert!(text.starts_with("# A project"), "{text}");
 }
 
 #[test]
-fn a_server_behind_a_gateway_that_listens() {
+fn stdio_server_works_behind_an_http_gateway() {
     let root = Root::new();
     let binary = env!("CARGO_BIN_EXE_stickler");
     let path = root.path();
@@ -72,13 +72,13 @@ fn a_server_behind_a_gateway_that_listens() {
         path.to_str().unwrap(),
     ]);
     let session = gateway.session();
-    check(|tool, arguments| {
+    assert_calls_are_validated(|tool, arguments| {
         message(&gateway.post(&[("mcp-session-id", &session)], &call(1, tool, &arguments)))
     });
 }
 
 #[test]
-fn a_server_that_listens_with_and_without_a_gateway() {
+fn http_server_works_with_and_without_a_gateway() {
     let root = Root::new();
     let server = Listening::start("files", &root);
     let open = request(server.port, "POST", "/mcp", &[], &initialize()).finish();
@@ -86,14 +86,14 @@ fn a_server_that_listens_with_and_without_a_gateway() {
     let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     assert_eq!(request(server.port, "POST", "/mcp", &headers, ready).finish().status, 202);
-    check(|tool, arguments| {
+    assert_calls_are_validated(|tool, arguments| {
         let body = call(1, tool, &arguments);
         message(&request(server.port, "POST", "/mcp", &headers, &body).finish())
     });
     let url = format!("http://127.0.0.1:{}/mcp", server.port);
     let gateway = Gateway::start(&["--url", &url]);
     let session = gateway.session();
-    check(|tool, arguments| {
+    assert_calls_are_validated(|tool, arguments| {
         message(&gateway.post(&[("mcp-session-id", &session)], &call(1, tool, &arguments)))
     });
 }

@@ -1,10 +1,10 @@
-//! A folder to work in, with what the examples of the tools need.
+//! A project folder with the files that the examples of the tools need.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `root/` is what servers get; beside it lies what they must not touch.
+/// The servers work in `root/`; they must not touch the files beside it.
 pub(crate) struct Root {
     folder: tempfile::TempDir,
 }
@@ -27,7 +27,7 @@ impl Root {
         root
     }
 
-    /// A repository with a first commit, and a change that is not committed.
+    /// A repository with one commit and an uncommitted change.
     pub(crate) fn with_git() -> Self {
         let root = Self::new();
         root.git(&["init", "--quiet"]);
@@ -77,7 +77,7 @@ impl Root {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// Everything in the root and beside it.
+    /// Contents of all files in the root and beside it.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(self.folder.path(), &mut files);
@@ -88,13 +88,13 @@ impl Root {
 fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let about = path.symlink_metadata().unwrap();
-        if about.is_symlink() {
+        let metadata = path.symlink_metadata().unwrap();
+        if metadata.is_symlink() {
             files.insert(
                 path.clone(),
                 std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
             );
-        } else if about.is_dir() {
+        } else if metadata.is_dir() {
             files.insert(path.clone(), b"a folder".to_vec());
             collect(&path, files);
         } else {
@@ -103,17 +103,17 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// Whether git is there; says so where it is not.
+/// Whether git is installed; prints a note if not.
 pub(crate) fn has_git() -> bool {
     has("git")
 }
 
-/// Whether a program is there; says so where it is not.
+/// Whether a program is installed; prints a note if not.
 pub(crate) fn has(program: &str) -> bool {
     let found =
         Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
-        println!("skipped: there is no {program}");
+        println!("skipped: {program} is not installed");
     }
     found
 }

@@ -1,4 +1,4 @@
-//! A client of a server behind the gateway, over standard input and output.
+//! A stdio client of a reference server, with or without a gateway in between.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -15,19 +15,19 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Behind `stickler run`.
+    /// Starts a server behind `stickler run`.
     pub(crate) fn gateway(suite: &str, root: &Path, options: &[&str]) -> Self {
         Self::start(behind_gateway(&serve(suite, root, options)))
     }
 
-    /// Behind `stickler run`, with another `PATH` to find programs by.
+    /// Starts a server behind `stickler run` with another `PATH`.
     pub(crate) fn with_path(suite: &str, root: &Path, options: &[&str], path: &str) -> Self {
         let mut command = behind_gateway(&serve(suite, root, options));
         command.env("PATH", path);
         Self::start(command)
     }
 
-    /// Without anything in between.
+    /// Starts a server without a gateway.
     pub(crate) fn direct(suite: &str, root: &Path, options: &[&str]) -> Self {
         Self::start(serve(suite, root, options))
     }
@@ -37,14 +37,14 @@ impl Session {
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let mut session = Self { child, stdin, stdout, next_id: 0, capabilities: Value::Null };
-        let answer = session.ask(
+        let response = session.request(
             "initialize",
             json!({
                 "protocolVersion": "2025-11-25", "capabilities": {},
                 "clientInfo": { "name": "test", "version": "1" },
             }),
         );
-        session.capabilities = answer["result"]["capabilities"].clone();
+        session.capabilities = response["result"]["capabilities"].clone();
         session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         session
     }
@@ -53,7 +53,7 @@ impl Session {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    /// Sends a request; its id.
+    /// Sends a request and returns its id.
     pub(crate) fn begin(&mut self, method: &str, params: Value) -> u32 {
         self.next_id += 1;
         let id = self.next_id;
@@ -61,7 +61,8 @@ impl Session {
         id
     }
 
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+    /// Sends a request and returns its response.
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
         loop {
             let message = self.receive();
@@ -71,39 +72,39 @@ impl Session {
         }
     }
 
-    /// Whatever comes next.
+    /// Receives the next message.
     pub(crate) fn receive(&mut self) -> Value {
         let mut line = String::new();
-        assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server went away");
+        assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server closed its stdout");
         serde_json::from_str(&line).unwrap()
     }
 
     pub(crate) fn tools(&mut self) -> Vec<Value> {
-        let answer = self.ask("tools/list", json!({}));
-        answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
+        let response = self.request("tools/list", json!({}));
+        response["result"]["tools"].as_array().unwrap_or_else(|| panic!("{response}")).clone()
     }
 
-    /// The whole answer to a call.
+    /// Makes a call and returns the response.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// The result of a call that works.
-    pub(crate) fn works(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.call(tool, arguments.clone());
-        let result = &answer["result"];
-        assert!(result.is_object() && result["isError"] != true, "{tool} {arguments}: {answer}");
+    /// Makes a call that must succeed, and returns its result.
+    pub(crate) fn succeeds(&mut self, tool: &str, arguments: Value) -> Value {
+        let response = self.call(tool, arguments.clone());
+        let result = &response["result"];
+        assert!(result.is_object() && result["isError"] != true, "{tool} {arguments}: {response}");
         result.clone()
     }
 
-    /// The text of a call that does not.
+    /// Makes a call that must fail, and returns the error text.
     pub(crate) fn fails(&mut self, tool: &str, arguments: Value) -> String {
-        let answer = self.call(tool, arguments.clone());
-        assert_eq!(answer["result"]["isError"], true, "{tool} {arguments}: {answer}");
-        text(&answer["result"])
+        let response = self.call(tool, arguments.clone());
+        assert_eq!(response["result"]["isError"], true, "{tool} {arguments}: {response}");
+        text(&response["result"])
     }
 
-    /// Closes the pipe and waits for the end.
+    /// Closes stdin, waits for the exit and returns the exit code.
     pub(crate) fn end(mut self) -> Option<i32> {
         drop(self.stdin.take());
         self.child.wait().unwrap().code()

@@ -1,13 +1,13 @@
-//! `validate`: what a tool would say, without calling it.
+//! The tool `validate`: semantic validation of a call without making it.
 
 use serde_json::{Value, json};
 
 use crate::root::Root;
 use crate::session::Session;
 
-fn ask(session: &mut Session, tool: &str, arguments: Value) -> Value {
-    let question = json!({ "tool": tool, "arguments": arguments });
-    session.works("validate", question)["structuredContent"].clone()
+fn validate(session: &mut Session, tool: &str, arguments: Value) -> Value {
+    let call = json!({ "tool": tool, "arguments": arguments });
+    session.succeeds("validate", call)["structuredContent"].clone()
 }
 
 fn job(schedule: &str, tool: &str, parameters: Value) -> Value {
@@ -15,7 +15,7 @@ fn job(schedule: &str, tool: &str, parameters: Value) -> Value {
 }
 
 #[test]
-fn the_scheduler_checks_what_only_it_can_know() {
+fn scheduler_validates_expressions_tools_and_parameters() {
     let root = Root::new();
     let before = root.snapshot();
     let mut session = Session::gateway("scheduler", &root.path(), &[]);
@@ -29,36 +29,37 @@ fn the_scheduler_checks_what_only_it_can_know() {
         (job("@daily", "read_file", json!({ "path": "../x" })), "outside the root"),
         (job("@daily", "run_shell_monitored", json!({ "command": "ls" })), "--allow-shell"),
     ] {
-        let report = ask(&mut session, "schedule", arguments.clone());
+        let report = validate(&mut session, "schedule", arguments.clone());
         assert_eq!(report["valid"], false, "{arguments}");
         let errors = report["errors"].to_string();
         assert!(errors.contains(part), "{arguments}: {errors}");
-        // The call itself is refused for the same reason.
+        // The call itself is rejected for the same reason.
         assert!(session.fails("schedule", arguments).contains(part));
     }
-    let report = ask(&mut session, "schedule", job("0 9 * * 1-5", "files:write_file", note));
+    let report = validate(&mut session, "schedule", job("0 9 * * 1-5", "files:write_file", note));
     assert_eq!((&report["valid"], &report["errors"]), (&json!(true), &json!([])));
     assert_eq!(root.snapshot(), before);
 }
 
 #[test]
-fn a_server_says_more_than_its_schema_and_warns_without_refusing() {
+fn semantic_validation_adds_errors_and_warnings() {
     let root = Root::new();
     let mut session = Session::gateway("files", &root.path(), &[]);
-    let report = ask(&mut session, "write_file", json!({ "path": "a.txt", "content": "" }));
+    let report = validate(&mut session, "write_file", json!({ "path": "a.txt", "content": "" }));
     assert_eq!(report["valid"], true);
     assert!(report["warnings"][0].as_str().unwrap().contains("will leave `a.txt` empty"));
-    let report = ask(&mut session, "write_file", json!({ "content": "" }));
+    let report = validate(&mut session, "write_file", json!({ "content": "" }));
     assert_eq!(report["valid"], false);
     assert!(report["errors"][0].as_str().unwrap().contains("`path` is required"), "{report}");
-    let report = ask(&mut session, "write_file", json!({ "path": "/etc/passwd", "content": "x" }));
+    let report =
+        validate(&mut session, "write_file", json!({ "path": "/etc/passwd", "content": "x" }));
     assert_eq!(report["valid"], false);
     assert!(report["errors"][0].as_str().unwrap().contains("absolute path"), "{report}");
     assert!(!root.path().join("a.txt").exists());
 }
 
 #[test]
-fn a_reference_server_announces_that_it_validates() {
+fn every_suite_announces_tool_validation() {
     let root = Root::new();
     for (suite, _) in crate::SUITES {
         let mut session = Session::direct(suite, &root.path(), &[]);
@@ -71,13 +72,13 @@ fn a_reference_server_announces_that_it_validates() {
 }
 
 #[test]
-fn a_name_is_scheduled_once() {
+fn duplicate_job_names_are_rejected() {
     let root = Root::new();
     let mut session = Session::gateway("scheduler", &root.path(), &[]);
     let arguments = job("@daily", "read_file", json!({ "path": "README.md" }));
-    session.works("schedule", arguments.clone());
+    session.succeeds("schedule", arguments.clone());
     assert!(session.fails("schedule", arguments).contains("there is a job `job` already"));
-    session.works("cancel_job", json!({ "name": "job" }));
-    let said = session.fails("cancel_job", json!({ "name": "job" }));
-    assert!(said.contains("there is no job `job`; the jobs are: none"), "{said}");
+    session.succeeds("cancel_job", json!({ "name": "job" }));
+    let message = session.fails("cancel_job", json!({ "name": "job" }));
+    assert!(message.contains("there is no job `job`; the jobs are: none"), "{message}");
 }

@@ -1,5 +1,5 @@
-//! A folder that is gone when the test ends.
-#![allow(dead_code, reason = "not every test needs everything")]
+//! A temporary folder that is deleted when the test ends.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ impl Folder {
         Self(path.canonicalize().unwrap())
     }
 
-    /// Writes a file; gives its path.
+    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, content: &str) -> String {
         std::fs::write(self.0.join(name), content).unwrap();
         self.path(name)

@@ -1,9 +1,9 @@
-//! A gateway to talk to, and an HTTP client small enough to see every byte.
-#![allow(dead_code, reason = "not every test needs everything")]
-#![allow(clippy::format_push_string, reason = "tests are blunt")]
+//! A gateway process that listens on HTTP, and a minimal HTTP client that exposes every byte.
+#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(clippy::format_push_string, reason = "short code matters more than one allocation here")]
 
-#[path = "building.rs"]
-mod building;
+#[path = "build_examples.rs"]
+mod build_examples;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -21,23 +21,23 @@ pub(crate) struct Gateway {
     pub(crate) port: u16,
 }
 
-/// An answer, read to its end.
+/// A response with its complete body.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-/// An answer whose body is still to be read.
-pub(crate) struct Open {
+/// A response with an unread body.
+pub(crate) struct StreamingResponse {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     reader: BufReader<TcpStream>,
 }
 
 impl Gateway {
-    /// With the scripted server behind it.
+    /// Starts a gateway in front of the scripted server.
     pub(crate) fn scripted(options: &[&str]) -> Self {
         let server = scripted_server();
         let mut arguments: Vec<&str> = options.to_vec();
@@ -49,17 +49,17 @@ impl Gateway {
         Self::start_with(arguments, &[])
     }
 
-    /// One that says a lot which nobody wants to read.
-    pub(crate) fn quietly(arguments: &[&str]) -> Self {
+    /// Starts a gateway without copying its log to the test output.
+    pub(crate) fn start_with_hidden_log(arguments: &[&str]) -> Self {
         Self::launch(arguments, &[], false)
     }
 
-    /// With variables of the environment.
+    /// Starts a gateway with environment variables.
     pub(crate) fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         Self::launch(arguments, variables, true)
     }
 
-    pub(crate) fn launch(arguments: &[&str], variables: &[(&str, &str)], is_shown: bool) -> Self {
+    pub(crate) fn launch(arguments: &[&str], variables: &[(&str, &str)], shows_log: bool) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
             .args(["run", "--grace", "1", "--listen", "127.0.0.1:0"])
             .args(arguments)
@@ -70,11 +70,11 @@ impl Gateway {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let port = port_told(child.stderr.take().unwrap(), is_shown);
+        let port = read_listen_port(child.stderr.take().unwrap(), shows_log);
         Self { child, port }
     }
 
-    pub(crate) fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) fn post(&self, headers: &[(&str, &str)], body: &str) -> Response {
         self.open("POST", "/mcp", headers, body).finish()
     }
 
@@ -84,26 +84,26 @@ impl Gateway {
         path: &str,
         headers: &[(&str, &str)],
         body: &str,
-    ) -> Open {
+    ) -> StreamingResponse {
         request(self.port, method, path, headers, body)
     }
 
-    /// How many processes it has started that are still there.
+    /// Number of running child processes.
     pub(crate) fn children(&self) -> usize {
         children_of(self.child.id())
     }
 
-    /// Opens a legacy session; gives its name.
+    /// Opens a legacy session and returns its id.
     pub(crate) fn session(&self) -> String {
-        let answer = self.post(&[], &initialize());
-        assert_eq!(answer.status, 200, "{answer:?}");
-        let session = answer.header("mcp-session-id").unwrap().to_owned();
+        let response = self.post(&[], &initialize());
+        assert_eq!(response.status, 200, "{response:?}");
+        let session = response.header("mcp-session-id").unwrap().to_owned();
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         assert_eq!(self.post(&[("mcp-session-id", &session)], ready).status, 202);
         session
     }
 
-    /// Tells the gateway to end, and waits until it has.
+    /// Sends SIGTERM, waits for the exit and returns the exit code.
     pub(crate) fn end(mut self) -> i32 {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         self.child.wait().unwrap().code().unwrap_or(-1)
@@ -112,26 +112,26 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        // Gently, so that it ends its own children.
+        // SIGTERM lets the gateway end its child processes.
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let _ = self.child.wait();
     }
 }
 
-/// The port that a gateway says it listens on. What it says is shown, or not.
-fn port_told(stderr: ChildStderr, is_shown: bool) -> u16 {
-    let (told, port) = std::sync::mpsc::channel();
+/// Returns the port from the gateway's log; copies the log to the test output if `shows_log` is set.
+fn read_listen_port(stderr: ChildStderr, shows_log: bool) -> u16 {
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            let place = line.split_once("listening on http://127.0.0.1:").map(|(_, place)| place);
-            let port = place.and_then(|place| place.split('/').next()?.parse().ok());
-            port.map(|port: u16| told.send(port));
-            if is_shown {
+            let address = line.split_once("listening on http://127.0.0.1:").map(|(_, rest)| rest);
+            let port = address.and_then(|rest| rest.split('/').next()?.parse().ok());
+            port.map(|port: u16| sender.send(port));
+            if shows_log {
                 let _ = writeln!(std::io::stderr(), "{line}");
             }
         }
     });
-    port.recv_timeout(Duration::from_secs(20)).unwrap()
+    receiver.recv_timeout(Duration::from_secs(20)).unwrap()
 }
 
 pub(crate) fn initialize() -> String {
@@ -157,7 +157,7 @@ pub(crate) fn request(
     path: &str,
     headers: &[(&str, &str)],
     body: &str,
-) -> Open {
+) -> StreamingResponse {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut head = format!(
@@ -165,18 +165,18 @@ pub(crate) fn request(
         body.len()
     );
     let host = format!("127.0.0.1:{port}");
-    let usual = [
+    let defaults = [
         ("host", host.as_str()),
         ("content-type", "application/json"),
         ("accept", "application/json, text/event-stream"),
     ];
     let is_given = |name: &str| headers.iter().any(|(other, _)| *other == name);
-    for (name, value) in headers.iter().chain(usual.iter().filter(|(name, _)| !is_given(name))) {
+    for (name, value) in headers.iter().chain(defaults.iter().filter(|(name, _)| !is_given(name))) {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).unwrap();
-    // A server that has refused already need not read the rest.
+    // A server that has rejected the head need not read the body.
     let _ = stream.write_all(body.as_bytes());
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -190,10 +190,10 @@ pub(crate) fn request(
         let Some((name, value)) = line.trim_end().split_once(": ") else { break };
         headers.push((name.to_ascii_lowercase(), value.to_owned()));
     }
-    Open { status, headers, reader }
+    StreamingResponse { status, headers, reader }
 }
 
-/// Sends a POST and goes away without waiting for the answer.
+/// Sends a POST and disconnects without reading the response.
 pub(crate) fn send(port: u16, headers: &[(&str, &str)], body: &str) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let mut head =
@@ -202,16 +202,16 @@ pub(crate) fn send(port: u16, headers: &[(&str, &str)], body: &str) {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
-    // Long enough for it to have been read.
+    // Leave the server time to read the request.
     std::thread::sleep(Duration::from_millis(200));
 }
 
-impl Open {
+impl StreamingResponse {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
     }
 
-    /// The next event of a stream, without its framing.
+    /// The message of the next event.
     pub(crate) fn event(&mut self) -> Option<Value> {
         loop {
             let mut line = String::new();
@@ -224,36 +224,36 @@ impl Open {
         }
     }
 
-    /// The next line of a stream that begins so.
-    pub(crate) fn line(&mut self, beginning: &str) -> Option<String> {
+    /// The next line that starts with a prefix.
+    pub(crate) fn line(&mut self, prefix: &str) -> Option<String> {
         loop {
             let mut line = String::new();
             if self.reader.read_line(&mut line).ok()? == 0 {
                 return None;
             }
-            if line.starts_with(beginning) {
+            if line.starts_with(prefix) {
                 return Some(line.trim_end().to_owned());
             }
         }
     }
 
-    /// Whether a stream of which something was read comes to its end without another event.
-    pub(crate) fn is_over(&mut self) -> bool {
+    /// Reads to the end of the stream, and returns whether it ends without another event.
+    pub(crate) fn ends_without_event(&mut self) -> bool {
         let mut rest = Vec::new();
         let is_whole = self.reader.read_to_end(&mut rest).is_ok();
         is_whole && !String::from_utf8_lossy(&rest).contains("data:")
     }
 
-    pub(crate) fn finish(mut self) -> Answer {
+    pub(crate) fn finish(mut self) -> Response {
         let mut raw = Vec::new();
         self.reader.read_to_end(&mut raw).unwrap();
         let is_chunked = find(&self.headers, "transfer-encoding") == Some("chunked");
         let body = if is_chunked { unchunk(&raw) } else { raw };
-        Answer { status: self.status, headers: self.headers, body }
+        Response { status: self.status, headers: self.headers, body }
     }
 }
 
-impl Answer {
+impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
     }
@@ -266,11 +266,11 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{self:?}: {}", self.text()))
     }
 
-    /// The messages of a stream.
+    /// The messages of an event stream.
     pub(crate) fn events(&self) -> Vec<Value> {
         let text = self.text();
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-        // An event without a message only says where the stream can be taken up.
+        // An event with empty data only carries an id to resume from.
         let messages = data.filter(|data| !data.is_empty());
         messages.map(|data| serde_json::from_str(data).unwrap()).collect()
     }
@@ -297,20 +297,34 @@ pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// The example of that name.
+/// Builds the scripted server once and returns its path.
 pub(crate) fn scripted_server() -> PathBuf {
     static BUILT: Once = Once::new();
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_stickler"));
     let folder = binary.parent().unwrap();
-    let which = ["--example", "scripted_server"];
-    BUILT.call_once(|| building::build_examples("stickler-cli", &which, folder));
+    let options = ["--example", "scripted_server"];
+    BUILT.call_once(|| build_examples::build_examples("stickler-cli", &options, folder));
     folder.join("examples").join("scripted_server")
 }
 
-/// How many processes of a process are there.
+/// Number of running child processes of a process.
 pub(crate) fn children_of(pid: u32) -> usize {
+    child_pids(pid).len()
+}
+
+/// Process ids of the running children of a process.
+pub(crate) fn child_pids(pid: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let of_task = |path: PathBuf| std::fs::read_to_string(path.join("children")).ok();
     let children = tasks.flatten().filter_map(|task| of_task(task.path()));
-    children.map(|children| children.split_whitespace().count()).sum()
+    let pids = |children: String| -> Vec<u32> {
+        children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+    };
+    children.flat_map(pids).collect()
+}
+
+/// Whether a process exists and is not a zombie.
+pub(crate) fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
 }

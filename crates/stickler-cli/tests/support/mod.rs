@@ -1,11 +1,11 @@
-//! Running the binary as a user would.
-#![allow(dead_code, reason = "not every test needs everything")]
+//! Runs the `stickler` binary as a user would.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What came of a run.
+/// Exit status and output of a run.
 pub(crate) struct Run {
     pub(crate) status: i32,
     pub(crate) stdout: String,
@@ -27,7 +27,7 @@ pub(crate) fn stickler_with_input(arguments: &[&str], input: &[u8]) -> Run {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // Whether all of it is read is the program's business.
+    // The program may exit without reading all of its input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -43,7 +43,7 @@ pub(crate) fn fixture(name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
 
-/// A file that is gone when the test ends.
+/// A temporary file that is deleted when the test ends.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -64,7 +64,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Reference data that lies beside the checkout and is not part of it.
+/// Path of reference data beside the checkout, if it is there.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
     path.exists().then_some(path)

@@ -1,5 +1,5 @@
-//! A `stickler run` to talk to by standard input and output.
-#![allow(dead_code, reason = "not every test needs everything")]
+//! A `stickler run` process, driven over standard input and output.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -17,11 +17,11 @@ pub(crate) struct Gateway {
     reader: Option<std::thread::JoinHandle<()>>,
 }
 
-/// What came of it.
-pub(crate) struct End {
+/// Exit code and remaining output of a gateway.
+pub(crate) struct Exit {
     pub(crate) status: i32,
     pub(crate) stderr: String,
-    /// What nobody has read before.
+    /// Output that the test has not read.
     pub(crate) stdout: String,
 }
 
@@ -54,15 +54,15 @@ impl Gateway {
         Self { child, stdin, stdout, stderr, reader: Some(reader) }
     }
 
-    /// Opens with the handshake of 2025-11-25.
-    pub(crate) fn shake_hands(&mut self) -> Value {
+    /// Performs the handshake of 2025-11-25 and returns the response to `initialize`.
+    pub(crate) fn handshake(&mut self) -> Value {
         self.send(&json!({ "jsonrpc": "2.0", "id": "init", "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": "c", "version": "1" },
         } }));
-        let answer = self.receive();
+        let response = self.receive();
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        answer
+        response
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
@@ -86,23 +86,23 @@ impl Gateway {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     }
 
-    /// Waits until the log says something.
-    pub(crate) fn wait_for_log(&self, wanted: &str) {
+    /// Waits until the log contains a text.
+    pub(crate) fn wait_for_log(&self, text: &str) {
         let deadline = Instant::now() + Duration::from_secs(20);
-        while !self.stderr.lock().unwrap().contains(wanted) {
-            assert!(Instant::now() < deadline, "no {wanted:?} in {}", self.stderr.lock().unwrap());
+        while !self.stderr.lock().unwrap().contains(text) {
+            assert!(Instant::now() < deadline, "no {text:?} in {}", self.stderr.lock().unwrap());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Writes something that need not be a message.
+    /// Writes bytes as they are, without a newline.
     pub(crate) fn write_raw(&mut self, text: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(text.as_bytes()).unwrap();
         stdin.flush().unwrap();
     }
 
-    /// Writes messages in a thread of its own, which may have to wait for a reader.
+    /// Writes messages in a separate thread, which blocks while the pipe is full.
     pub(crate) fn write_in_background(
         &mut self,
         messages: impl Iterator<Item = String> + Send + 'static,
@@ -120,7 +120,7 @@ impl Gateway {
         Writer { thread, written, seen: Mutex::default() }
     }
 
-    /// The memory that the gateway itself has.
+    /// Resident memory of the gateway process.
     pub(crate) fn resident_bytes(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -131,19 +131,19 @@ impl Gateway {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Closes the pipe and waits for the end.
-    pub(crate) fn end(mut self) -> End {
+    /// Closes stdin and waits for the exit.
+    pub(crate) fn end(mut self) -> Exit {
         drop(self.stdin.take());
         self.wait()
     }
 
-    /// Waits for it to end by itself.
-    pub(crate) fn wait(mut self) -> End {
+    /// Waits for the exit with stdin open.
+    pub(crate) fn wait(mut self) -> Exit {
         let mut rest = String::new();
         let _ = self.stdout.read_to_string(&mut rest);
         let status = self.child.wait().unwrap().code().unwrap_or(-1);
         self.reader.take().unwrap().join().unwrap();
-        End { status, stderr: self.stderr.lock().unwrap().clone(), stdout: rest }
+        Exit { status, stderr: self.stderr.lock().unwrap().clone(), stdout: rest }
     }
 }
 
@@ -151,37 +151,37 @@ impl Gateway {
 pub(crate) struct Writer {
     thread: std::thread::JoinHandle<ChildStdin>,
     written: Arc<Mutex<usize>>,
-    /// What was seen of it, and how often in a row.
+    /// The last observed count, and how often in a row it was observed.
     seen: Mutex<(usize, usize)>,
 }
 
 impl Writer {
-    /// Whether it has written something, and then nothing more for a number of looks.
-    pub(crate) fn is_stuck(&self) -> bool {
+    /// Whether the count was positive and unchanged for more than 50 calls in a row.
+    pub(crate) fn is_blocked(&self) -> bool {
         let written = *self.written.lock().unwrap();
         let mut seen = self.seen.lock().unwrap();
         *seen = if seen.0 == written { (written, seen.1 + 1) } else { (written, 0) };
         written > 0 && seen.1 > 50
     }
 
-    /// Waits for it and gives the pipe back.
+    /// Waits for the thread and returns stdin to the gateway.
     pub(crate) fn finish(self, gateway: &mut Gateway) {
         gateway.stdin = Some(self.thread.join().unwrap());
     }
 }
 
-/// Waits for something to become true.
-pub(crate) fn until(what: &str, is_true: impl Fn() -> bool) {
+/// Polls a condition until it holds; panics after 30 seconds.
+pub(crate) fn wait_until(condition: &str, is_true: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_true() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {condition}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        // Its child ends with its input.
+        // Closing stdin ends the gateway.
         drop(self.stdin.take());
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! A server that is reached by HTTP, and says what a test tells it to say.
-#![allow(dead_code, reason = "not every test needs everything")]
+//! An HTTP server with scripted responses.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::io::{BufReader, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A server that gives each POST the answer that a script makes for its body, byte by byte.
+/// Answers each request with the bytes that a script returns for its body.
 pub(crate) struct Upstream {
     pub(crate) port: u16,
-    /// The heads and bodies that came.
+    /// Heads and bodies of the received requests.
     pub(crate) seen: Arc<Mutex<Vec<(String, String)>>>,
-    /// Those who have subscribed to something, with the ids of their subscriptions.
+    /// Streams of `subscriptions/listen` requests with their ids.
     subscribers: Arc<Mutex<Vec<(Value, TcpStream)>>>,
-    /// Those who have asked for a stream.
+    /// Streams opened by GET.
     listeners: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Upstream {
-    /// Waits for a request that is about this.
-    pub(crate) fn wait_for(&self, wanted: &str) {
+    /// Waits for a request with a text in its body.
+    pub(crate) fn wait_for(&self, text: &str) {
         let deadline = Instant::now() + Duration::from_secs(20);
-        while !self.seen.lock().unwrap().iter().any(|(_, body)| body.contains(wanted)) {
-            assert!(Instant::now() < deadline, "no {wanted} came");
+        while !self.seen.lock().unwrap().iter().any(|(_, body)| body.contains(text)) {
+            assert!(Instant::now() < deadline, "no request with {text}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -47,8 +47,8 @@ impl Upstream {
                     while let Some((head, body)) = read_request(&mut reader) {
                         let message: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
                         log.lock().unwrap().push((head, body));
-                        let answer = script(&message);
-                        if (&stream).write_all(&answer).is_err() || answer.is_empty() {
+                        let response = script(&message);
+                        if (&stream).write_all(&response).is_err() || response.is_empty() {
                             return;
                         }
                         if message["method"] == "subscriptions/listen" {
@@ -64,28 +64,28 @@ impl Upstream {
         Self { port, seen, subscribers, listeners }
     }
 
-    /// Says something on every stream that was asked for and is still open.
-    pub(crate) fn say(&self, message: &Value) {
+    /// Sends a message on every open GET stream.
+    pub(crate) fn send_to_streams(&self, message: &Value) {
         for stream in self.listeners.lock().unwrap().iter() {
             let _ = (&*stream).write_all(format!("data: {message}\n\n").as_bytes());
         }
     }
 
-    /// Tells all subscribers that the tools have changed.
-    pub(crate) fn tell_of_change(&self) {
+    /// Sends `notifications/tools/list_changed` to all subscribers.
+    pub(crate) fn notify_list_changed(&self) {
         for (id, stream) in self.subscribers.lock().unwrap().iter() {
             let event = notification("notifications/tools/list_changed", id, json!({}));
             let _ = (&*stream).write_all(event.as_bytes());
         }
     }
 
-    /// How many have subscribed.
-    pub(crate) fn subscribers(&self) -> usize {
+    /// Number of open subscriptions.
+    pub(crate) fn subscriber_count(&self) -> usize {
         self.subscribers.lock().unwrap().len()
     }
 
-    /// Ends all subscriptions without a word.
-    pub(crate) fn hang_up(&self) {
+    /// Closes all subscription streams without a final message.
+    pub(crate) fn close_subscriptions(&self) {
         for (_, stream) in self.subscribers.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -97,8 +97,8 @@ impl Upstream {
 
     pub(crate) fn heads(&self, method: &str) -> Vec<String> {
         let seen = self.seen.lock().unwrap();
-        let wanted = format!("\"method\":\"{method}\"");
-        let found = seen.iter().filter(|(_, body)| body.contains(&wanted));
+        let text = format!("\"method\":\"{method}\"");
+        let found = seen.iter().filter(|(_, body)| body.contains(&text));
         found.map(|(head, _)| head.to_ascii_lowercase()).collect()
     }
 }
@@ -125,25 +125,25 @@ fn read_request(reader: &mut impl std::io::BufRead) -> Option<(String, String)> 
 
 pub(crate) fn http(kind: &str, body: &str) -> Vec<u8> {
     format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nx-own: kept\r\n\r\n{body}",
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nx-upstream: kept\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()
 }
 
-pub(crate) fn json_answer(body: &Value) -> Vec<u8> {
+pub(crate) fn json_response(body: &Value) -> Vec<u8> {
     http("application/json", &body.to_string())
 }
 
-/// A stream that has no end, with the acknowledgement of a subscription.
-pub(crate) fn subscribed(listen: &Value) -> Vec<u8> {
+/// An endless stream that starts with the acknowledgement of a subscription.
+pub(crate) fn subscription_response(listen: &Value) -> Vec<u8> {
     let granted = json!({ "notifications": listen["params"]["notifications"] });
     let method = "notifications/subscriptions/acknowledged";
     let event = notification(method, &listen["id"], granted);
     format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{event}").into_bytes()
 }
 
-/// An event for the subscription of that id.
+/// An event for the subscription with this id.
 fn notification(method: &str, id: &Value, mut params: Value) -> String {
     params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id });
     format!("data: {}\n\n", json!({ "jsonrpc": "2.0", "method": method, "params": params }))
@@ -153,8 +153,8 @@ pub(crate) fn accepted() -> Vec<u8> {
     b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_vec()
 }
 
-/// Answers what every client asks; the rest is for the script.
-pub(crate) fn usual(message: &Value) -> Option<Vec<u8>> {
+/// The response to `initialize`, `tools/list` and notifications; `None` for other requests.
+pub(crate) fn default_response(message: &Value) -> Option<Vec<u8>> {
     let id = message.get("id").cloned();
     let result = match message["method"].as_str() {
         Some("initialize") => json!({
@@ -169,5 +169,5 @@ pub(crate) fn usual(message: &Value) -> Option<Vec<u8>> {
         _ if id.is_none() => return Some(accepted()),
         _ => return None,
     };
-    Some(json_answer(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))
+    Some(json_response(&json!({ "jsonrpc": "2.0", "id": id, "result": result })))
 }

@@ -1,4 +1,4 @@
-//! The client, with real servers: a process of its own, and an address.
+//! `McpClient` with real servers: a child process and a server at a URL.
 
 use std::path::Path;
 use std::sync::Once;
@@ -9,11 +9,11 @@ use stickler_rmcp::{
     Code, DecidedBy, Era, McpClient, McpConfig, RawSettings, Validated, ValidationConfig,
 };
 
-use crate::building::build_examples;
+use crate::build_examples::build_examples;
 use crate::http::Web;
 use crate::notes::Notes;
 
-/// An example, built beside the tests.
+/// Builds the examples once and returns the path of one.
 pub(crate) fn example(name: &str) -> String {
     static BUILT: Once = Once::new();
     let test = std::env::current_exe().unwrap();
@@ -37,18 +37,18 @@ async fn connected(config: McpConfig) -> McpClient {
 }
 
 #[tokio::test]
-async fn a_call_without_its_required_field_is_refused_and_the_field_named() {
+async fn call_with_a_missing_required_field_is_rejected_and_names_the_field() {
     let client = connected(process(false)).await;
-    let refused = client.call_tool("read_note", json!({})).await.unwrap_err();
-    assert_eq!(refused.code(), Code::InvalidArguments);
-    assert_eq!(refused.missing(), ["path"]);
-    assert!(refused.to_string().starts_with("[STK-107]"), "{refused}");
-    let refused = client.call_tool("read_note", json!({ "pth": "a" })).await.unwrap_err();
-    assert!(refused.suggestions().contains(&"path".to_owned()));
+    let rejected = client.call_tool("read_note", json!({})).await.unwrap_err();
+    assert_eq!(rejected.code(), Code::InvalidArguments);
+    assert_eq!(rejected.missing(), ["path"]);
+    assert!(rejected.to_string().starts_with("[STK-107]"), "{rejected}");
+    let rejected = client.call_tool("read_note", json!({ "pth": "a" })).await.unwrap_err();
+    assert!(rejected.suggestions().contains(&"path".to_owned()));
 }
 
 #[tokio::test]
-async fn with_validation_off_the_call_is_made_unchecked() {
+async fn disabled_validation_sends_the_call_unchecked() {
     let mut client = McpClient::new(process(false)).unwrap();
     let mut config = ValidationConfig::default();
     config.pre_validate = false;
@@ -79,43 +79,43 @@ async fn connecting_fills_the_cache_in_both_eras() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_refused_with_the_one_that_was_meant() {
+async fn unknown_tool_is_rejected_with_a_suggestion() {
     let client = connected(process(false)).await;
-    let refused = client.call_tool("read_notes", json!({ "path": "a" })).await.unwrap_err();
-    assert_eq!(refused.code(), Code::UnknownTool);
-    assert_eq!(refused.suggestions(), ["read_note"]);
+    let rejected = client.call_tool("read_notes", json!({ "path": "a" })).await.unwrap_err();
+    assert_eq!(rejected.code(), Code::UnknownTool);
+    assert_eq!(rejected.suggestions(), ["read_note"]);
 }
 
 #[tokio::test]
-async fn the_server_validates_where_it_says_so_and_the_schema_elsewhere() {
-    let bad = json!({ "path": 5 });
+async fn validate_tool_uses_the_server_if_supported_and_the_schema_otherwise() {
+    let invalid = json!({ "path": 5 });
     let client = connected(process(true)).await;
     assert!(client.supports_validation());
     assert!(client.has_capability("experimental.toolValidation"));
     assert!(client.has_capability("experimental.toolValidation.levels.syntax"));
     assert!(!client.has_capability("experimental.toolValidation.levels.runtime"));
-    let validation = client.validate_tool("read_note", &bad).await.unwrap();
+    let validation = client.validate_tool("read_note", &invalid).await.unwrap();
     assert!(!validation.report.valid);
     assert_eq!(validation.decided_by, DecidedBy::Server);
 
     let client = connected(process(false)).await;
     assert!(!client.supports_validation());
     assert!(!client.has_capability("experimental.toolValidation"));
-    let validation = client.validate_tool("notes:read_note", &bad).await.unwrap();
+    let validation = client.validate_tool("notes:read_note", &invalid).await.unwrap();
     assert!(!validation.report.valid);
     assert_eq!(validation.decided_by, DecidedBy::Schema);
 }
 
 #[tokio::test]
-async fn a_server_at_a_url_is_a_server() {
+async fn client_works_with_a_server_at_a_url() {
     let wrapped = Validated::new(Notes::default(), ValidationConfig::default());
     let web = Web::modern(wrapped, Some(RawSettings::default())).await;
     for era in [None, Some(Era::Legacy), Some(Era::Modern)] {
         let config = McpConfig::url("notes", web.url());
         let mut client = connected(era.into_iter().fold(config, McpConfig::era)).await;
         assert_eq!(client.validation_stats().unwrap().tool_count, 4);
-        let refused = client.call_tool("read_note", json!({})).await.unwrap_err();
-        assert_eq!(refused.missing(), ["path"]);
+        let rejected = client.call_tool("read_note", json!({})).await.unwrap_err();
+        assert_eq!(rejected.missing(), ["path"]);
         let failed = client.call_tool("read_note", json!({ "path": "x" })).await.unwrap_err();
         assert_eq!(failed.to_string(), "[STK-102] tool `read_note` failed: no note at x");
         let valid = client.validate_tool("read_note", &json!({ "path": "x" })).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_server_at_a_url_is_a_server() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_reached_says_so() {
+async fn unreachable_servers_are_reported_by_code() {
     let client = McpClient::new(McpConfig::new("x", "no-such-program")).unwrap();
     let error = client.call_tool("a", json!({})).await.unwrap_err();
     assert_eq!(error.code(), Code::NotConnected);
@@ -142,7 +142,7 @@ async fn what_cannot_be_reached_says_so() {
     assert!(McpClient::new(McpConfig::url("x", "example")).is_err());
 }
 
-/// A server written in the shell: it answers by the method that a line mentions.
+/// A shell script as a server: `cases` selects the response by the text of the request line.
 #[cfg(unix)]
 fn script(cases: &str) -> McpConfig {
     let script = format!(
@@ -158,7 +158,7 @@ fn script(cases: &str) -> McpConfig {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_server_that_exits_at_the_first_question_is_started_again() {
+async fn server_that_exits_on_discovery_is_restarted_with_the_legacy_handshake() {
     let config = script(
         r#"*server/discover*) exit 3;;
            *'"initialize"'*) answer "$hello";;
@@ -170,7 +170,7 @@ async fn a_server_that_exits_at_the_first_question_is_started_again() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn one_malformed_tool_does_not_cost_the_others() {
+async fn malformed_tools_do_not_affect_the_valid_ones() {
     let config = script(
         r#"*server/discover*) exit 3;;
            *'"initialize"'*) answer "$hello";;
@@ -179,8 +179,8 @@ async fn one_malformed_tool_does_not_cost_the_others() {
     let client = connected(config).await;
     let stats = client.validation_stats().unwrap();
     assert_eq!((stats.tool_count, stats.quarantined), (1, 1));
-    let refused = client.call_tool("good", json!({ "a": 1 })).await.unwrap_err();
-    assert_eq!(refused.code(), Code::InvalidArguments);
+    let rejected = client.call_tool("good", json!({ "a": 1 })).await.unwrap_err();
+    assert_eq!(rejected.code(), Code::InvalidArguments);
     let names: Vec<String> =
         client.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["good", "bad"]);
@@ -188,8 +188,8 @@ async fn one_malformed_tool_does_not_cost_the_others() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn answers_are_kept_where_the_server_allows_it() {
-    for (is_kept, capability) in [
+async fn validation_results_are_cached_only_if_the_server_allows_it() {
+    for (is_cached, capability) in [
         (true, r#"{"supported":true,"caching":{"enabled":true,"ttl":3600}}"#),
         (false, r#"{"supported":true}"#),
     ] {
@@ -200,14 +200,14 @@ async fn answers_are_kept_where_the_server_allows_it() {
                *tools/call*) asked=$((asked + 1)); answer '{{"content":[{{"type":"text","text":"{{\"valid\":true,\"warnings\":[\"'$asked'\"]}}"}}]}}';;"#
         ));
         let client = connected(config).await;
-        let ask = async |arguments| {
+        let validate = async |arguments| {
             let validation = client.validate_tool("t", &arguments).await.unwrap();
             assert_eq!(validation.decided_by, DecidedBy::Server);
             validation.report.warnings.concat()
         };
-        assert_eq!(ask(json!({ "a": 1 })).await, "1");
-        assert_eq!(ask(json!({ "a": 1 })).await, if is_kept { "1" } else { "2" });
-        assert_eq!(ask(json!({ "a": 2 })).await, if is_kept { "2" } else { "3" });
+        assert_eq!(validate(json!({ "a": 1 })).await, "1");
+        assert_eq!(validate(json!({ "a": 1 })).await, if is_cached { "1" } else { "2" });
+        assert_eq!(validate(json!({ "a": 2 })).await, if is_cached { "2" } else { "3" });
     }
 }
 
@@ -228,7 +228,7 @@ async fn results_are_checked_against_the_output_schema() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_server_that_goes_away_or_says_nothing_is_told_apart() {
+async fn server_exit_and_timeout_have_different_codes() {
     let cases = |call: &str| {
         format!(
             r#"*server/discover*) exit 3;;

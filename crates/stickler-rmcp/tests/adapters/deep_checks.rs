@@ -1,4 +1,4 @@
-//! Checks that only the server can make, when a caller asks to validate a call.
+//! Deep checks: validation beyond the schema, defined by the server.
 
 use serde_json::json;
 use stickler_rmcp::{
@@ -8,7 +8,7 @@ use stickler_rmcp::{
 use crate::notes::Notes;
 use crate::support::Wire;
 
-/// What notes may be written where.
+/// Rejects private notes and warns about empty ones.
 struct Rules;
 
 impl DeepChecks for Rules {
@@ -45,7 +45,7 @@ fn server() -> Validated<Notes> {
 }
 
 #[tokio::test]
-async fn deeper_levels_are_announced() {
+async fn deep_check_levels_are_announced() {
     let (_, info) = Wire::legacy(server()).await;
     let capability = &info["capabilities"]["experimental"]["toolValidation"];
     let levels = json!({ "syntax": true, "semantic": true, "runtime": false, "security": true });
@@ -55,35 +55,35 @@ async fn deeper_levels_are_announced() {
 }
 
 #[tokio::test]
-async fn deeper_checks_add_errors_and_warnings() {
+async fn deep_checks_add_errors_and_warnings() {
     let (mut wire, _) = Wire::legacy(server()).await;
     let note = json!({ "path": "private/a", "content": "" });
-    let answer = wire.call("validate", json!({ "tool": "write_note", "arguments": note })).await;
-    let report = &answer["result"]["structuredContent"];
-    assert_eq!(report["valid"], false, "{answer}");
+    let response = wire.call("validate", json!({ "tool": "write_note", "arguments": note })).await;
+    let report = &response["result"]["structuredContent"];
+    assert_eq!(report["valid"], false, "{response}");
     assert_eq!(report["errors"], json!(["`private/a` is private"]));
     assert_eq!(report["warnings"], json!(["an empty note"]));
     assert_eq!(report["suggestions"], json!(["write something"]));
     assert_eq!(report["details"]["checks"][1]["level"], "security");
 
     let note = json!({ "path": "a", "content": "" });
-    let answer = wire.call("validate", json!({ "tool": "write_note", "arguments": note })).await;
-    assert_eq!(answer["result"]["structuredContent"]["valid"], true);
+    let response = wire.call("validate", json!({ "tool": "write_note", "arguments": note })).await;
+    assert_eq!(response["result"]["structuredContent"]["valid"], true);
 }
 
 #[tokio::test]
-async fn deeper_checks_see_only_calls_that_satisfy_their_schema() {
+async fn deep_checks_run_only_on_calls_that_satisfy_their_schema() {
     let (mut wire, _) = Wire::legacy(server()).await;
     let calls = json!([
         { "tool": "write_note", "arguments": { "content": 1 } },
         { "tool": "read_note", "arguments": { "path": "panic" } },
         { "tool": "read_note", "arguments": { "path": "a" } },
     ]);
-    let answer = wire.call("validate", json!({ "calls": calls })).await;
-    let results = &answer["result"]["structuredContent"]["results"];
+    let response = wire.call("validate", json!({ "calls": calls })).await;
+    let results = &response["result"]["structuredContent"]["results"];
     assert_eq!(results[0]["valid"], false);
     assert_eq!(results[0]["details"].get("checks"), None);
-    // A check that breaks says nothing about the call, and does not spoil the others.
+    // A check that panics yields a warning and does not affect the other calls.
     assert_eq!(results[1]["valid"], true);
     let warning = "the security check failed; nothing is known of it";
     assert_eq!(results[1]["warnings"], json!([warning]));

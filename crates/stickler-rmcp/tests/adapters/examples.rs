@@ -1,4 +1,4 @@
-//! The examples do what they say.
+//! The example programs, run as processes.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ fn printed(name: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A server that says on standard error where it listens.
+/// An example server that prints its URL on standard error.
 struct Listening {
     child: Child,
     url: String,
@@ -27,7 +27,7 @@ impl Listening {
         let stderr = child.stderr.take().unwrap();
         let mut lines = BufReader::new(stderr).lines().map(Result::unwrap);
         let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned));
-        Self { child, url: url.expect("it says where it listens") }
+        Self { child, url: url.expect("the server prints its URL") }
     }
 }
 
@@ -39,7 +39,7 @@ impl Drop for Listening {
 }
 
 #[test]
-fn validating_client_refuses_calls_and_asks_the_server() {
+fn validating_client_example_rejects_calls_and_asks_the_server() {
     let server = example("wrap_a_server");
     let text = printed("validating_client", &[&server]);
     assert!(text.starts_with("4 tools, revision 2026-07-28\n[STK-107]"), "{text}");
@@ -50,12 +50,12 @@ fn validating_client_refuses_calls_and_asks_the_server() {
     assert!(text.contains("valid: false, says the schema alone: "), "{text}");
 }
 
-/// The official suite itself needs Node: `cargo xtask interop` runs it.
+/// The official conformance suite needs Node; `cargo xtask interop` runs it.
 #[tokio::test]
-async fn the_server_for_the_official_suite_says_the_same_plain_and_wrapped() {
+async fn conformance_server_gives_equal_results_plain_and_wrapped() {
     let mut plain = None;
-    for how in [&["--plain"][..], &[], &["--raw"]] {
-        let arguments = [&["--listen", "127.0.0.1:0"], how].concat();
+    for options in [&["--plain"][..], &[], &["--raw"]] {
+        let arguments = [&["--listen", "127.0.0.1:0"], options].concat();
         let server = Listening::start("conformance_server", &arguments);
         let mut client = McpClient::new(McpConfig::url("suite", &server.url)).unwrap();
         client.connect().await.unwrap();
@@ -66,17 +66,17 @@ async fn the_server_for_the_official_suite_says_the_same_plain_and_wrapped() {
             ("json_schema_2020_12_tool", json!({ "email": "a@b.c" })),
             ("test_error_handling", json!({})),
         ] {
-            let answer = client.call_tool(tool, arguments).await;
-            seen.push(answer.map(|one| one.text()).map_err(|error| error.to_string()));
+            let response = client.call_tool(tool, arguments).await;
+            seen.push(response.map(|one| one.text()).map_err(|error| error.to_string()));
         }
         client.close().await;
         assert_eq!(seen[0].as_deref(), Ok("This is a simple text response for testing."));
-        assert_eq!(&seen, plain.get_or_insert_with(|| seen.clone()), "{how:?}");
+        assert_eq!(&seen, plain.get_or_insert_with(|| seen.clone()), "{options:?}");
     }
 }
 
 #[test]
-fn deep_checks_say_what_no_schema_can() {
+fn deep_checks_example_reports_semantic_errors() {
     let text = printed("deep_checks", &["--show"]);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains("valid false") && lines[0].contains("string"), "{text}");
@@ -86,7 +86,7 @@ fn deep_checks_say_what_no_schema_can() {
 }
 
 #[tokio::test]
-async fn servers_listen_with_and_without_the_raw_layer() {
+async fn http_examples_work_with_and_without_the_raw_layer() {
     for (name, arguments) in [
         ("http_with_the_raw_layer", &[][..]),
         ("wrap_a_server", &["--listen", "127.0.0.1:0"]),
@@ -96,8 +96,8 @@ async fn servers_listen_with_and_without_the_raw_layer() {
         let mut client = McpClient::new(McpConfig::url("notes", &server.url)).unwrap();
         client.enable_validation(ValidationConfig::default());
         client.connect().await.unwrap();
-        let refused = client.call_tool("read_note", json!({})).await.unwrap_err();
-        assert_eq!(refused.code(), Code::InvalidArguments);
+        let rejected = client.call_tool("read_note", json!({})).await.unwrap_err();
+        assert_eq!(rejected.code(), Code::InvalidArguments);
         client.close().await;
     }
 }

@@ -1,4 +1,4 @@
-//! A client that posts, so that tests see what is on the wire.
+//! An HTTP client for one server, so that tests see the messages on the wire.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -13,7 +13,7 @@ use tower_layer::Layer as _;
 use crate::serve_http;
 use crate::support::{initialize, modern_meta};
 
-/// One server, and the session with it.
+/// A running server and the session with it.
 pub(crate) struct Web {
     url: String,
     session: Option<String>,
@@ -52,8 +52,8 @@ impl Web {
         let mut web = Self::to(server, raw, false).await;
         let body =
             json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize() });
-        let answer = web.post(body.to_string()).await;
-        web.session = answer.session;
+        let response = web.post(body.to_string()).await;
+        web.session = response.session;
         let body = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         assert_eq!(web.post(body.to_string()).await.status, 202);
         web
@@ -63,7 +63,7 @@ impl Web {
         &self.url
     }
 
-    pub(crate) async fn post(&self, body: impl Into<Bytes>) -> Answer {
+    pub(crate) async fn post(&self, body: impl Into<Bytes>) -> Response {
         let body: Bytes = body.into();
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
         let mut request = hyper::Request::post(&self.url)
@@ -83,10 +83,10 @@ impl Web {
         }
         let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
         let response = client.request(request.body(Full::new(body)).unwrap()).await.unwrap();
-        Answer::of(response).await
+        Response::of(response).await
     }
 
-    pub(crate) async fn call_params(&self, mut params: Value) -> Answer {
+    pub(crate) async fn call_params(&self, mut params: Value) -> Response {
         if self.modern && params.is_object() {
             params["_meta"] = modern_meta();
         }
@@ -96,15 +96,15 @@ impl Web {
     }
 }
 
-/// What came back.
+/// Status, session id and body of a response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
     pub(crate) text: String,
 }
 
-impl Answer {
+impl Response {
     async fn of(response: hyper::Response<hyper::body::Incoming>) -> Self {
         let header = |name: &str| {
             response.headers().get(name).map(|value| value.to_str().unwrap().to_owned())
@@ -114,7 +114,7 @@ impl Answer {
         Self { status, session, text: String::from_utf8(body.to_vec()).unwrap() }
     }
 
-    /// The message, whether it came alone or as the last of a stream's events.
+    /// The message of a JSON response, or of the last event of a stream.
     pub(crate) fn message(&self) -> Value {
         let data = self.text.lines().filter_map(|line| line.strip_prefix("data:"));
         let last = data.map(str::trim).rfind(|data| !data.is_empty());

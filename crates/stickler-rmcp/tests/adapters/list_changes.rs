@@ -1,4 +1,4 @@
-//! Tools that change while a client is connected, in both eras.
+//! Tool lists that change while a client is connected, in both eras.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::http::Web;
 
-/// Its tool wants another field after it was called with `change`.
+/// A handler with a tool that has another field after a call with `change`.
 #[derive(Clone, Default)]
 struct Changing {
     is_new: Arc<AtomicBool>,
@@ -51,7 +51,7 @@ impl ServerHandler for Changing {
         if request.arguments.is_some_and(|arguments| arguments.contains_key("change")) {
             self.is_new.store(true, Ordering::SeqCst);
             self.changed.notify_waiters();
-            // For the legacy client; the modern one has subscribed.
+            // Notifies the legacy client; the modern one has a subscription.
             let _ = context.peer.notify_tool_list_changed().await;
         }
         Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())
@@ -77,7 +77,7 @@ impl ServerHandler for Changing {
 }
 
 #[tokio::test]
-async fn a_change_of_the_tools_is_noticed_in_both_eras() {
+async fn tool_list_changes_are_noticed_in_both_eras() {
     for era in [Era::Legacy, Era::Modern] {
         let web = Web::modern(Changing::default(), None).await;
         let mut client = McpClient::new(McpConfig::url("s", web.url()).era(era)).unwrap();
@@ -86,8 +86,8 @@ async fn a_change_of_the_tools_is_noticed_in_both_eras() {
         client.call_tool("tool", json!({ "old": "x" })).await.unwrap();
         assert!(client.call_tool("tool", json!({ "new": "x" })).await.is_err());
         client.call_tool("tool", json!({ "change": true })).await.unwrap();
-        // The news may come a moment after the answer. A call that is valid by the old list makes
-        // nobody ask for a new one, so only the news can have it refused.
+        // The notification may arrive after the response. A call that is valid by the old list causes
+        // no refresh, so only the notification can cause its rejection.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while client.call_tool("tool", json!({ "old": "x" })).await.is_ok() {
             assert!(std::time::Instant::now() < deadline, "{era:?}: the change was not noticed");

@@ -1,4 +1,4 @@
-//! What the log says: tool and findings, and no values.
+//! Log events of the adapters: tool names and findings, but no argument values.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Mutex, Once};
@@ -13,7 +13,7 @@ use crate::client::example;
 use crate::notes::Notes;
 use crate::support::Wire;
 
-/// Everything that any test of this program has logged.
+/// All events that the tests of this binary have logged.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Collector;
@@ -55,14 +55,14 @@ fn collect() {
     ONCE.call_once(|| tracing::subscriber::set_global_default(Collector).unwrap());
 }
 
-/// The lines that mention all of these.
+/// The lines that contain all of these words.
 fn lines(words: &[&str]) -> Vec<String> {
     let lines = LINES.lock().unwrap();
     lines.iter().filter(|line| words.iter().all(|word| line.contains(word))).cloned().collect()
 }
 
 #[tokio::test]
-async fn a_refusal_is_logged_with_the_tool_and_the_findings_but_no_values() {
+async fn rejection_is_logged_with_tool_and_findings_but_without_values() {
     collect();
     let server = Validated::new(Notes::default(), ValidationConfig::default());
     let (mut wire, _) = Wire::legacy(server).await;
@@ -77,7 +77,7 @@ async fn a_refusal_is_logged_with_the_tool_and_the_findings_but_no_values() {
 }
 
 #[tokio::test]
-async fn a_client_logs_what_it_learnt_and_that_it_fell_back() {
+async fn client_logs_the_tool_count_and_the_schema_fallback() {
     collect();
     let config = McpConfig::new("logging-client", example("wrap_a_server")).args(["--plain"]);
     let mut client = McpClient::new(config).unwrap();

@@ -1,33 +1,33 @@
-//! The adapters, from outside. One program, because each that is linked with rmcp takes its time.
+//! Integration tests of the rmcp adapters, in one binary because linking with rmcp is slow.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::print_stderr,
-    reason = "tests are blunt, and say why they were skipped"
+    reason = "tests may panic and print why they were skipped"
 )]
 
-mod before_after;
-mod before_and_after;
-#[path = "../../../stickler-cli/tests/support/building.rs"]
-mod building;
-mod checked;
+#[path = "../../../stickler-cli/tests/support/build_examples.rs"]
+mod build_examples;
+mod check_tools;
+mod checked_transport;
 mod client;
 mod deep_checks;
+mod docs_before_after;
+mod docs_transport_comparison;
 mod examples;
-mod forwarding;
+mod handler_failures;
+mod handler_forwarding;
 mod http;
-mod internals;
 mod list_changes;
 mod logs;
 #[path = "../../../../examples/support/notes.rs"]
 mod notes;
-mod own_validate;
-mod raw;
+mod raw_messages;
 #[allow(dead_code, reason = "the examples use the rest")]
 #[path = "../../../../examples/support/serve_http.rs"]
 mod serve_http;
 mod server;
-mod startup;
 mod support;
+mod validate_name_conflict;

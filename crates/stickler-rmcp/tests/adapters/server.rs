@@ -1,4 +1,4 @@
-//! A wrapped server checks its calls, and is otherwise what it was.
+//! `Validated` servers: calls are validated, and everything else is unchanged.
 use serde_json::{Value, json};
 use stickler_rmcp::{AnswerForm, Validated, ValidationConfig};
 
@@ -10,61 +10,61 @@ fn wrapped() -> Validated<Notes> {
 }
 
 #[tokio::test]
-async fn a_valid_call_reaches_the_handler() {
+async fn valid_call_reaches_the_handler() {
     let (mut legacy, _) = Wire::legacy(wrapped()).await;
     for wire in [&mut legacy, &mut Wire::modern(wrapped())] {
-        let answer = wire.call("write_note", json!({ "path": "a", "content": "hi" })).await;
-        assert_eq!(text(&answer), "wrote 2 characters to a");
-        let answer = wire.call("read_note", json!({ "path": "a" })).await;
-        assert_eq!(text(&answer), "hi");
+        let response = wire.call("write_note", json!({ "path": "a", "content": "hi" })).await;
+        assert_eq!(text(&response), "wrote 2 characters to a");
+        let response = wire.call("read_note", json!({ "path": "a" })).await;
+        assert_eq!(text(&response), "hi");
     }
 }
 
 #[tokio::test]
-async fn a_bad_call_gets_help_and_does_not_reach_the_handler() {
+async fn invalid_call_gets_help_and_does_not_reach_the_handler() {
     let (mut legacy, _) = Wire::legacy(wrapped()).await;
     let mut modern = Wire::modern(wrapped());
     for wire in [&mut legacy, &mut modern] {
-        let answer = wire.call("write_note", json!({ "pth": "a", "content": 5 })).await;
-        assert_eq!(answer["result"]["isError"], true, "{answer}");
-        let help = text(&answer);
+        let response = wire.call("write_note", json!({ "pth": "a", "content": 5 })).await;
+        assert_eq!(response["result"]["isError"], true, "{response}");
+        let help = text(&response);
         assert!(help.starts_with("Tool call failed for: write_note"), "{help}");
         assert!(help.contains("did you mean `path`?"), "{help}");
-        let told = &answer["result"]["_meta"]["dev.stickler/validation"];
-        assert_eq!(told["findings"].as_array().unwrap().len(), 3, "{told}");
-        assert_eq!(told["corrected"]["arguments"], json!({ "path": "a", "content": "5" }));
+        let report = &response["result"]["_meta"]["dev.stickler/validation"];
+        assert_eq!(report["findings"].as_array().unwrap().len(), 3, "{report}");
+        assert_eq!(report["corrected"]["arguments"], json!({ "path": "a", "content": "5" }));
         assert_eq!(text(&wire.call("read_note", json!({ "path": "a" })).await), "no note at a");
     }
-    let answer = modern.call("write_note", json!({})).await;
-    assert_eq!(answer["result"]["resultType"], "complete");
-    let answer = legacy.call("write_note", json!({})).await;
-    assert_eq!(answer["result"].get("resultType"), None);
+    let response = modern.call("write_note", json!({})).await;
+    assert_eq!(response["result"]["resultType"], "complete");
+    let response = legacy.call("write_note", json!({})).await;
+    assert_eq!(response["result"].get("resultType"), None);
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_an_error_with_suggestions() {
+async fn unknown_tool_is_an_error_with_suggestions() {
     let (mut wire, _) = Wire::legacy(wrapped()).await;
-    let answer = wire.call("write_notes", json!({ "path": "a", "content": "hi" })).await;
-    assert_eq!(answer["error"]["code"], -32602);
-    assert_eq!(answer["error"]["message"], "Unknown tool: write_notes");
-    assert_eq!(answer["error"]["data"]["suggestions"][0], "write_note");
+    let response = wire.call("write_notes", json!({ "path": "a", "content": "hi" })).await;
+    assert_eq!(response["error"]["code"], -32602);
+    assert_eq!(response["error"]["message"], "Unknown tool: write_notes");
+    assert_eq!(response["error"]["data"]["suggestions"][0], "write_note");
     let available = json!(["read_note", "search_notes", "write_note", "validate"]);
-    assert_eq!(answer["error"]["data"]["available"], available);
+    assert_eq!(response["error"]["data"]["available"], available);
 }
 
 #[tokio::test]
-async fn the_form_of_a_refusal_can_be_chosen() {
+async fn rejection_form_is_configurable() {
     let (mut wire, _) = Wire::legacy(wrapped().answer_with(AnswerForm::JsonRpcError)).await;
-    let answer = wire.call("read_note", json!({})).await;
-    assert_eq!(answer["error"]["code"], -32602);
-    assert!(answer["error"]["message"].as_str().unwrap().starts_with("[STK-107]"), "{answer}");
-    assert!(answer["error"]["data"]["help"].as_str().unwrap().contains("path"));
+    let response = wire.call("read_note", json!({})).await;
+    assert_eq!(response["error"]["code"], -32602);
+    assert!(response["error"]["message"].as_str().unwrap().starts_with("[STK-107]"), "{response}");
+    assert!(response["error"]["data"]["help"].as_str().unwrap().contains("path"));
 
     let (mut wire, _) = Wire::legacy(wrapped().answer_with(AnswerForm::Observation)).await;
     let turn = json!({ "dev.stickler/turn_index": 7 });
     let call = json!({ "name": "read_note", "arguments": {}, "_meta": turn });
-    let answer = wire.ask("tools/call", call).await;
-    let observation: Value = serde_json::from_str(text(&answer)).unwrap();
+    let response = wire.request("tools/call", call).await;
+    let observation: Value = serde_json::from_str(text(&response)).unwrap();
     assert_eq!(observation["type"], "observation");
     assert_eq!(observation["turn_index"], 7);
     assert_eq!(observation["payload"]["observation"]["status"], "VALIDATION_FAILED");
@@ -78,8 +78,8 @@ async fn repaired_arguments_reach_the_handler() {
     let mut config = ValidationConfig::default();
     config.repair = stickler::Repair::Apply;
     let (mut wire, _) = Wire::legacy(Validated::new(Notes::default(), config)).await;
-    let answer = wire.call("write_note", json!({ "PATH": "a", "content": "hi" })).await;
-    assert_eq!(text(&answer), "wrote 2 characters to a");
+    let response = wire.call("write_note", json!({ "PATH": "a", "content": "hi" })).await;
+    assert_eq!(text(&response), "wrote 2 characters to a");
 }
 
 #[tokio::test]
@@ -87,23 +87,22 @@ async fn validation_can_be_switched_off() {
     let mut config = ValidationConfig::default();
     config.pre_validate = false;
     let (mut wire, _) = Wire::legacy(Validated::new(Notes::default(), config)).await;
-    let answer = wire.call("read_note", json!({})).await;
-    assert!(text(&answer).contains("missing field `path`"), "{answer}");
-    // What the handler itself says about the arguments is enhanced: the tools are known since the
-    // announcement.
-    let addition = answer["result"]["content"][1]["text"].as_str().unwrap();
+    let response = wire.call("read_note", json!({})).await;
+    assert!(text(&response).contains("missing field `path`"), "{response}");
+    // The handler's error is enhanced: the tools are known since the capability was announced.
+    let addition = response["result"]["content"][1]["text"].as_str().unwrap();
     assert!(addition.contains("Required"), "{addition}");
 }
 
 #[tokio::test]
-async fn the_capability_is_announced_in_both_eras() {
+async fn validation_capability_is_announced_in_both_eras() {
     let (mut wire, info) = Wire::legacy(wrapped()).await;
     let capability = &info["capabilities"]["experimental"]["toolValidation"];
     assert_eq!(capability["supported"], true, "{info}");
     assert_eq!(capability["method"], "validate");
     assert_eq!(capability["version"], "1.0");
     assert_eq!(info["capabilities"].get("extensions"), None);
-    let list = wire.ask("tools/list", json!({})).await;
+    let list = wire.request("tools/list", json!({})).await;
     let names: Vec<&str> = list["result"]["tools"]
         .as_array()
         .unwrap()
@@ -112,8 +111,8 @@ async fn the_capability_is_announced_in_both_eras() {
         .collect();
     assert_eq!(names, ["read_note", "search_notes", "write_note", "validate"]);
 
-    let answer = Wire::modern(wrapped()).ask("server/discover", json!({})).await;
-    let capabilities = &answer["result"]["capabilities"];
+    let response = Wire::modern(wrapped()).request("server/discover", json!({})).await;
+    let capabilities = &response["result"]["capabilities"];
     assert_eq!(capabilities["experimental"]["toolValidation"]["method"], "validate");
     assert_eq!(capabilities["extensions"]["dev.stickler/tool-validation"]["supported"], true);
 
@@ -124,29 +123,29 @@ async fn the_capability_is_announced_in_both_eras() {
 #[tokio::test]
 async fn calls_are_validated_without_being_made() {
     let (mut wire, _) = Wire::legacy(wrapped()).await;
-    let question = json!({ "tool": "notes:read_note", "arguments": { "path": 1 } });
-    let answer = wire.call("validate", question).await;
-    let report = &answer["result"]["structuredContent"];
-    assert_eq!(report["valid"], false, "{answer}");
-    assert_eq!(serde_json::from_str::<Value>(text(&answer)).unwrap(), *report);
+    let arguments = json!({ "tool": "notes:read_note", "arguments": { "path": 1 } });
+    let response = wire.call("validate", arguments).await;
+    let report = &response["result"]["structuredContent"];
+    assert_eq!(report["valid"], false, "{response}");
+    assert_eq!(serde_json::from_str::<Value>(text(&response)).unwrap(), *report);
 
     let calls = json!([
         { "tool": "read_note", "arguments": { "path": "a" } },
         { "tool": "red_note", "arguments": {} },
     ]);
-    let answer = wire.call("validate", json!({ "calls": calls })).await;
-    let results = &answer["result"]["structuredContent"]["results"];
+    let response = wire.call("validate", json!({ "calls": calls })).await;
+    let results = &response["result"]["structuredContent"]["results"];
     assert_eq!(results[0]["valid"], true);
     assert_eq!(results[1]["suggestions"][0], "read_note");
 
-    let answer = wire.call("validate", json!({ "tol": "read_note" })).await;
-    assert!(text(&answer).contains("did you mean `tool`?"), "{answer}");
-    let answer = wire.call("validate", json!({})).await;
-    assert_eq!(answer["result"]["isError"], true);
+    let response = wire.call("validate", json!({ "tol": "read_note" })).await;
+    assert!(text(&response).contains("did you mean `tool`?"), "{response}");
+    let response = wire.call("validate", json!({})).await;
+    assert_eq!(response["result"]["isError"], true);
 }
 
 #[tokio::test]
-async fn the_same_call_again_gets_another_answer() {
+async fn repeated_invalid_call_gets_an_escalating_response() {
     let (mut wire, _) = Wire::legacy(wrapped().repeat_limit(3)).await;
     let first = wire.call("read_note", json!({})).await;
     let second = wire.call("read_note", json!({})).await;

@@ -1,12 +1,12 @@
-//! A peer that speaks JSON lines, so that tests see what is on the wire.
-#![allow(dead_code, reason = "each test uses its own part")]
+//! A client that exchanges JSON lines with a server, so that tests see the messages on the wire.
+#![allow(dead_code, reason = "each test uses a part")]
 
 use rmcp::ServiceExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-/// A client of one server, on a pipe.
+/// A client of one server, connected by a pipe.
 pub(crate) struct Wire {
     lines: tokio::io::Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
@@ -15,7 +15,7 @@ pub(crate) struct Wire {
     _child: Option<Child>,
 }
 
-/// What a modern request carries.
+/// The `_meta` of a modern request.
 pub(crate) fn modern_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -24,7 +24,7 @@ pub(crate) fn modern_meta() -> Value {
     })
 }
 
-/// What a legacy client says first.
+/// The parameters of `initialize`.
 pub(crate) fn initialize() -> Value {
     json!({
         "protocolVersion": "2025-11-25",
@@ -35,13 +35,13 @@ pub(crate) fn initialize() -> Value {
 
 impl Wire {
     fn to(server: impl rmcp::ServerHandler, modern: bool) -> Self {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (client_end, server_end) = tokio::io::duplex(1 << 20);
         tokio::spawn(async move {
-            if let Ok(running) = server.serve(theirs).await {
+            if let Ok(running) = server.serve(server_end).await {
                 let _ = running.waiting().await;
             }
         });
-        let (reader, writer) = tokio::io::split(ours);
+        let (reader, writer) = tokio::io::split(client_end);
         Self::on(Box::new(reader), Box::new(writer), modern, None)
     }
 
@@ -54,7 +54,7 @@ impl Wire {
         Self { lines: BufReader::new(reader).lines(), writer, next_id: 1, modern, _child: child }
     }
 
-    /// A client of a process, in either era.
+    /// Starts a process and connects to it in either era.
     pub(crate) async fn process(program: &str, arguments: &[&str], modern: bool) -> Self {
         let mut command = Command::new(program);
         command.args(arguments).kill_on_drop(true);
@@ -63,26 +63,26 @@ impl Wire {
         let (reader, writer) = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
         let mut wire = Self::on(Box::new(reader), Box::new(writer), modern, Some(child));
         if !modern {
-            wire.greet().await;
+            wire.handshake().await;
         }
         wire
     }
 
-    async fn greet(&mut self) -> Value {
-        let answer = self.ask("initialize", initialize()).await;
+    async fn handshake(&mut self) -> Value {
+        let response = self.request("initialize", initialize()).await;
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
-        answer["result"].clone()
+        response["result"].clone()
     }
 
-    /// A client of 2026-07-28.
+    /// Connects a client of 2026-07-28.
     pub(crate) fn modern(server: impl rmcp::ServerHandler) -> Self {
         Self::to(server, true)
     }
 
-    /// A client of 2025-11-25, and the server's answer to `initialize`.
+    /// Connects a client of 2025-11-25; also returns the result of `initialize`.
     pub(crate) async fn legacy(server: impl rmcp::ServerHandler) -> (Self, Value) {
         let mut wire = Self::to(server, false);
-        let info = wire.greet().await;
+        let info = wire.handshake().await;
         (wire, info)
     }
 
@@ -90,8 +90,8 @@ impl Wire {
         self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    /// The response to a request, whatever comes before it.
-    pub(crate) async fn ask(&mut self, method: &str, mut params: Value) -> Value {
+    /// Sends a request and returns its response; skips messages that arrive before it.
+    pub(crate) async fn request(&mut self, method: &str, mut params: Value) -> Value {
         if self.modern {
             let meta = params.get("_meta").cloned().unwrap_or_else(|| json!({}));
             let mut all = modern_meta();
@@ -103,7 +103,8 @@ impl Wire {
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(&request).await;
         loop {
-            let line = self.lines.next_line().await.unwrap().expect("the server went away");
+            let line =
+                self.lines.next_line().await.unwrap().expect("the server closed the connection");
             let message: Value = serde_json::from_str(&line).unwrap();
             if message["id"] == id && message.get("method").is_none() {
                 return message;
@@ -112,11 +113,11 @@ impl Wire {
     }
 
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 }
 
 /// The text of a tool result.
-pub(crate) fn text(answer: &Value) -> &str {
-    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
+pub(crate) fn text(response: &Value) -> &str {
+    response["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{response}"))
 }

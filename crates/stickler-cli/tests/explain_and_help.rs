@@ -1,0 +1,83 @@
+//! `stickler explain`, `completions` and `--help`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "tests may panic, read files and start processes"
+)]
+
+mod support;
+
+use support::stickler;
+
+#[test]
+fn explain_prints_the_cause_and_the_remedy() {
+    let run = stickler(&["explain", "STK-107"]);
+    assert_eq!(run.status, 0);
+    insta::assert_snapshot!("explain_stk_107", run.stdout);
+    assert_eq!(stickler(&["explain", "[stk-107]"]).stdout, run.stdout);
+}
+
+#[test]
+fn explain_without_a_code_lists_every_rule() {
+    let run = stickler(&["explain"]);
+    let listed = run.stdout.lines().count();
+    assert_eq!(listed, stickler::rules::all().count());
+}
+
+#[test]
+fn explain_with_an_unknown_code_suggests_one_and_exits_with_2() {
+    let run = stickler(&["explain", "STK-17"]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("did you mean `STK-107`?"), "{}", run.stderr);
+}
+
+#[test]
+fn explain_as_json_is_one_object() {
+    let run = stickler(&["explain", "unknown_field", "--format", "json"]);
+    let rule: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        (rule["id"].as_str(), rule["json_rpc"].as_i64()),
+        (Some("unknown_field"), Some(-32602))
+    );
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = stickler(&["completions", shell]);
+        assert_eq!(run.status, 0);
+        assert!(run.stdout.contains("validate"), "{shell}");
+    }
+}
+
+#[test]
+fn help_lists_every_command_and_the_exit_codes() {
+    let run = stickler(&["--help"]);
+    let (_, commands) = run.stdout.split_once("Commands:\n").unwrap();
+    let (commands, rest) = commands.split_once("\n\n").unwrap();
+    // Continuation lines of a description are indented further.
+    let first_lines = commands.lines().filter_map(|line| line.strip_prefix("  "));
+    let names: Vec<&str> = first_lines
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    let expected = [
+        "validate",
+        "check",
+        "audit",
+        "run",
+        "call",
+        "wrap",
+        "unwrap",
+        "explain",
+        "schema",
+        "completions",
+        "serve",
+        "demo",
+    ];
+    assert_eq!(names, expected);
+    assert!(rest.contains("Exit codes:"), "{rest}");
+}
