@@ -145,6 +145,19 @@ fn schema_that_would_reject_more_without_its_pattern_is_in_quarantine() {
 }
 
 #[test]
+fn many_patterns_that_are_too_large_are_not_measured_one_by_one() {
+    let property =
+        |n: u32| (format!("p{n}"), json!({ "pattern": format!(r"\p{{L}}{{1,{}}}", 300 + n) }));
+    let properties: serde_json::Map<_, _> = (0..10_000).map(property).collect();
+    let mut limits = Limits::default();
+    limits.schema_nodes = 20_000;
+    let cache = ToolSchemaCache::with_limits(limits);
+    cache.populate("s", &[tool("t", json!({ "properties": properties }))]);
+    let reason = cache.compile_all("s")[0].to_string();
+    assert!(reason.contains("`limits.compiled_bytes_per_server`"), "{reason}");
+}
+
+#[test]
 fn long_bounds_of_one_class_are_checked() {
     let names = validator(with_pattern(r"^[\p{L}\p{N}_ .-]{1,255}$"));
     assert!(accepts(&names, "Ärger in Straße 7.b") && accepts(&names, &"é".repeat(255)));

@@ -26,16 +26,19 @@ impl<'s> Patterns<'s> {
         Self { limits, known: HashMap::new(), total: 0 }
     }
 
-    /// The size of a pattern; an error when all of them together are too large.
+    /// The size of a pattern; an error when all of them together are too large, or take too long to
+    /// measure.
     pub(super) fn measure(&mut self, pattern: &'s str) -> Result<Measure, SchemaRefusal> {
         if let Some(known) = self.known.get(pattern) {
             return Ok(known.clone());
         }
         let measure = pattern::measure(pattern, self.limits.pattern_bytes);
-        if let Measure::Fits(program) = &measure {
-            let cost = program.bytes.saturating_add(pattern::translation_steps(pattern) / 2);
-            self.total = self.total.saturating_add(cost);
-        }
+        let memory = match &measure {
+            Measure::Fits(program) => program.bytes,
+            Measure::TooLarge | Measure::Unreadable => 0,
+        };
+        let cost = memory.saturating_add(pattern::measuring_work(pattern));
+        self.total = self.total.saturating_add(cost);
         if self.total > self.limits.compiled_bytes_per_server {
             return Err(SchemaRefusal::over_limit(format!(
                 "its patterns are valid but need more than {} bytes when compiled \

@@ -97,8 +97,16 @@ pub(crate) fn is_too_large(pattern: &str, limits: &Limits) -> bool {
     measure(pattern, limits.pattern_bytes) == Measure::TooLarge
 }
 
+/// What measuring a pattern takes, in units of what compiling one byte of a program takes. A pattern
+/// that is too large takes it as well.
+pub(super) fn measuring_work(pattern: &str) -> usize {
+    const CLASS_WORK: usize = 16 << 10;
+    let classes = class_escapes(pattern).saturating_mul(CLASS_WORK);
+    (translation_steps(pattern) / 2).saturating_add(classes)
+}
+
 /// Bytes that the translation may have to read.
-pub(super) fn translation_steps(pattern: &str) -> usize {
+fn translation_steps(pattern: &str) -> usize {
     let escapes = pattern.bytes().filter(|byte| *byte == b'\\').count();
     escapes.saturating_mul(pattern.len())
 }
