@@ -133,9 +133,9 @@ fn hidden_characters_of_peers_are_escaped_and_long_names_are_cut() {
     let log = log_of(&[], &[json!({ hidden: 1 }), json!({ "k".repeat(1 << 20): 1 })]);
     let escaped = r"/a\u{202e}b\u{2066}c\u{200b}d\u{2028}e\u{1b}[2J\nWARN f";
     assert_eq!(lines_with(&log, &[escaped]).len(), 1, "{log}");
-    let long = lines_with(&log, &["kkkk"]);
-    assert_eq!(long.len(), 1);
-    assert!(long[0].len() <= 8192 && long[0].contains("… (1048"), "{}", long[0]);
+    let cut = lines_with(&log, &["kkkk"]);
+    assert_eq!(cut.len(), 1);
+    assert!(cut[0].len() <= 8192 && cut[0].contains("… (1048"), "{}", cut[0]);
     assert_eq!(log.lines().count(), 2, "{log}");
 }
 
@@ -226,24 +226,24 @@ fn serve_and_call_log_rejected_calls() {
     std::fs::create_dir_all(&root).unwrap();
     let root = root.to_str().unwrap();
     let stickler = env!("CARGO_BIN_EXE_stickler");
-    let server = [stickler, "serve", "--suite", "files", "--root", root];
+    let command = [stickler, "serve", "--suite", "files", "--root", root];
     let called = Command::new(stickler)
         .args(["call", "read_file", "pth=x", "--log-format", "json", "--"])
-        .args(server)
+        .args(command)
         .output()
         .unwrap();
     let log = String::from_utf8(called.stderr).unwrap();
     let line: Value = serde_json::from_str(lines_with(&log, &["rejected"])[0]).unwrap();
     assert_eq!((&line["tool"], &line["level"]), (&json!("read_file"), &json!("WARN")), "{log}");
-    let served =
+    let listening =
         Served::start("serve", &["--suite", "files", "--root", root, "--listen", "127.0.0.1:0"]);
-    let answer = served.post(&[], &initialize());
+    let answer = listening.post(&[], &initialize());
     let session = answer.header("mcp-session-id").unwrap().to_owned();
     let header = ("mcp-session-id", session.as_str());
-    served.post(&[header], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    served.post(&[header], &call(3, "read_file", &json!({ "pth": "x" })));
-    assert_eq!(served.post(&[("host", "evil.example")], &initialize()).status, 403);
-    let log = served.end();
+    listening.post(&[header], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    listening.post(&[header], &call(3, "read_file", &json!({ "pth": "x" })));
+    assert_eq!(listening.post(&[("host", "evil.example")], &initialize()).status, 403);
+    let log = listening.end();
     let words = ["call of `read_file` rejected: [STK-107]", "request_id=", "client=\"test 1\""];
     assert_eq!(lines_with(&log, &words).len(), 1, "{log}");
     assert_eq!(lines_with(&log, &["request rejected", "status=403"]).len(), 1, "{log}");

@@ -35,7 +35,9 @@ impl Log {
     /// For another connection to the same server, in a session.
     pub(crate) fn for_session(&self, id: Option<&str>) -> Self {
         let log = Self::new(Arc::clone(&self.server));
-        id.iter().for_each(|id| log.set_session(id));
+        if let Some(id) = id {
+            log.set_session(id);
+        }
         log
     }
 

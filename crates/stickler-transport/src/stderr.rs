@@ -5,6 +5,7 @@
 //! not UTF-8 are replaced, colours are left out. Nothing waits for the thread longer than `wait` is told:
 //! a process that the server left behind may keep the pipe open.
 
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Read as _};
 use std::process::ChildStderr;
 use std::sync::mpsc::{Receiver, channel};
@@ -90,7 +91,7 @@ impl Line {
     fn end(&mut self, mut log: impl FnMut(&str)) {
         let mut text = without_colours(&String::from_utf8_lossy(&self.begin));
         if self.length > self.begin.len() {
-            text.push_str(&format!("… ({} bytes)", self.length));
+            let _ = write!(text, "… ({} bytes)", self.length);
         }
         if !text.trim().is_empty() {
             log(&text);

@@ -16,9 +16,10 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
     let Configuration { run, servers, notes } = config::load(options)?;
     logging::install(run.log)?;
     for (level, note) in &notes {
-        match level {
-            LogLevel::Info => tracing::info!("configuration: {note}"),
-            _ => tracing::warn!("configuration: {note}"),
+        if *level == LogLevel::Info {
+            tracing::info!("configuration: {note}");
+        } else {
+            tracing::warn!("configuration: {note}");
         }
     }
     let schemas = Arc::new(protocol_schema::load(&run.schemas)?);

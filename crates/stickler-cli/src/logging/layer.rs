@@ -77,7 +77,9 @@ impl Lines {
         let line = Sample { level: *metadata.level(), target: metadata.target(), fields };
         if admission == Admission::New {
             let summary = self.limit().open(kind, line.clone(), now);
-            summary.iter().for_each(|summary| self.write(summary));
+            if let Some(summary) = summary {
+                self.write(&summary);
+            }
         }
         self.write(&line);
     }
@@ -87,6 +89,12 @@ impl Lines {
         self.writer.push(self.format.line(time, line.level, line.target, &line.fields));
     }
 
+    fn write_all(&self, lines: &[Sample]) {
+        for line in lines {
+            self.write(line);
+        }
+    }
+
     /// Writes the summaries of windows that have ended; how long until the next ends.
     pub(crate) fn tick(&self) -> Option<Duration> {
         let now = Instant::now();
@@ -94,14 +102,14 @@ impl Lines {
             let mut limit = self.limit();
             (limit.expire(now), limit.next_expiry(now))
         };
-        ended.iter().for_each(|summary| self.write(summary));
+        self.write_all(&ended);
         next
     }
 
     /// Writes the summaries of all windows.
     pub(crate) fn finish(&self) {
         let summaries = self.limit().finish();
-        summaries.iter().for_each(|summary| self.write(summary));
+        self.write_all(&summaries);
     }
 
     fn limit(&self) -> std::sync::MutexGuard<'_, RateLimit> {

@@ -130,7 +130,10 @@ fn lost_lines(format: LogFormat, lost: u64) -> String {
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("<unnamed>");
-    let message = panic.payload_as_str().unwrap_or("no message");
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let message = text.unwrap_or("no message");
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!("thread `{name}` panicked at {place}: {message}");
 }

@@ -101,7 +101,7 @@ impl Fields {
         }
     }
 
-    pub(crate) fn set_number(&mut self, name: &'static str, number: impl ToString) {
+    pub(crate) fn set_number(&mut self, name: &'static str, number: impl ToString + Copy) {
         self.set(name, Value::Literal(number.to_string()));
     }
 
