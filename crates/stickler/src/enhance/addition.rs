@@ -8,7 +8,7 @@ use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
 use crate::render::{cut_to_tokens, estimate_tokens};
 use crate::schema::SchemaGraph;
-use crate::suggest;
+use crate::suggest::{self, Scoring};
 use crate::tape::unescape_segment;
 
 /// Names listed before a list is cut.
@@ -26,8 +26,10 @@ pub(super) fn compose(
         Lookup::Unknown(tools) => {
             let is_unknown =
                 complaints.iter().any(|one| matches!(one.about, About::UnknownTool { .. }));
-            let known = tools.names().iter().map(String::as_str);
-            let nearest = suggest::nearest(tool, known, config.suggestion_distance);
+            let known: Vec<&str> = tools.names().iter().map(String::as_str).collect();
+            let scoring = Scoring::new(config.limits.explain_steps);
+            let distance = config.suggestion_distance;
+            let nearest = suggest::nearest_of(tool, &known, |_| true, distance, &scoring);
             let best = nearest.first().filter(|_| is_unknown)?.name;
             format!("Did you mean the tool `{best}`?")
         }
@@ -45,8 +47,10 @@ fn about_arguments(
     let about_this = |one: &&Complaint| !matches!(one.about, About::UnknownTool { .. });
     complaints.iter().find(about_this)?;
     let mut text = String::new();
+    let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
+    let scoring = Scoring::new(config.limits.explain_steps);
     for complaint in complaints.iter().filter(about_this) {
-        let line = suggestion(schema, complaint, config.suggestion_distance);
+        let line = suggestion(&known, complaint, config.suggestion_distance, &scoring);
         if let Some(line) = line.filter(|line| !text.contains(line)) {
             let _ = writeln!(text, "{line}");
         }
@@ -67,14 +71,18 @@ fn about_arguments(
 }
 
 /// The name that was probably meant.
-fn suggestion(schema: &CachedSchema, complaint: &Complaint, distance: usize) -> Option<String> {
+fn suggestion(
+    known: &[&str],
+    complaint: &Complaint,
+    distance: usize,
+    scoring: &Scoring,
+) -> Option<String> {
     if complaint.about != About::UnknownField {
         return None;
     }
     let (_, last) = complaint.path.rsplit_once('/')?;
     let field = unescape_segment(last);
-    let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
-    let nearest = suggest::nearest(&field, known, distance);
+    let nearest = suggest::nearest_of(&field, known, |_| true, distance, scoring);
     nearest.first().map(|best| format!("Did you mean `{}` instead of `{field}`?", best.name))
 }
 
