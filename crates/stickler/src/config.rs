@@ -120,7 +120,8 @@ pub struct Limits {
     pub pattern_backtracks: usize,
     /// Looks into arrays and objects that deciding about one call may take.
     pub verdict_steps: u32,
-    /// Looks into arrays and objects that explaining one refusal may take.
+    /// Steps that each part of explaining one rejected call may take: looks into arrays and objects,
+    /// subschemas applied, names compared, and the tokens of repeated rounds of repair.
     pub explain_steps: u32,
     /// Problems told about one call.
     pub errors: usize,

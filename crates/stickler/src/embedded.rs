@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use crate::tape::{Kind, TapeBuffer};
+use crate::tape::{Kind, Node, TapeBuffer};
 
 /// Text inside a string is someone's JSON only within reason.
 const DEEPEST: usize = 128;
@@ -13,17 +13,26 @@ pub(crate) fn parse_as(text: &str, wanted: &[&str]) -> Option<String> {
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(text.as_bytes(), DEEPEST).ok()?;
     let inner = tape.root();
-    let wants = |name: &str| wanted.contains(&name);
-    let fits = match inner.kind() {
-        Kind::Object | Kind::Array => wants(inner.kind().name()),
-        Kind::Boolean => wants("boolean") && inner.raw() == text,
-        Kind::Number => {
-            (wants("number") || (wants("integer") && inner.type_name() == "integer"))
-                && is_canonical(text)
-        }
-        Kind::String | Kind::Null => false,
-    };
+    let fits = types_of(inner, text).iter().any(|name| wanted.contains(name));
     fits.then(|| inner.raw().to_owned())
+}
+
+/// The types as which [`parse_as`] takes a text.
+pub(crate) fn types_held(text: &str) -> &'static [&'static str] {
+    let mut buffer = TapeBuffer::new();
+    buffer.read(text.as_bytes(), DEEPEST).map_or(&[], |tape| types_of(tape.root(), text))
+}
+
+fn types_of(inner: Node<'_>, text: &str) -> &'static [&'static str] {
+    match inner.kind() {
+        Kind::Object => &["object"],
+        Kind::Array => &["array"],
+        Kind::Boolean if inner.raw() == text => &["boolean"],
+        Kind::Number if !is_canonical(text) => &[],
+        Kind::Number if inner.type_name() == "integer" => &["integer", "number"],
+        Kind::Number => &["number"],
+        _ => &[],
+    }
 }
 
 fn is_canonical(text: &str) -> bool {
@@ -32,7 +41,7 @@ fn is_canonical(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_as;
+    use super::{parse_as, types_held};
 
     #[test]
     fn containers_are_taken_with_any_spacing() {
@@ -53,5 +62,17 @@ mod tests {
     #[test]
     fn a_fraction_is_no_integer() {
         assert_eq!(parse_as("1.5", &["integer"]), None);
+    }
+
+    #[test]
+    fn the_types_held_are_those_that_are_parsed() {
+        let names = ["object", "array", "boolean", "integer", "number", "string", "null"];
+        for text in ["{}", "[1]", "true", "1", "1.5", "1.0", "007", " 1", "null", "\"a\"", "a", ""]
+        {
+            for name in names {
+                let held = types_held(text).contains(&name);
+                assert_eq!(held, parse_as(text, &[name]).is_some(), "{text} as {name}");
+            }
+        }
     }
 }

@@ -1,7 +1,15 @@
 //! Did you mean: the nearest of the names that would have been right.
+//!
+//! Contract: what one call makes to be compared is bounded by its [`Scoring`], however many names there
+//! are and however long they are.
 
-/// Names longer than this are not compared letter by letter: nobody misspelt them.
-const LONGEST: usize = 128;
+mod scoring;
+
+pub(crate) use scoring::Scoring;
+use scoring::{LONGEST, distance_within};
+
+/// Names longer than this are not looked at: people and models do not write them from memory.
+const LONGEST_TYPED: usize = 1024;
 
 /// How many suggestions help; more are a list.
 const MOST: usize = 3;
@@ -23,17 +31,46 @@ pub(crate) fn nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
     max_distance: usize,
 ) -> Vec<Candidate<'a>> {
+    let known: Vec<&str> = known.into_iter().collect();
+    nearest_of(name, &known, |_| true, max_distance, &Scoring::unlimited())
+}
+
+/// The same for names that peers have sent: of those that may be taken, as far as they may be
+/// compared. A name that cannot be compared with all of them has no suggestions.
+pub(crate) fn nearest_of<'a>(
+    name: &str,
+    known: &[&'a str],
+    may_be_taken: impl Fn(&str) -> bool,
+    max_distance: usize,
+    scoring: &Scoring,
+) -> Vec<Candidate<'a>> {
+    if name.len() > LONGEST_TYPED || !scoring.take_pairs(known.len()) {
+        return Vec::new();
+    }
     let wanted = plain(name);
     let reach = max_distance.min(wanted.chars().count() / 2);
-    let mut found: Vec<Candidate<'a>> = known
-        .into_iter()
-        .filter(|candidate| *candidate != name)
+    let mut near: Vec<(&'a str, usize)> = known
+        .iter()
+        .copied()
+        .filter(|candidate| *candidate != name && scoring.take_cells(candidate.len() / 8))
         .filter_map(|candidate| {
-            let distance = distance_within(&wanted, &plain(candidate), reach)?;
-            let surface = distance_within(name, candidate, LONGEST).unwrap_or(LONGEST);
-            Some(Candidate { name: candidate, distance, surface })
+            let distance = distance_within(&wanted, &plain(candidate), reach, scoring)?;
+            may_be_taken(candidate).then_some((candidate, distance))
         })
         .collect();
+    // Only what can be among the first is compared to the letter.
+    near.sort_by_key(|(_, distance)| *distance);
+    let furthest = near.get(MOST - 1).map_or(usize::MAX, |(_, distance)| *distance);
+    let first = near.into_iter().take_while(|(_, distance)| *distance <= furthest);
+    let mut found: Vec<Candidate<'a>> = first
+        .map(|(candidate, distance)| {
+            let surface = distance_within(name, candidate, LONGEST, scoring).unwrap_or(LONGEST);
+            Candidate { name: candidate, distance, surface }
+        })
+        .collect();
+    if scoring.is_spent() {
+        return Vec::new();
+    }
     // Between equals, the one whose case and separators are nearer; then the one that begins alike,
     // because few people misspell the first letter.
     let begins_alike = |candidate: &str| candidate.chars().next() == name.chars().next();
@@ -76,19 +113,6 @@ pub(crate) fn same_letters(a: &str, b: &str) -> bool {
 /// Without case and without what stands between words.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
-}
-
-fn distance_within(a: &str, b: &str, reach: usize) -> Option<usize> {
-    if a == b {
-        return Some(0);
-    }
-    let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));
-    // A character has up to four bytes, so this never rules out what is within reach.
-    if long > LONGEST || long - short > reach.saturating_mul(4) {
-        return None;
-    }
-    let distance = strsim::damerau_levenshtein(a, b);
-    (distance <= reach).then_some(distance)
 }
 
 #[cfg(test)]

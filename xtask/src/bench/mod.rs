@@ -12,6 +12,8 @@ mod messages;
 pub(crate) mod peers;
 mod program;
 mod recordings;
+mod rejected_calls;
+mod rejections;
 mod schemas;
 
 use clap::{Args, ValueEnum};
@@ -40,6 +42,8 @@ enum Part {
     Audit,
     /// Calls through the gateway, beside a bare relay
     Gateway,
+    /// Large rejected calls, from bytes to help, as multiples of parsing them
+    Rejections,
 }
 
 /// A round of the audit takes so much longer than one of the messages.
@@ -68,7 +72,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     } else {
         Ok(())
     };
-    messages.and(learning).and(audit).and(gateway)
+    let rejections = if wanted(Part::Rejections) { rejections::run() } else { Ok(()) };
+    messages.and(learning).and(audit).and(gateway).and(rejections)
 }
 
 #[allow(clippy::print_stdout)]

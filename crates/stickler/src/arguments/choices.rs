@@ -2,22 +2,23 @@
 
 use std::collections::HashMap;
 
-use super::place::Place;
+use crate::tape::Node;
 
-/// For a place in the arguments and an `anyOf` or `oneOf` in the schema, the closest branch.
+/// For a value in the arguments and an `anyOf` or `oneOf` in the schema, the closest branch.
 #[derive(Debug, Default)]
-pub(crate) struct Choices(HashMap<(String, String), usize>);
+pub(crate) struct Choices(HashMap<u32, HashMap<String, usize>>);
 
 impl Choices {
-    pub(crate) fn set(&mut self, path: &str, schema_path: &str, branch: usize) {
-        self.0.insert((path.to_owned(), schema_path.to_owned()), branch);
+    pub(crate) fn set(&mut self, value: Node<'_>, schema_path: &str, branch: usize) {
+        let of_value = self.0.entry(value.token_index()).or_default();
+        of_value.insert(schema_path.to_owned(), branch);
     }
 
-    pub(crate) fn get(&self, place: &Place<'_>, schema_path: &str) -> Option<usize> {
-        // Empty whenever a call is valid: then no pointer is built.
+    pub(crate) fn get(&self, value: Node<'_>, schema_path: &str) -> Option<usize> {
+        // Empty whenever a call is valid.
         if self.0.is_empty() {
             return None;
         }
-        self.0.get(&(place.pointer(), schema_path.to_owned())).copied()
+        self.0.get(&value.token_index())?.get(schema_path).copied()
     }
 }

@@ -7,13 +7,24 @@
 //! would do, in every dialect. What a schema says itself (`additionalProperties`,
 //! `patternProperties`, `unevaluatedProperties`) is obeyed as written; nothing inside `not`, `if`
 //! or `contains` closes anything.
+//!
+//! Contract: a walk that explains a rejected call takes its steps from a budget and ends when that is
+//! spent. The walk that decides about a call ends at the first unknown field.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::choices::Choices;
 use super::place::Place;
 use crate::schema::{Choice, CompiledSchema, NodeId, SchemaGraph, SchemaNode};
 use crate::tape::{Kind, Node, StepBudget};
+
+/// Subschemas that are asked about a member for one step.
+const NODES_PER_STEP: usize = 16;
+
+/// More names than this are looked for in one pass over an object.
+const FEW_NAMES: usize = 8;
 
 /// The subschemas that apply to one place.
 #[derive(Debug, Default)]
@@ -25,12 +36,25 @@ pub(crate) struct Applied {
 }
 
 /// What a walk tells on the way.
-pub(crate) trait Visitor {
+pub(crate) trait Visitor<'v> {
     /// An object and what applies to it.
-    fn object(&mut self, _place: &Place<'_>, _object: Node<'_>, _applied: &Applied) {}
+    fn object(
+        &mut self,
+        _place: &Place<'_>,
+        _object: Node<'v>,
+        _applied: &Applied,
+    ) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 
     /// A member that nothing mentions, in an object that counts as closed.
-    fn unknown(&mut self, place: &Place<'_>, key: &str, applied: &Applied) -> ControlFlow<()>;
+    fn unknown(
+        &mut self,
+        place: &Place<'_>,
+        object: Node<'v>,
+        key: &str,
+        applied: &Applied,
+    ) -> ControlFlow<()>;
 }
 
 /// Whether every member of every object is one that the schema mentions.
@@ -52,8 +76,8 @@ pub(crate) struct Walk<'w> {
 
 struct Stop;
 
-impl Visitor for Stop {
-    fn unknown(&mut self, _: &Place<'_>, _: &str, _: &Applied) -> ControlFlow<()> {
+impl Visitor<'_> for Stop {
+    fn unknown(&mut self, _: &Place<'_>, _: Node<'_>, _: &str, _: &Applied) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
 }
@@ -66,7 +90,7 @@ impl Walk<'_> {
             return true;
         }
         if !node.stands_alone() {
-            let applied = self.expand(id, value, &Place::Root);
+            let applied = self.expand(id, value);
             return self.visit(&applied, value, &Place::Root, true, &mut Stop).is_continue();
         }
         match value.kind() {
@@ -82,40 +106,48 @@ impl Walk<'_> {
     }
 
     /// The thorough way: everything that applies to every object.
-    pub(crate) fn run(&self, root: Node<'_>, visitor: &mut impl Visitor) {
-        let applied = self.expand(SchemaGraph::ROOT, root, &Place::Root);
+    pub(crate) fn run<'v>(&self, root: Node<'v>, visitor: &mut impl Visitor<'v>) {
+        let applied = self.expand(SchemaGraph::ROOT, root);
         let _ = self.visit(&applied, root, &Place::Root, false, visitor);
     }
 
-    fn visit(
+    fn visit<'v>(
         &self,
         applied: &Applied,
-        value: Node<'_>,
+        value: Node<'v>,
         place: &Place<'_>,
         only_where_closed: bool,
-        visitor: &mut impl Visitor,
+        visitor: &mut impl Visitor<'v>,
     ) -> ControlFlow<()> {
         if only_where_closed && !self.closes_something(applied) {
             return ControlFlow::Continue(());
         }
         match value.kind() {
             Kind::Object => {
-                visitor.object(place, value, applied);
+                visitor.object(place, value, applied)?;
                 let closed = self.is_closed(applied);
+                // Asking many subschemas about each member is work, too.
+                let per_member = applied.nodes.len() / NODES_PER_STEP;
                 for (key, member) in value.members() {
+                    if !only_where_closed && !self.budget.pays(per_member) {
+                        return ControlFlow::Break(());
+                    }
                     if closed && !self.evaluates(applied, &key) {
-                        visitor.unknown(place, &key, applied)?;
+                        visitor.unknown(place, value, &key, applied)?;
                         continue;
                     }
                     let place = Place::Member(place, &key);
-                    let child = self.child(applied, member, &place, &|node| node.member(&key));
+                    let child = self.child(applied, member, &|node| node.member(&key));
                     self.visit(&child, member, &place, only_where_closed, visitor)?;
                 }
             }
             Kind::Array => {
                 for (index, element) in value.elements().enumerate() {
+                    if !only_where_closed && !self.budget.pays(0) {
+                        return ControlFlow::Break(());
+                    }
                     let place = Place::Element(place, index);
-                    let child = self.child(applied, element, &place, &|node| node.element(index));
+                    let child = self.child(applied, element, &|node| node.element(index));
                     self.visit(&child, element, &place, only_where_closed, visitor)?;
                 }
             }
@@ -124,63 +156,47 @@ impl Walk<'_> {
         ControlFlow::Continue(())
     }
 
-    fn expand(&self, id: NodeId, value: Node<'_>, place: &Place<'_>) -> Applied {
+    fn expand(&self, id: NodeId, value: Node<'_>) -> Applied {
         let mut applied = Applied::default();
-        self.add(id, value, place, &mut applied, &mut Vec::new());
+        self.add(id, value, &mut applied, &mut Seen::default());
         applied
     }
 
     /// Adds a subschema and what it brings along for the same place. `seen` are those on the way
     /// here: a reference may lead back.
-    fn add(
-        &self,
-        id: NodeId,
-        value: Node<'_>,
-        place: &Place<'_>,
-        applied: &mut Applied,
-        seen: &mut Vec<NodeId>,
-    ) {
-        if seen.contains(&id) || !self.budget.take(1) {
+    fn add(&self, id: NodeId, value: Node<'_>, applied: &mut Applied, seen: &mut Seen) {
+        if !seen.insert(id) || !self.budget.take(1) {
             return;
         }
-        seen.push(id);
         applied.nodes.push(id);
         let node = self.node(id);
         for also in &node.all_of {
-            self.add(*also, value, place, applied, seen);
+            self.add(*also, value, applied, seen);
         }
         for choice in node.choices.iter().filter(|choice| choice.matters) {
-            self.add_choice(choice, value, place, applied, seen);
+            self.add_choice(choice, value, applied, seen);
         }
-        for (name, dependent) in &node.dependent {
-            if value.get(name).is_some() {
-                self.add(*dependent, value, place, applied, seen);
-            }
+        let present = present(&node.dependent, value);
+        for (_, dependent) in node.dependent.iter().filter(|(name, _)| present(name)) {
+            self.add(*dependent, value, applied, seen);
         }
         if let Some(condition) = &node.condition {
             if self.schema.branches.holds(condition.when, value, self.budget) {
                 // What a condition looked at counts as seen, but it closes nothing.
-                let looked_at = self.alternative(condition.when, value, place, seen);
+                let looked_at = self.alternative(condition.when, value, seen);
                 applied.alternatives.push(vec![looked_at, Applied::default()]);
-                condition.then.iter().for_each(|id| self.add(*id, value, place, applied, seen));
+                condition.then.iter().for_each(|id| self.add(*id, value, applied, seen));
             } else {
                 let otherwise = condition.otherwise.iter();
-                otherwise.for_each(|id| self.add(*id, value, place, applied, seen));
+                otherwise.for_each(|id| self.add(*id, value, applied, seen));
             }
         }
     }
 
-    fn add_choice(
-        &self,
-        choice: &Choice,
-        value: Node<'_>,
-        place: &Place<'_>,
-        applied: &mut Applied,
-        seen: &mut Vec<NodeId>,
-    ) {
-        if let Some(closest) = self.choices.get(place, &choice.pointer) {
+    fn add_choice(&self, choice: &Choice, value: Node<'_>, applied: &mut Applied, seen: &mut Seen) {
+        if let Some(closest) = self.choices.get(value, &choice.pointer) {
             if let Some(branch) = choice.branches.get(closest) {
-                self.add(*branch, value, place, applied, seen);
+                self.add(*branch, value, applied, seen);
             }
             return;
         }
@@ -192,24 +208,17 @@ impl Walk<'_> {
             .collect();
         match holding.as_slice() {
             [] => {}
-            [only] => self.add(*only, value, place, applied, seen),
+            [only] => self.add(*only, value, applied, seen),
             several => {
-                let group =
-                    several.iter().map(|id| self.alternative(*id, value, place, seen)).collect();
+                let group = several.iter().map(|id| self.alternative(*id, value, seen)).collect();
                 applied.alternatives.push(group);
             }
         }
     }
 
-    fn alternative(
-        &self,
-        id: NodeId,
-        value: Node<'_>,
-        place: &Place<'_>,
-        seen: &[NodeId],
-    ) -> Applied {
+    fn alternative(&self, id: NodeId, value: Node<'_>, seen: &Seen) -> Applied {
         let mut applied = Applied::default();
-        self.add(id, value, place, &mut applied, &mut seen.to_vec());
+        self.add(id, value, &mut applied, &mut seen.clone());
         applied
     }
 
@@ -217,16 +226,15 @@ impl Walk<'_> {
         &self,
         applied: &Applied,
         value: Node<'_>,
-        place: &Place<'_>,
         step: &dyn Fn(&SchemaNode) -> Option<NodeId>,
     ) -> Applied {
         let mut child = Applied::default();
-        let mut seen = Vec::new();
+        let mut seen = Seen::default();
         for id in applied.nodes.iter().filter_map(|id| step(self.node(*id))) {
-            self.add(id, value, place, &mut child, &mut seen);
+            self.add(id, value, &mut child, &mut seen);
         }
         for group in &applied.alternatives {
-            let group = group.iter().map(|one| self.child(one, value, place, step)).collect();
+            let group = group.iter().map(|one| self.child(one, value, step)).collect();
             child.alternatives.push(group);
         }
         child
@@ -265,5 +273,33 @@ impl Applied {
             all.extend(one.all());
         }
         all
+    }
+}
+
+/// Subschemas that were met already, a bit for each.
+#[derive(Debug, Default, Clone)]
+struct Seen(Vec<u64>);
+
+impl Seen {
+    /// Whether it is met for the first time.
+    fn insert(&mut self, id: NodeId) -> bool {
+        let (word, bit) = (id.index() / 64, 1_u64 << (id.index() % 64));
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let Some(word) = self.0.get_mut(word) else { return false };
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+}
+
+/// Which of some names an object has.
+fn present<'v>(names: &[(String, NodeId)], object: Node<'v>) -> impl Fn(&str) -> bool + use<'v> {
+    let keys: Option<HashSet<Cow<'v, str>>> =
+        (names.len() > FEW_NAMES).then(|| object.members().map(|(key, _)| key).collect());
+    move |name| match &keys {
+        Some(keys) => keys.contains(name),
+        None => object.get(name).is_some(),
     }
 }

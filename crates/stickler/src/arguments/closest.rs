@@ -3,62 +3,86 @@
 //! "Does not match any schema" helps nobody. The closest branch is the one of the right type, with
 //! the right discriminator (a `const` or `enum` that tells the branches apart), and the least wrong
 //! besides.
+//!
+//! Contract: the branches together are translated and compared with the call within the explainer's
+//! budgets, and what does not fit into those speaks neither for a branch nor against it.
+
+use std::collections::HashSet;
 
 use jsonschema::ValidationError as EngineError;
 use serde_json::Value;
 
-use super::describe;
 use super::error::{ValidationError, ValidationErrorKind};
-use super::explain::{Explainer, tidy};
+use super::explain::Explainer;
 use super::place::join;
-use crate::embedded::parse_as;
+use super::problem::{Problem, tidy};
+use crate::embedded::types_held;
 use crate::schema::NodeId;
 use crate::suggest;
 use crate::tape::Node;
 
-/// The errors of the closest branch, or one error for all when none is closer than the others.
-pub(super) fn explain(
-    explainer: &mut Explainer<'_>,
+/// The problems of the closest branch, or one for all when none is closer than the others.
+pub(super) fn explain<'e>(
+    explainer: &mut Explainer<'e>,
     path: &str,
     schema_path: &str,
     branches: &[Vec<EngineError<'static>>],
-) -> Vec<ValidationError> {
-    let translated: Vec<Vec<ValidationError>> = branches
+) -> Vec<Problem<'e>> {
+    let mut translated: Vec<Vec<Problem<'e>>> = branches
         .iter()
         .map(|errors| {
-            let mut errors = explainer.translate_all(errors);
-            tidy(&mut errors, usize::MAX);
-            errors
+            let mut problems = explainer.translate_all(errors);
+            tidy(&mut problems);
+            problems
         })
         .collect();
-    if let Some(error) = same_complaint(explainer, path, schema_path, &translated) {
-        return vec![error];
+    let given = Given::at(explainer, path);
+    if let Some(error) = same_complaint(explainer, &given, schema_path, &translated) {
+        return vec![error.into()];
     }
-    let value = explainer.value(path);
     let closest = translated
         .iter()
         .enumerate()
         // What stopped half-way has no errors and must not win for that.
-        .filter(|(_, errors)| !errors.is_empty())
-        .min_by_key(|(index, errors)| {
+        .filter(|(_, problems)| !problems.is_empty())
+        .min_by_key(|(index, problems)| {
             let node = explainer.schema.graph.at(&join(schema_path, &index.to_string()));
-            let weights = errors.iter().map(|error| weight(error, path, value));
-            weights.sum::<usize>() + unknown_names(explainer, node, value)
-        });
-    match closest {
-        Some((index, errors)) => {
-            if let Some(error) = other_discriminator(explainer, path, errors, &translated) {
-                return vec![error];
-            }
-            explainer.choices.set(path, schema_path, index);
-            errors.clone()
-        }
-        None => vec![explainer.wording.invalid(
-            path,
-            schema_path.to_owned(),
-            "match one of the forms in the schema",
-            value,
-        )],
+            let weights = problems.iter().map(|one| weight(&one.error, &given));
+            weights.sum::<usize>() + unknown_names(explainer, node, given.value)
+        })
+        .map(|(index, _)| index);
+    let Some(index) = closest else {
+        let demand = "match one of the forms in the schema";
+        let place = schema_path.to_owned();
+        return vec![explainer.wording.invalid(path, place, demand, given.value).into()];
+    };
+    if let Some(error) = other_discriminator(explainer, path, index, &translated) {
+        return vec![error.into()];
+    }
+    if let Some(value) = given.value {
+        explainer.choices.set(value, schema_path, index);
+    }
+    translated.swap_remove(index)
+}
+
+/// The value that no branch accepts.
+struct Given<'p, 'e> {
+    path: &'p str,
+    value: Option<Node<'e>>,
+    /// The types that it is the text of.
+    as_text: &'static [&'static str],
+}
+
+impl<'p, 'e> Given<'p, 'e> {
+    fn at(explainer: &Explainer<'e>, path: &'p str) -> Self {
+        let value = explainer.value(path);
+        let as_text = value.and_then(Node::as_str).map_or(&[][..], |text| types_held(&text));
+        Self { path, value, as_text }
+    }
+
+    /// Whether it is the text of one of these types.
+    fn holds(&self, types: &str) -> bool {
+        types.split(" or ").any(|name| self.as_text.contains(&name))
     }
 }
 
@@ -67,8 +91,8 @@ pub(super) fn explain(
 fn other_discriminator(
     explainer: &Explainer<'_>,
     path: &str,
-    closest: &[ValidationError],
-    branches: &[Vec<ValidationError>],
+    closest: usize,
+    branches: &[Vec<Problem<'_>>],
 ) -> Option<ValidationError> {
     let is_discriminator = |error: &&ValidationError| {
         let rest = error.path.strip_prefix(path).unwrap_or_default();
@@ -76,26 +100,24 @@ fn other_discriminator(
             && rest.matches('/').count() == 1
             && error.suggestions().is_empty()
     };
-    let wrong = closest.iter().find(is_discriminator)?;
-    let mut options: Vec<&Value> = Vec::new();
-    for errors in branches {
-        let same = errors.iter().find(|error| error.path == wrong.path)?;
-        for option in allowed(explainer, same)? {
-            if !options.contains(&option) {
-                options.push(option);
-            }
-        }
+    let mut of_closest = branches.get(closest)?.iter().map(|one| &one.error);
+    let wrong = of_closest.find(is_discriminator)?;
+    let (mut options, mut seen) = (Vec::new(), HashSet::new());
+    for problems in branches {
+        let same = problems.iter().find(|one| one.error.path == wrong.path)?;
+        let allowed = allowed(explainer, &same.error)?;
+        options.extend(allowed.into_iter().filter(|option| seen.insert(*option)));
     }
     Some(explainer.not_allowed(&wrong.path, wrong.schema_path.clone(), &options))
 }
 
 /// How much an error speaks against a branch.
-fn weight(error: &ValidationError, path: &str, value: Option<Node<'_>>) -> usize {
-    let rest = error.path.strip_prefix(path).unwrap_or_default();
+fn weight(error: &ValidationError, given: &Given<'_, '_>) -> usize {
+    let rest = error.path.strip_prefix(given.path).unwrap_or_default();
     match &error.kind {
         // Another type altogether, unless the right one arrived as text.
         ValidationErrorKind::TypeMismatch { expected, .. } if rest.is_empty() => {
-            if value.is_some_and(|value| holds(value, expected)) { 10 } else { 1_000 }
+            if given.holds(expected) { 10 } else { 1_000 }
         }
         // A discriminator that says something else; a misspelt one still points here.
         ValidationErrorKind::InvalidEnum { .. } if rest.matches('/').count() <= 1 => {
@@ -106,91 +128,85 @@ fn weight(error: &ValidationError, path: &str, value: Option<Node<'_>>) -> usize
     }
 }
 
-/// Whether a string is the text of one of these types.
-fn holds(value: Node<'_>, types: &str) -> bool {
-    let wanted: Vec<&str> = types.split(" or ").collect();
-    value.as_str().is_some_and(|text| parse_as(&text, &wanted).is_some())
-}
-
-/// Names in the value that the branch does not have are a sign that another one was meant.
-fn unknown_names(
-    explainer: &Explainer<'_>,
+/// Names in the value that the branch does not have are a sign that another one was meant. One that is
+/// near to a name of the branch costs less, as far as names may be compared.
+fn unknown_names<'e>(
+    explainer: &Explainer<'e>,
     branch: Option<NodeId>,
-    value: Option<Node<'_>>,
+    value: Option<Node<'e>>,
 ) -> usize {
     let (Some(branch), Some(value)) = (branch, value) else {
         return 0;
     };
-    let names = describe::names(explainer.schema, &[branch]);
+    let names = explainer.names_of(&[branch]);
     if names.is_empty() {
         return 0;
     }
-    let cost = |key: &str| match names.contains(&key) {
-        true => 0,
-        false if suggest::nearest(key, names.iter().copied(), explainer.distance).is_empty() => 2,
-        false => 1,
-    };
-    value.members().map(|(key, _)| cost(&key)).sum()
+    let known: HashSet<&str> = names.iter().copied().collect();
+    let present = names.iter().filter(|name| explainer.has_member(value, name)).count();
+    let mut unknown = value.len().saturating_sub(present);
+    let mut near = 0;
+    let scoring = &explainer.effort.branches;
+    for (key, _) in value.members() {
+        if unknown == 0 || !scoring.allows(names.len()) {
+            break;
+        }
+        if !known.contains(key.as_ref()) {
+            let nearest = suggest::nearest_of(&key, &names, |_| true, explainer.distance, scoring);
+            near += if nearest.is_empty() { 2 } else { 1 };
+            unknown -= 1;
+        }
+    }
+    near + 2 * unknown
 }
 
 /// When every branch complains of the same thing about the value itself, there is one thing to say:
 /// all the types that would do, or all the values.
 fn same_complaint(
     explainer: &Explainer<'_>,
-    path: &str,
+    given: &Given<'_, '_>,
     schema_path: &str,
-    branches: &[Vec<ValidationError>],
+    branches: &[Vec<Problem<'_>>],
 ) -> Option<ValidationError> {
-    let of_type: Option<Vec<&str>> = branches
-        .iter()
-        .map(|errors| {
-            errors.iter().find_map(|error| match &error.kind {
-                ValidationErrorKind::TypeMismatch { expected, .. } if error.path == path => {
-                    Some(expected.as_str())
-                }
-                _ => None,
-            })
-        })
-        .collect();
+    let (path, place) = (given.path, || schema_path.to_owned());
+    let of_type: Option<Vec<&str>> =
+        branches.iter().map(|problems| wrong_type(problems, path)).collect();
     if let Some(types) = of_type {
         let mut names: Vec<&str> = types.iter().flat_map(|names| names.split(" or ")).collect();
-        let mut seen = Vec::new();
-        names.retain(|name| {
-            !seen.contains(name) && {
-                seen.push(name);
-                true
-            }
-        });
-        let value = explainer.value(path);
-        let place = schema_path.to_owned();
-        return Some(explainer.wording.wrong_type(path, place, &names.join(" or "), value));
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(*name));
+        let types = names.join(" or ");
+        return Some(explainer.wording.wrong_type(path, place(), &types, given.value));
     }
     // Text of a type that would do is more likely meant as that than as one of a few words.
-    let as_text = branches.iter().flatten().any(|error| match &error.kind {
-        ValidationErrorKind::TypeMismatch { expected, .. } if error.path == path => {
-            explainer.value(path).is_some_and(|value| holds(value, expected))
-        }
-        _ => false,
-    });
-    if as_text {
+    let types = branches.iter().flat_map(|problems| wrong_types(problems, path));
+    if types.into_iter().any(|expected| given.holds(expected)) {
         return None;
     }
     let mut options: Vec<&Value> = Vec::new();
-    let mut right_type = branches.iter().filter(|errors| !complains_of_type(errors, path));
-    let all_of_values = right_type.try_for_each(|errors| match errors.as_slice() {
-        [error] if error.path == path => {
-            options.extend(allowed(explainer, error)?);
+    let mut right_type = branches.iter().filter(|problems| wrong_type(problems, path).is_none());
+    let all_of_values = right_type.try_for_each(|problems| match problems.as_slice() {
+        [one] if one.error.path == path => {
+            options.extend(allowed(explainer, &one.error)?);
             Some(())
         }
         _ => None,
     });
     all_of_values?;
-    Some(explainer.not_allowed(path, schema_path.to_owned(), &options))
+    Some(explainer.not_allowed(path, place(), &options))
 }
 
-fn complains_of_type(errors: &[ValidationError], path: &str) -> bool {
-    errors.iter().any(|error| {
-        error.path == path && matches!(error.kind, ValidationErrorKind::TypeMismatch { .. })
+/// The type that the value at that path should have.
+fn wrong_type<'p>(problems: &'p [Problem<'_>], path: &str) -> Option<&'p str> {
+    wrong_types(problems, path).next()
+}
+
+fn wrong_types<'p>(problems: &'p [Problem<'_>], path: &str) -> impl Iterator<Item = &'p str> {
+    problems.iter().filter_map(move |one| match &one.error.kind {
+        ValidationErrorKind::TypeMismatch { expected, .. } if one.error.path == path => {
+            Some(expected.as_str())
+        }
+        _ => None,
     })
 }
 

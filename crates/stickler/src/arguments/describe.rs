@@ -1,28 +1,31 @@
 //! What a schema asks for, in a few words.
 
+use std::collections::HashSet;
+
 use jsonschema::error::ValidationErrorKind as Engine;
 use serde_json::Value;
 
 use super::wording::literal;
 use crate::schema::{CompiledSchema, Members, NodeId};
 
+/// More types than this are not told apart.
+const MOST_TYPES: usize = 64;
+
 /// The names that subschemas list for one place, those they refer to included; without those that
 /// are listed only to be ruled out.
 pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s str> {
     let mut pending: Vec<NodeId> = nodes.iter().rev().copied().collect();
-    let mut seen = Vec::new();
+    let (mut seen, mut listed, mut forbidden) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut names = Vec::new();
-    let mut forbidden = Vec::new();
     while let Some(id) = pending.pop() {
-        if seen.contains(&id) {
+        if !seen.insert(id) {
             continue;
         }
-        seen.push(id);
         let node = schema.graph.node(id);
         for (name, member) in node.properties.iter().flat_map(Members::iter) {
             if schema.at(&schema.graph.node(member).pointer) == Some(&Value::Bool(false)) {
-                forbidden.push(name);
-            } else if !names.contains(&name) {
+                forbidden.insert(name);
+            } else if listed.insert(name) {
                 names.push(name);
             }
         }
@@ -34,50 +37,58 @@ pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s
 
 /// The type or values that a subschema asks for: `string`, `integer or null`, `one of "a", "b"`.
 pub(crate) fn type_of(schema: &CompiledSchema, id: NodeId) -> String {
-    let mut types = Vec::new();
-    collect_types(schema, id, &mut types, &mut Vec::new());
-    if types.is_empty() { "a value".to_owned() } else { types.join(" or ") }
+    let mut types = Types::default();
+    types.collect(schema, id);
+    if types.names.is_empty() { "a value".to_owned() } else { types.names.join(" or ") }
 }
 
-fn collect_types(
-    schema: &CompiledSchema,
-    id: NodeId,
-    types: &mut Vec<String>,
-    seen: &mut Vec<NodeId>,
-) {
-    if seen.contains(&id) {
-        return;
-    }
-    seen.push(id);
-    let node = schema.graph.node(id);
-    let Some(keywords) = schema.at(&node.pointer) else {
-        return;
-    };
-    let found: Vec<String> = match keywords.get("type") {
-        Some(Value::String(one)) => vec![one.clone()],
-        Some(Value::Array(several)) => {
-            several.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+/// Types in the order in which they were found, none twice.
+#[derive(Default)]
+struct Types {
+    names: Vec<String>,
+    known: HashSet<String>,
+    seen: HashSet<NodeId>,
+}
+
+impl Types {
+    fn collect(&mut self, schema: &CompiledSchema, id: NodeId) {
+        if !self.seen.insert(id) || self.names.len() >= MOST_TYPES {
+            return;
         }
-        _ => match (keywords.get("const"), keywords.get("enum")) {
-            (Some(constant), _) => vec![literal(constant)],
-            (None, Some(Value::Array(values))) => values.iter().map(value_type).collect(),
-            _ => Vec::new(),
-        },
-    };
-    for one in found {
-        if !types.contains(&one) {
-            types.push(one);
+        let node = schema.graph.node(id);
+        let Some(keywords) = schema.at(&node.pointer) else {
+            return;
+        };
+        match (keywords.get("type"), keywords.get("const"), keywords.get("enum")) {
+            (Some(Value::String(one)), ..) => self.add(one),
+            (Some(Value::Array(several)), ..) => {
+                several.iter().filter_map(Value::as_str).for_each(|one| self.add(one));
+            }
+            (_, Some(constant), _) => self.add(&literal(constant)),
+            (_, None, Some(Value::Array(values))) => {
+                for value in values {
+                    self.add(value_type(value));
+                }
+            }
+            _ => {}
+        }
+        if self.names.is_empty() {
+            let choices = node.choices.iter().flat_map(|choice| choice.branches.iter());
+            for next in node.all_of.iter().chain(choices) {
+                self.collect(schema, *next);
+            }
         }
     }
-    if types.is_empty() {
-        let choices = node.choices.iter().flat_map(|choice| choice.branches.iter());
-        for next in node.all_of.iter().chain(choices) {
-            collect_types(schema, *next, types, seen);
+
+    fn add(&mut self, name: &str) {
+        if self.names.len() < MOST_TYPES && !self.known.contains(name) {
+            self.known.insert(name.to_owned());
+            self.names.push(name.to_owned());
         }
     }
 }
 
-fn value_type(value: &Value) -> String {
+fn value_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -87,7 +98,6 @@ fn value_type(value: &Value) -> String {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     }
-    .to_owned()
 }
 
 /// What a failed keyword wants, to follow the word "must".

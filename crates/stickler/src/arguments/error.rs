@@ -52,7 +52,7 @@ pub enum ValidationErrorKind {
     InvalidEnum {
         /// The value.
         value: String,
-        /// The values that are allowed.
+        /// The values that are allowed; only the first few where many errors have long lists.
         allowed: Vec<String>,
     },
     /// A tool that the server does not have.

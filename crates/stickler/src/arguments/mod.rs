@@ -4,15 +4,23 @@ mod choices;
 mod closed;
 mod closest;
 mod describe;
+mod effort;
 mod error;
 mod explain;
+mod fields;
+#[cfg(test)]
+mod growth;
+mod oddities;
 mod place;
+mod problem;
 mod result;
+mod survey;
 mod validator;
 mod verdict;
 mod wording;
 
 pub(crate) use describe::{names, type_of};
+pub(crate) use effort::Effort;
 pub use error::{ValidationError, ValidationErrorKind};
 pub(crate) use explain::Explanation;
 pub use explain::explain_part;

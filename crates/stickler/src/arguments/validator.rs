@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::ValidationError;
+use super::effort::Effort;
 use super::explain::{self, Explanation};
+use super::oddities;
 use super::result::{CorrectedCall, ValidationResult};
 use super::verdict::{Verdict, judge};
 use super::wording::{About, Wording};
@@ -12,7 +14,7 @@ use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSc
 use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
 use crate::repair;
 use crate::schema::Answer;
-use crate::suggest;
+use crate::suggest::{self, Candidate, Scoring};
 use crate::tape::{Node, SyntaxError, TapeBuffer};
 
 /// Where the structured content of a result stands in its message.
@@ -173,13 +175,27 @@ impl McpValidator {
 
     /// The names nearest to one that is not known, best first.
     pub fn find_suggestions(&self, name: &str, known: &[String]) -> Vec<String> {
-        let known = known.iter().map(String::as_str);
-        let nearest = suggest::nearest(name, known, self.config.suggestion_distance);
+        let nearest = self.nearest_among(name, known, &Scoring::unlimited());
         nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
     }
 
+    fn nearest_among<'k>(
+        &self,
+        name: &str,
+        known: &'k [String],
+        scoring: &Scoring,
+    ) -> Vec<Candidate<'k>> {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        suggest::nearest_of(name, &known, |_| true, self.config.suggestion_distance, scoring)
+    }
+
+    /// What comparing names that peers have sent may take.
+    fn scoring(&self) -> Scoring {
+        Scoring::new(self.config.limits.explain_steps)
+    }
+
     fn validate_cached(&self, cached: &CachedSchema, arguments: Node<'_>) -> ValidationResult {
-        let mut errors = self.oddities(arguments);
+        let (mut errors, mut truncated) = oddities::find(arguments, &self.config);
         let verdict = self.judge(cached, arguments);
         if verdict == Verdict::Valid && errors.is_empty() {
             return match &cached.compiled.unchecked {
@@ -187,24 +203,25 @@ impl McpValidator {
                 Some(reason) => ValidationResult::checked_in_part(&cached.tool, reason),
             };
         }
+        let effort = Effort::new(self.config.limits.explain_steps);
         let explanation = match verdict {
             Verdict::Valid => None,
-            Verdict::Invalid => Some(self.explain(cached, arguments)),
+            Verdict::Invalid => Some(self.explain(cached, arguments, &effort)),
             Verdict::GaveUp => {
                 errors.push(self.invalid("be simpler: checking them takes too long", arguments));
                 None
             }
         };
-        let truncated = explanation.as_ref().is_some_and(|one| !one.complete);
+        truncated |= explanation.as_ref().is_some_and(|one| !one.complete);
         let repairable = errors.is_empty();
         if let Some(explanation) = &explanation {
-            errors.extend(explanation.errors.iter().cloned());
+            errors.extend(explanation.shown().iter().cloned());
         }
         let mut result = ValidationResult::refused(errors, truncated);
         if let Some(explanation) = explanation
             && repairable
         {
-            self.repair(cached, arguments, &explanation, &mut result);
+            self.repair(cached, arguments, &explanation, &effort, &mut result);
         }
         result
     }
@@ -213,8 +230,22 @@ impl McpValidator {
         judge(&cached.compiled, arguments, self.config.unknown_fields, &self.config.limits)
     }
 
-    pub(crate) fn explain(&self, cached: &CachedSchema, arguments: Node<'_>) -> Explanation {
-        let mut explanation = explain::explain(&cached.compiled, arguments, &self.config);
+    /// The same for a corrected call, which is not looked at for as long.
+    pub(crate) fn judge_corrected(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
+        let mut limits = self.config.limits;
+        let by_size = u32::try_from(arguments.token_count()).unwrap_or(u32::MAX).saturating_mul(16);
+        let most = limits.explain_steps.saturating_mul(4).max(by_size);
+        limits.verdict_steps = limits.verdict_steps.min(most);
+        judge(&cached.compiled, arguments, self.config.unknown_fields, &limits)
+    }
+
+    pub(crate) fn explain(
+        &self,
+        cached: &CachedSchema,
+        arguments: Node<'_>,
+        effort: &Effort,
+    ) -> Explanation {
+        let mut explanation = explain::explain(&cached.compiled, arguments, &self.config, effort);
         if explanation.errors.is_empty() {
             explanation.errors.push(self.invalid("satisfy the tool's schema", arguments));
         }
@@ -226,12 +257,14 @@ impl McpValidator {
         cached: &CachedSchema,
         arguments: Node<'_>,
         explanation: &Explanation,
+        effort: &Effort,
         result: &mut ValidationResult,
     ) {
         if self.config.repair == Repair::Off {
             return;
         }
-        let Some(repaired) = repair::repair(self, cached, arguments, explanation) else {
+        let repaired = repair::repair(self, cached, arguments, explanation, effort);
+        let Some(repaired) = repaired else {
             return;
         };
         let beyond_doubt = repaired.edits.iter().all(|edit| edit.is_beyond_doubt);
@@ -264,8 +297,7 @@ impl McpValidator {
 
     /// The tool whose name stands out among those near to a name that is not known.
     fn meant_tool<'t>(&self, tools: &'t ServerTools, name: &str) -> Option<&'t CachedSchema> {
-        let known = tools.names().iter().map(String::as_str);
-        let nearest = suggest::nearest(name, known, self.config.suggestion_distance);
+        let nearest = self.nearest_among(name, tools.names(), &self.scoring());
         let meant = suggest::stands_out(&nearest)?;
         tools.get(meant.name).map(AsRef::as_ref)
     }
@@ -285,30 +317,8 @@ impl McpValidator {
     }
 
     fn nearest_tools(&self, tools: &ServerTools, name: &str) -> Vec<String> {
-        self.find_suggestions(name, tools.names())
-    }
-
-    /// What JSON Schema cannot see: keys given twice, numbers that no reader can hold.
-    fn oddities(&self, arguments: Node<'_>) -> Vec<ValidationError> {
-        let wording = Wording::new(self.config.mask_values, About::Arguments);
-        let tape = arguments.tape();
-        let inside = |node: &Node<'_>| {
-            let (outer, inner) = (arguments.span(), node.span());
-            outer.start <= inner.start && inner.end <= outer.end
-        };
-        // What stands in a member that a later one of the same name replaces has no place: that the
-        // name is there twice is told.
-        let place = |node: Node<'_>| {
-            arguments.pointer_to(node).filter(|place| arguments.pointer(place).is_some())
-        };
-        let twice = tape
-            .duplicate_keys_in(arguments)
-            .filter_map(|key| Some(wording.repeated(&place(key)?)));
-        let oversized = tape.oversized_numbers().filter(inside).filter_map(|number| {
-            let expected = "be a number within the range of a double";
-            Some(wording.invalid(&place(number)?, String::new(), expected, Some(number)))
-        });
-        twice.chain(oversized).take(self.config.limits.errors).collect()
+        let nearest = self.nearest_among(name, tools.names(), &self.scoring());
+        nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
     }
 
     fn invalid(&self, expected: &str, arguments: Node<'_>) -> ValidationError {

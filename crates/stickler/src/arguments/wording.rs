@@ -30,6 +30,9 @@ pub(crate) enum About {
 }
 
 impl Wording {
+    /// How many allowed values a sentence lists.
+    pub(super) const FEW_VALUES: usize = MOST_VALUES;
+
     pub(crate) fn new(mask_values: bool, about: About) -> Self {
         Self { mask_values, about }
     }
@@ -156,22 +159,23 @@ impl Wording {
         }
     }
 
+    /// A value that is not among those allowed, of which the error lists the first `listed`.
     pub(crate) fn not_allowed(
         self,
         path: &str,
         schema_path: String,
-        allowed: &[&Value],
+        (allowed, listed): (&[&Value], usize),
         value: Node<'_>,
         meant: Vec<String>,
     ) -> ValidationError {
-        let literals: Vec<String> = allowed.iter().map(|value| literal(value)).collect();
-        let few: Vec<&str> = literals.iter().take(MOST_VALUES).map(String::as_str).collect();
+        let few: Vec<String> =
+            allowed.iter().take(MOST_VALUES).map(|value| literal(value)).collect();
         let mut expected = match few.as_slice() {
             [] => "no value at all".to_owned(),
-            [only] => (*only).to_owned(),
+            [only] => only.clone(),
             several => format!("one of {}", several.join(", ")),
         };
-        if literals.len() > MOST_VALUES {
+        if allowed.len() > MOST_VALUES {
             expected.push_str(", …");
         }
         let but = self
@@ -188,7 +192,7 @@ impl Wording {
             schema_path,
             kind: ValidationErrorKind::InvalidEnum {
                 value: if self.mask_values { "…".to_owned() } else { plain(value) },
-                allowed: allowed.iter().map(|value| text_of(value)).collect(),
+                allowed: allowed.iter().take(listed).map(|value| text_of(value)).collect(),
             },
             expected,
             received: self.received(value),

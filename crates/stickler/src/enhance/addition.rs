@@ -8,7 +8,7 @@ use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
 use crate::render::{cut_to_tokens, estimate_tokens};
 use crate::schema::SchemaGraph;
-use crate::suggest;
+use crate::suggest::{self, Scoring};
 use crate::tape::unescape_segment;
 
 /// Maximum number of names in a list.
@@ -26,8 +26,10 @@ pub(super) fn compose(
         Lookup::Unknown(tools) => {
             let is_unknown =
                 errors.iter().any(|one| matches!(one.kind, ErrorKind::UnknownTool { .. }));
-            let known = tools.names().iter().map(String::as_str);
-            let nearest = suggest::nearest(tool, known, config.suggestion_distance);
+            let known: Vec<&str> = tools.names().iter().map(String::as_str).collect();
+            let scoring = Scoring::new(config.limits.explain_steps);
+            let distance = config.suggestion_distance;
+            let nearest = suggest::nearest_of(tool, &known, |_| true, distance, &scoring);
             let best = nearest.first().filter(|_| is_unknown)?.name;
             format!("Did you mean the tool `{best}`?")
         }
@@ -46,8 +48,10 @@ fn argument_help(
         |one: &&ArgumentError| !matches!(one.kind, ErrorKind::UnknownTool { .. });
     errors.iter().find(is_argument_error)?;
     let mut text = String::new();
+    let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
+    let scoring = Scoring::new(config.limits.explain_steps);
     for error in errors.iter().filter(is_argument_error) {
-        let line = suggestion(schema, error, config.suggestion_distance);
+        let line = suggestion(&known, error, config.suggestion_distance, &scoring);
         if let Some(line) = line.filter(|line| !text.contains(line)) {
             let _ = writeln!(text, "{line}");
         }
@@ -68,14 +72,18 @@ fn argument_help(
 }
 
 /// Suggests a known field for an unknown one.
-fn suggestion(schema: &CachedSchema, error: &ArgumentError, distance: usize) -> Option<String> {
+fn suggestion(
+    known: &[&str],
+    error: &ArgumentError,
+    distance: usize,
+    scoring: &Scoring,
+) -> Option<String> {
     if error.kind != ErrorKind::UnknownField {
         return None;
     }
     let (_, last) = error.path.rsplit_once('/')?;
     let field = unescape_segment(last);
-    let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
-    let nearest = suggest::nearest(&field, known, distance);
+    let nearest = suggest::nearest_of(&field, known, |_| true, distance, scoring);
     nearest.first().map(|best| format!("Did you mean `{}` instead of `{field}`?", best.name))
 }
 

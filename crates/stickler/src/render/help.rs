@@ -1,5 +1,8 @@
 //! The help prompt: what a language model needs to correct its call.
+//!
+//! Contract: a brief prompt looks at no more of a long list or text than its budget can hold.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 
 use serde_json::Value;
@@ -10,11 +13,14 @@ use super::unknown_tool;
 use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult, type_of};
 use crate::config::HelpDetail;
 use crate::discovery::CachedSchema;
-use crate::schema::SchemaGraph;
+use crate::schema::{Members, NodeId, SchemaGraph};
 
 /// Markdown that explains a refusal. Deterministic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelpPrompt(String);
+
+/// As many fields as the barest prompts list.
+const FEWEST_FIELDS: usize = 12;
 
 /// How every help prompt ends.
 pub(super) const CLOSING: &str = "Please correct your tool call arguments and try again.";
@@ -81,29 +87,45 @@ impl McpValidator {
             return HelpPrompt(String::new());
         }
         let cached = self.cache().get(server, tool);
-        let parts = match &cached {
+        let budget = self.config().help_token_budget;
+        let most_fields = match detail {
+            HelpDetail::Full => usize::MAX,
+            HelpDetail::Brief => budget.max(FEWEST_FIELDS),
+        };
+        let mut parts = match &cached {
             Some(schema) => Parts {
                 documentation: schema.documented_at(self.config(), server),
-                ..Parts::new(schema, result, self.config().mask_values)
+                ..Parts::new(schema, result, self.config().mask_values, most_fields)
             },
             None => Parts::without_schema(tool, result),
         };
         HelpPrompt(match detail {
-            HelpDetail::Full => render(&parts, &FULL),
-            HelpDetail::Brief => render_within(&parts, self.config().help_token_budget),
+            HelpDetail::Full => {
+                parts.schema = cached.as_ref().map(|schema| pretty(&schema.raw));
+                render(&parts, &FULL)
+            }
+            HelpDetail::Brief => render_within(&parts, budget),
         })
     }
 }
 
 fn render_within(parts: &Parts<'_>, budget: usize) -> String {
-    let mut text = String::new();
-    for detail in &STEPS {
-        text = render(parts, detail);
-        if tokens::estimate(&text) <= budget {
+    let corrected_fits =
+        !parts.corrected.as_ref().is_some_and(|call| tokens::exceeds(call, budget));
+    // Every field has a line of its own.
+    let may_fit = |detail: &&Detail| {
+        let optional = parts.optional.total.min(detail.optional);
+        (corrected_fits || !detail.corrected)
+            && parts.required.total.min(detail.required) + optional <= budget
+    };
+    for detail in STEPS.iter().filter(may_fit) {
+        let text = render(parts, detail);
+        if !tokens::exceeds(&text, budget) {
             return text;
         }
     }
     // Names and messages that are long even when cut: keep the beginning and the closing sentence.
+    let text = STEPS.last().map_or_else(String::new, |bare| render(parts, bare));
     let room = budget.saturating_sub(tokens::estimate(CLOSING) + 2);
     format!("{}\n\n{CLOSING}\n", tokens::cut(&text, room))
 }
@@ -115,11 +137,18 @@ struct Parts<'p> {
     documentation: Option<String>,
     problems: Vec<String>,
     truncated: bool,
-    required: Vec<Field>,
-    optional: Vec<Field>,
+    required: Fields,
+    optional: Fields,
     example: Option<String>,
     corrected: Option<String>,
     schema: Option<String>,
+}
+
+/// Fields of a tool: how many there are, and as many of them as can be listed.
+#[derive(Default)]
+struct Fields {
+    total: usize,
+    list: Vec<Field>,
 }
 
 struct Field {
@@ -129,20 +158,33 @@ struct Field {
 }
 
 impl<'p> Parts<'p> {
-    fn new(schema: &'p CachedSchema, result: &ValidationResult, mask_values: bool) -> Self {
-        let field = |name: &String| Field::new(schema, name);
-        let is_optional = |name: &&String| !schema.required.contains(name);
+    fn new(
+        schema: &'p CachedSchema,
+        result: &ValidationResult,
+        mask_values: bool,
+        most_fields: usize,
+    ) -> Self {
+        let required: HashSet<&str> = schema.required.iter().map(String::as_str).collect();
+        let is_optional = |name: &&String| !required.contains(name.as_str());
+        let nodes = members(schema);
+        let fields = |names: Vec<&String>| Fields {
+            total: names.len(),
+            list: names
+                .into_iter()
+                .take(most_fields)
+                .map(|name| Field::new(schema, name, nodes.get(name.as_str()).copied()))
+                .collect(),
+        };
         let corrected = result.corrected.as_ref().filter(|_| !mask_values);
         Self {
             description: schema.description.as_deref().unwrap_or_default(),
-            required: schema.required.iter().map(field).collect(),
-            optional: schema.properties.iter().filter(is_optional).map(field).collect(),
+            required: fields(schema.required.iter().collect()),
+            optional: fields(schema.properties.iter().filter(is_optional).collect()),
             example: schema.example().map(pretty),
             corrected: corrected.map(|call| {
                 let name = crate::tape::quote(&call.name);
                 format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get())
             }),
-            schema: Some(pretty(&schema.raw)),
             ..Self::without_schema(&schema.tool, result)
         }
     }
@@ -162,8 +204,8 @@ impl<'p> Parts<'p> {
             documentation: None,
             problems: result.errors.iter().map(problem).collect(),
             truncated: result.truncated,
-            required: Vec::new(),
-            optional: Vec::new(),
+            required: Fields::default(),
+            optional: Fields::default(),
             example: None,
             corrected: None,
             schema: None,
@@ -171,27 +213,31 @@ impl<'p> Parts<'p> {
     }
 }
 
-impl Field {
-    fn new(schema: &CachedSchema, name: &str) -> Self {
-        let compiled = &schema.compiled;
-        let graph = &compiled.graph;
-        let mut pending = vec![SchemaGraph::ROOT];
-        let mut seen = Vec::new();
-        let mut found = None;
-        // The root may list it itself, or through `allOf` and `$ref`.
-        while let (None, Some(id)) = (found, pending.pop()) {
-            if !seen.contains(&id) {
-                seen.push(id);
-                let node = graph.node(id);
-                found = node.properties.as_ref().and_then(|members| members.get(name));
-                pending.extend(&node.all_of);
+/// The subschemas of the fields: the root may list them itself, or through `allOf` and `$ref`.
+fn members(schema: &CachedSchema) -> HashMap<&str, NodeId> {
+    let graph = &schema.compiled.graph;
+    let mut pending = vec![SchemaGraph::ROOT];
+    let (mut seen, mut found) = (HashSet::new(), HashMap::new());
+    while let Some(id) = pending.pop() {
+        if seen.insert(id) {
+            let node = graph.node(id);
+            for (name, member) in node.properties.iter().flat_map(Members::iter) {
+                found.entry(name).or_insert(member);
             }
+            pending.extend(&node.all_of);
         }
-        let keywords = found.and_then(|id| compiled.at(&graph.node(id).pointer));
+    }
+    found
+}
+
+impl Field {
+    fn new(schema: &CachedSchema, name: &str, node: Option<NodeId>) -> Self {
+        let compiled = &schema.compiled;
+        let keywords = node.and_then(|id| compiled.at(&compiled.graph.node(id).pointer));
         let description = keywords.and_then(|schema| schema.get("description")?.as_str());
         Self {
             name: name.to_owned(),
-            kind: found.map_or_else(|| "any".to_owned(), |id| type_of(compiled, id)),
+            kind: node.map_or_else(|| "any".to_owned(), |id| type_of(compiled, id)),
             description: one_line(description.unwrap_or_default()),
         }
     }
@@ -212,7 +258,7 @@ fn render(parts: &Parts<'_>, detail: &Detail) -> String {
     }
     let required = fields(&parts.required, detail.required, detail.required_description, detail);
     section(&mut text, "Required Fields", &required);
-    if !parts.optional.is_empty() && detail.optional > 0 {
+    if parts.optional.total > 0 && detail.optional > 0 {
         let list = fields(&parts.optional, detail.optional, detail.optional_description, detail);
         section(&mut text, "Optional Fields", &list);
     }
@@ -248,12 +294,12 @@ fn problems(parts: &Parts<'_>, detail: &Detail) -> String {
     list
 }
 
-fn fields(fields: &[Field], most: usize, description: usize, detail: &Detail) -> String {
-    if fields.is_empty() {
+fn fields(fields: &Fields, most: usize, description: usize, detail: &Detail) -> String {
+    if fields.total == 0 {
         return "none".to_owned();
     }
     let mut list = String::new();
-    for field in fields.iter().take(most) {
+    for field in fields.list.iter().take(most) {
         let name = tokens::cut(&field.name, detail.name);
         let kind = tokens::cut(&field.kind, detail.name);
         let _ = match tokens::cut(&field.description, description) {
@@ -263,7 +309,7 @@ fn fields(fields: &[Field], most: usize, description: usize, detail: &Detail) ->
             _ => writeln!(list, "- {name} ({kind})"),
         };
     }
-    if let Some(more) = fields.len().checked_sub(most).filter(|more| *more > 0) {
+    if let Some(more) = fields.total.checked_sub(most).filter(|more| *more > 0) {
         let _ = writeln!(list, "… and {more} more");
     }
     list

@@ -17,13 +17,24 @@ pub fn estimate(text: &str) -> usize {
     total
 }
 
+/// Whether a text takes more than a number of tokens. No token has more than [`MOST_BYTES`], so that a
+/// long text is not looked at.
+pub(crate) fn exceeds(text: &str, most: usize) -> bool {
+    text.len() > most.saturating_mul(MOST_BYTES) || estimate(text) > most
+}
+
+/// Bytes of one token, at most: a run of blanks has that many.
+const MOST_BYTES: usize = 16;
+
 /// The beginning of a text that stays within a number of tokens, with a mark where it was cut.
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    if estimate(text) <= most {
+    if !exceeds(text, most) {
         return text.to_owned();
     }
     // The mark is three bytes.
     let room = most.saturating_sub(3);
+    // Twice what can be kept: a run of characters that is cut here is too long all the same.
+    let text = beginning(text, most.saturating_mul(2 * MOST_BYTES).saturating_add(64));
     let mut total = 0;
     let mut rest = text;
     while let Some((run, after)) = next_run(rest) {
@@ -35,6 +46,15 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
     let kept = text.get(..text.len() - rest.len()).unwrap_or_default();
     format!("{}…", kept.trim_end())
+}
+
+/// The characters within the first so many bytes.
+fn beginning(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,7 +126,7 @@ fn is_pronounceable(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, estimate};
+    use super::{MOST_BYTES, cut, estimate};
 
     #[test]
     fn plain_words_cost_less_than_noise() {
@@ -129,5 +149,26 @@ mod tests {
     #[test]
     fn cutting_never_splits_a_character() {
         assert_eq!(cut(&"é".repeat(50), 9), "ééé…");
+    }
+
+    #[test]
+    fn no_token_has_more_bytes_than_are_counted_on() {
+        let pieces = ["a", "xkqz", " ", "  ", "\n", "7", "é", "-", "A"];
+        for (first, second) in pieces.iter().flat_map(|one| pieces.map(|other| (one, other))) {
+            for length in 1..70 {
+                let text = format!("{}{second}", first.repeat(length));
+                assert!(estimate(&text) * MOST_BYTES >= text.len(), "{text:?}");
+                let mixed = format!("{first}{second}").repeat(length);
+                assert!(estimate(&mixed) * MOST_BYTES >= mixed.len(), "{mixed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_run_is_cut_as_a_whole() {
+        for run in ["k", " ", "7"] {
+            let text = format!("begin {}", run.repeat(10_000));
+            assert_eq!(cut(&text, 20), "begin…", "{run:?}");
+        }
     }
 }

@@ -11,6 +11,9 @@ use crate::suggest;
 /// Tokens of one name.
 const LONGEST_NAME: usize = 40;
 
+/// Letters of one name times those of the others that it is compared with.
+const MOST_CELLS: usize = 4_000_000;
+
 /// The tools there are, the nearest first, as many as the budget holds.
 pub(super) fn help(
     validator: &McpValidator,
@@ -64,10 +67,13 @@ fn ending(validator: &McpValidator, result: &ValidationResult, most: usize) -> S
 }
 
 fn by_nearness(name: &str, mut names: Vec<String>) -> Vec<String> {
-    // Nobody reads a list of thousands for its order: rank what could be near, keep the rest.
+    // The order of thousands is of no use: rank what could be near, keep the rest.
+    let mut cells = MOST_CELLS;
     names.sort_by_cached_key(|tool| {
         let close = tool.len().abs_diff(name.len()) <= 24 && name.len() <= 128;
-        if close { suggest::edit_distance(name, tool) } else { usize::MAX }
+        let left = cells.checked_sub(tool.len() * name.len()).filter(|_| close);
+        cells = left.unwrap_or(cells);
+        if left.is_some() { suggest::edit_distance(name, tool) } else { usize::MAX }
     });
     names
 }

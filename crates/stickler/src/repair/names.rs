@@ -1,9 +1,11 @@
 //! Which misspelt field was meant to be which.
 
+use std::collections::{HashMap, HashSet};
+
+use super::Call;
 use crate::arguments::{Explanation, ValidationErrorKind, names};
-use crate::discovery::CachedSchema;
+use crate::schema::NodeId;
 use crate::suggest::{self, Candidate};
-use crate::tape::{Node, unescape_segment};
 
 /// A field and the name it should have.
 #[derive(Debug)]
@@ -15,30 +17,29 @@ pub(super) struct Rename {
 }
 
 /// At most one new name a field, and no name for two fields.
-pub(super) fn renames(
-    schema: &CachedSchema,
-    root: Node<'_>,
-    explanation: &Explanation,
-    distance: usize,
-    injected: &[String],
-) -> Vec<Rename> {
+pub(super) fn renames(call: &Call<'_>, explanation: &Explanation) -> Vec<Rename> {
+    let config = call.validator.config();
+    let missing = missing(explanation);
+    // Many objects of an array have the same subschemas.
+    let mut listed: HashMap<&[NodeId], Vec<&str>> = HashMap::new();
     let mut renames: Vec<Rename> = Vec::new();
     for error in &explanation.errors {
         let ValidationErrorKind::UnknownField { field, .. } = &error.kind else {
             continue;
         };
-        if injected.contains(field) {
-            continue;
-        }
         let object_path = error.parent_path();
-        let Some(object) = root.pointer(object_path) else {
+        let Some(object) = call.lookup.pointer(object_path) else {
             continue;
         };
-        let nodes = explanation.objects.iter().find(|place| place.path == object_path);
-        let known = names(&schema.compiled, nodes.map(|p| p.nodes.as_slice()).unwrap_or_default());
-        let free = known.iter().copied().filter(|name| object.get(name).is_none());
-        let nearest = suggest::nearest(field, free, distance);
-        if let Some(meant) = meant(&nearest, &missing_in(explanation, object_path)) {
+        if config.injected_keys.contains(field) {
+            continue;
+        }
+        let nodes = explanation.nodes_at(object_path);
+        let known = listed.entry(nodes).or_insert_with(|| names(&call.schema.compiled, nodes));
+        let is_free = |name: &str| call.lookup.get(object, name).is_none();
+        let distance = config.suggestion_distance;
+        let nearest = suggest::nearest_of(field, known, is_free, distance, &call.effort.renames);
+        if let Some(meant) = meant(&nearest, missing.get(object_path)) {
             renames.push(Rename {
                 path: error.path.clone(),
                 from: field.clone(),
@@ -51,42 +52,42 @@ pub(super) fn renames(
 }
 
 /// The one that stands out; between equals, the one that has to be there.
-fn meant<'a>(nearest: &[Candidate<'a>], missing: &[String]) -> Option<Candidate<'a>> {
+fn meant<'a>(nearest: &[Candidate<'a>], missing: Option<&HashSet<&str>>) -> Option<Candidate<'a>> {
     let best = nearest.first()?.distance;
-    let equals = || nearest.iter().filter(|candidate| candidate.distance == best);
-    let mut required = equals().filter(|one| missing.iter().any(|name| name == one.name));
+    let equals = nearest.iter().filter(|candidate| candidate.distance == best);
+    let mut required = equals.filter(|one| missing.is_some_and(|names| names.contains(one.name)));
     suggest::stands_out(nearest).or_else(|| match (required.next(), required.next()) {
         (Some(only), None) => Some(*only),
         _ => None,
     })
 }
 
-fn missing_in(explanation: &Explanation, object_path: &str) -> Vec<String> {
-    let missing = explanation.errors.iter().filter_map(|error| match &error.kind {
-        ValidationErrorKind::MissingRequired { field } if error.parent_path() == object_path => {
-            Some(field.clone())
+/// The missing fields of each object.
+fn missing(explanation: &Explanation) -> HashMap<&str, HashSet<&str>> {
+    let mut missing: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for error in &explanation.errors {
+        if let ValidationErrorKind::MissingRequired { field } = &error.kind {
+            missing.entry(error.parent_path()).or_default().insert(field);
         }
-        _ => None,
-    });
-    missing.collect()
+    }
+    missing
 }
 
 /// Where two fields want the same name, the nearer one gets it, and neither when both are as near.
 fn without_rivals(renames: Vec<Rename>) -> Vec<Rename> {
-    let rivals = |one: &Rename, other: &Rename| {
-        one.path != other.path && one.to == other.to && object_of(one) == object_of(other)
+    let mut distances: HashMap<(String, String), Vec<usize>> = HashMap::new();
+    for rename in &renames {
+        distances.entry(wish(rename)).or_default().push(rename.distance);
+    }
+    let is_nearest = |rename: &Rename| {
+        let all = distances.get(&wish(rename)).map(Vec::as_slice).unwrap_or_default();
+        all.iter().filter(|distance| **distance <= rename.distance).count() == 1
     };
-    let keep: Vec<bool> = renames
-        .iter()
-        .map(|one| {
-            let mut others = renames.iter().filter(|other| rivals(one, other));
-            others.all(|other| one.distance < other.distance)
-        })
-        .collect();
-    renames.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(rename, _)| rename).collect()
+    renames.into_iter().filter(is_nearest).collect()
 }
 
-fn object_of(rename: &Rename) -> String {
-    let parent = rename.path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    unescape_segment(parent).into_owned()
+/// The object and the name that a field wants in it.
+fn wish(rename: &Rename) -> (String, String) {
+    let object = rename.path.rsplit_once('/').map_or("", |(object, _)| object);
+    (object.to_owned(), rename.to.clone())
 }

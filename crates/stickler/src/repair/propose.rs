@@ -1,11 +1,13 @@
 //! For each thing that is wrong, the edit that may put it right.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
 use super::edit::{Edit, EditKind};
 use super::splice::Splices;
-use super::{names, values};
-use crate::arguments::{Explanation, McpValidator, ValidationError, ValidationErrorKind, join};
+use super::{Call, names, values};
+use crate::arguments::{Explanation, ValidationError, ValidationErrorKind, join};
 use crate::discovery::CachedSchema;
 use crate::embedded::parse_as;
 use crate::schema::NodeId;
@@ -19,23 +21,16 @@ pub(super) struct Step {
 }
 
 /// `None` when nothing can be done.
-pub(super) fn step(
-    validator: &McpValidator,
-    schema: &CachedSchema,
-    root: Node<'_>,
-    explanation: &Explanation,
-) -> Option<Step> {
-    if let Some(step) = unwrap_whole(schema, root) {
+pub(super) fn step(call: &Call<'_>, explanation: &Explanation) -> Option<Step> {
+    if let Some(step) = unwrap_whole(call.schema, call.root) {
         return Some(step);
     }
-    let mut proposer = Proposer {
-        validator,
-        schema,
-        root,
-        explanation,
-        splices: Splices::default(),
-        edits: Vec::new(),
-    };
+    // With problems left over the result could not pass.
+    if !explanation.exhaustive {
+        return None;
+    }
+    let mut proposer =
+        Proposer { call, explanation, splices: Splices::default(), edits: Vec::new() };
     proposer.rename_fields();
     for error in &explanation.errors {
         proposer.propose(error);
@@ -44,6 +39,7 @@ pub(super) fn step(
     if proposer.edits.is_empty() {
         return None;
     }
+    let root = call.root;
     let text = proposer.splices.apply(root.raw(), root.span().start);
     Some(Step { text, edits: proposer.edits })
 }
@@ -74,21 +70,17 @@ fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Step> {
     Some(Step { text, edits: vec![edit] })
 }
 
-struct Proposer<'p> {
-    validator: &'p McpValidator,
-    schema: &'p CachedSchema,
-    root: Node<'p>,
+struct Proposer<'p, 'c> {
+    call: &'p Call<'c>,
     explanation: &'p Explanation,
     splices: Splices,
     edits: Vec<Edit>,
 }
 
-impl Proposer<'_> {
+impl Proposer<'_, '_> {
     fn rename_fields(&mut self) {
-        let distance = self.validator.config().suggestion_distance;
-        let injected = &self.validator.config().injected_keys;
-        for rename in names::renames(self.schema, self.root, self.explanation, distance, injected) {
-            let Some(key) = self.root.key_at(&rename.path) else {
+        for rename in names::renames(self.call, self.explanation) {
+            let Some(key) = self.call.lookup.key_at(&rename.path) else {
                 continue;
             };
             let edit = Edit::new(
@@ -104,7 +96,7 @@ impl Proposer<'_> {
     }
 
     fn propose(&mut self, error: &ValidationError) {
-        let value = self.root.pointer(&error.path);
+        let value = self.call.lookup.pointer(&error.path);
         match (&error.kind, value) {
             (ValidationErrorKind::UnknownField { field, .. }, _) => self.strip(error, field),
             (
@@ -126,15 +118,18 @@ impl Proposer<'_> {
     }
 
     fn replace_value(&mut self, error: &ValidationError, value: Node<'_>) {
-        let options = self.schema.compiled.at(&error.schema_path);
-        if let Some((kind, text)) = options.and_then(|options| values::respell(value, options)) {
+        let options = self.call.schema.compiled.at(&error.schema_path);
+        let effort = self.call.effort;
+        if let Some((kind, text)) =
+            options.and_then(|options| values::respell(value, options, effort))
+        {
             let edit = Edit::new(kind, &error.path, value.raw(), text.as_str());
             self.replace(value.span(), text, edit);
             return;
         }
         let Some(given) = value.as_str() else { return };
         let known = error.suggestions().iter().map(String::as_str);
-        let distance = self.validator.config().suggestion_distance;
+        let distance = self.call.validator.config().suggestion_distance;
         let nearest = suggest::nearest(&given, known, distance);
         if let Some(meant) = suggest::stands_out(&nearest) {
             let text = quote(meant.name);
@@ -145,10 +140,10 @@ impl Proposer<'_> {
     }
 
     fn drop_null(&mut self, error: &ValidationError, value: Node<'_>) {
-        let Some(object) = self.root.pointer(error.parent_path()) else {
+        let Some(object) = self.call.lookup.pointer(error.parent_path()) else {
             return;
         };
-        let Some(key) = self.root.key_at(&error.path) else {
+        let Some(key) = self.call.lookup.key_at(&error.path) else {
             return;
         };
         let field = key.as_str().unwrap_or_default();
@@ -159,11 +154,12 @@ impl Proposer<'_> {
     }
 
     fn strip(&mut self, error: &ValidationError, field: &str) {
-        if !self.validator.config().injected_keys.iter().any(|key| key == field) {
+        if !self.call.validator.config().injected_keys.iter().any(|key| key == field) {
             return;
         }
-        let object = self.root.pointer(error.parent_path());
-        let (key, value) = (self.root.key_at(&error.path), self.root.pointer(&error.path));
+        let object = self.call.lookup.pointer(error.parent_path());
+        let (key, value) =
+            (self.call.lookup.key_at(&error.path), self.call.lookup.pointer(&error.path));
         if let (Some(object), Some(key), Some(value)) = (object, key, value) {
             let edit = Edit::new(EditKind::StripInjected, &error.path, field, "");
             self.remove(object, key, value, edit);
@@ -173,58 +169,63 @@ impl Proposer<'_> {
     /// Missing fields whose values the schema knows, all those of an object at once.
     fn fill_missing(&mut self) {
         let mut objects: Vec<&str> = Vec::new();
+        let mut missing: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
         for error in &self.explanation.errors {
-            if !objects.contains(&error.parent_path()) {
+            let ValidationErrorKind::MissingRequired { field } = &error.kind else { continue };
+            let fields = missing.entry(error.parent_path()).or_default();
+            if fields.is_empty() {
                 objects.push(error.parent_path());
             }
+            fields.push((field, &error.path));
         }
+        let changes = Changes::of(&self.edits);
         for path in objects {
-            let Some(object) = self.root.pointer(path) else { continue };
+            let Some(object) = self.call.lookup.pointer(path) else { continue };
             // What is taken out of the same object goes first: the commas depend on it.
-            let waits = self.edits.iter().any(|edit| {
-                edit.to.is_empty() && edit.path.rsplit_once('/').is_some_and(|(of, _)| of == path)
-            });
-            let fills = if waits { Vec::new() } else { self.fills(path) };
-            let members: Vec<String> =
-                fills.iter().map(|(field, edit)| format!("{}:{}", quote(field), edit.to)).collect();
-            let comma = if object.is_empty() { "" } else { "," };
-            let end = object.span().end.saturating_sub(1);
-            let text = format!("{comma}{}", members.join(","));
-            if !fills.is_empty() && self.splices.replace(end..end, text) {
-                self.edits.extend(fills.into_iter().map(|(_, edit)| edit));
+            if changes.removed_from.contains(path) {
+                continue;
             }
+            // Unless another field is renamed to them.
+            let fields = missing.remove(path).unwrap_or_default().into_iter();
+            let fields = fields.filter(|(field, _)| !changes.renamed_to.contains(*field));
+            self.fill(path, object, fields);
         }
     }
 
-    /// The fields that can be filled in, unless another one is renamed to them.
-    fn fills(&self, object_path: &str) -> Vec<(String, Edit)> {
-        let errors = self.explanation.errors.iter();
-        let here = errors.filter(|error| error.parent_path() == object_path);
-        here.filter_map(|error| {
-            let ValidationErrorKind::MissingRequired { field } = &error.kind else { return None };
-            let is_renamed = |edit: &Edit| edit.kind == EditKind::RenameField && edit.to == *field;
-            if self.edits.iter().any(is_renamed) {
-                return None;
+    fn fill<'f>(
+        &mut self,
+        path: &str,
+        object: Node<'_>,
+        fields: impl Iterator<Item = (&'f str, &'f str)>,
+    ) {
+        let (mut members, mut edits) = (Vec::new(), Vec::new());
+        for (field, field_path) in fields {
+            if let Some(value) = self.known_value(path, field) {
+                let value = value.to_string();
+                members.push(format!("{}:{value}", quote(field)));
+                edits.push(Edit::new(EditKind::FillDefault, field_path, "", value));
             }
-            let value = self.known_value(object_path, field)?.to_string();
-            Some((field.clone(), Edit::new(EditKind::FillDefault, &error.path, "", value)))
-        })
-        .collect()
+        }
+        let comma = if object.is_empty() { "" } else { "," };
+        let text = format!("{comma}{}", members.join(","));
+        let end = object.span().end.saturating_sub(1);
+        if !edits.is_empty() && self.splices.replace(end..end, text) {
+            self.edits.append(&mut edits);
+        }
     }
 
     fn known_value(&self, object_path: &str, field: &str) -> Option<Value> {
-        let compiled = &self.schema.compiled;
+        let compiled = &self.call.schema.compiled;
         let mut pending: Vec<NodeId> = self
             .nodes_at(object_path)
             .iter()
             .filter_map(|id| compiled.graph.node(*id).member(field))
             .collect();
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         while let Some(id) = pending.pop() {
-            if seen.contains(&id) {
+            if !seen.insert(id) {
                 continue;
             }
-            seen.push(id);
             let node = compiled.graph.node(id);
             let keywords = compiled.at(&node.pointer)?;
             if let Some(known) = keywords.get("const").or_else(|| keywords.get("default")) {
@@ -236,7 +237,7 @@ impl Proposer<'_> {
     }
 
     fn is_required(&self, object_path: &str, field: &str) -> bool {
-        let compiled = &self.schema.compiled;
+        let compiled = &self.call.schema.compiled;
         self.nodes_at(object_path).iter().any(|id| {
             let keywords = compiled.at(&compiled.graph.node(*id).pointer);
             let required = keywords.and_then(|schema| schema.get("required")?.as_array());
@@ -245,20 +246,18 @@ impl Proposer<'_> {
     }
 
     fn nodes_at(&self, object_path: &str) -> &[NodeId] {
-        let place = self.explanation.objects.iter().find(|place| place.path == object_path);
-        place.map(|place| place.nodes.as_slice()).unwrap_or_default()
+        self.explanation.nodes_at(object_path)
     }
 
     /// Takes a member out, with the comma on one side of it.
     fn remove(&mut self, object: Node<'_>, key: Node<'_>, value: Node<'_>, edit: Edit) {
-        let members: Vec<_> = object.members().with_key_nodes().collect();
-        let position = members.iter().position(|(other, _)| *other == key);
-        let next = position.and_then(|index| members.get(index + 1));
-        let before = position.and_then(|index| members.get(index.checked_sub(1)?));
-        let span = match (next, before) {
-            (Some((next_key, _)), _) => key.span().start..next_key.span().start,
-            (None, Some((_, value_before))) => value_before.span().end..value.span().end,
-            (None, None) => key.span().start..value.span().end,
+        let span = if let Some(next) = value.next_key(object) {
+            key.span().start..next.span().start
+        } else {
+            // Only one member of an object is the last.
+            let others = object.members().with_key_nodes().take_while(|(other, _)| *other != key);
+            let start = others.last().map_or(key.span().start, |(_, before)| before.span().end);
+            start..value.span().end
         };
         self.replace(span, String::new(), edit);
     }
@@ -266,6 +265,26 @@ impl Proposer<'_> {
     fn replace(&mut self, span: std::ops::Range<usize>, by: String, edit: Edit) {
         if self.splices.replace(span, by) {
             self.edits.push(edit);
+        }
+    }
+}
+
+/// What the edits so far do, for those that depend on it.
+struct Changes {
+    /// Objects that lose a member.
+    removed_from: HashSet<String>,
+    /// Names that other fields are given.
+    renamed_to: HashSet<String>,
+}
+
+impl Changes {
+    fn of(edits: &[Edit]) -> Self {
+        let removals = edits.iter().filter(|edit| edit.to.is_empty());
+        let objects = removals.filter_map(|edit| edit.path.rsplit_once('/'));
+        let renames = edits.iter().filter(|edit| edit.kind == EditKind::RenameField);
+        Self {
+            removed_from: objects.map(|(object, _)| object.to_owned()).collect(),
+            renamed_to: renames.map(|edit| edit.to.clone()).collect(),
         }
     }
 }

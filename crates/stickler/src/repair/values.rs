@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::edit::EditKind;
+use crate::arguments::Effort;
 use crate::embedded::parse_as;
 use crate::tape::{Kind, Node, quote};
 
@@ -29,11 +30,18 @@ fn wrap(value: Node<'_>) -> (EditKind, String) {
 
 /// An allowed value that is written the same but has another type: `"2"` for `2`, `true` for
 /// `"true"`. `options` is an `enum`, a `const`, or the branches of a choice.
-pub(super) fn respell(value: Node<'_>, options: &Value) -> Option<(EditKind, String)> {
+pub(super) fn respell(
+    value: Node<'_>,
+    options: &Value,
+    effort: &Effort,
+) -> Option<(EditKind, String)> {
     let given = value.as_str();
     let written = given.as_deref().unwrap_or(value.raw());
     let mut allowed = Vec::new();
     flatten(options, &mut allowed);
+    if !effort.may_try_values(allowed.len()) {
+        return None;
+    }
     allowed.into_iter().find_map(|option| match (option, &given) {
         (Value::String(text), None) if text == written => {
             Some((EditKind::Stringify, quote(written)))

@@ -10,7 +10,6 @@
 #![allow(clippy::inline_always, reason = "measured: the engine's passes take a sixth less")]
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use jsonschema::JsonType;
 use jsonschema::json::{self, Json, NodeIdentity};
@@ -18,44 +17,7 @@ use serde_json::Value;
 
 use super::number::TapeNumber;
 use super::token::Token;
-use super::{Elements, Kind, Members, Node, Tape};
-
-/// How much work one question to the engine may still take.
-#[derive(Debug)]
-pub(crate) struct StepBudget(AtomicU32);
-
-/// What each error takes beside the value that it is about: none of many wrong scalars is for nothing.
-const PER_ERROR: u32 = 64;
-
-/// Steps for each token of a value that is to be explained: a large one is looked at, too.
-const PER_TOKEN: u32 = 4;
-
-impl StepBudget {
-    pub(crate) fn new(steps: u32) -> Self {
-        Self(AtomicU32::new(steps))
-    }
-
-    /// For finding out all that is wrong with a value: so many steps, or what its size asks for where that
-    /// is more.
-    pub(crate) fn to_explain(value: Node<'_>, steps: u32) -> Self {
-        let tokens = u32::try_from(value.tokens().len()).unwrap_or(u32::MAX);
-        Self::new(steps.max(tokens.saturating_mul(PER_TOKEN)))
-    }
-
-    pub(crate) fn is_spent(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
-    }
-
-    /// Takes `cost` steps; false when there were not as many.
-    ///
-    /// Two relaxed operations instead of one atomic subtraction: a budget is used by one thread,
-    /// and this compiles to plain moves.
-    pub(crate) fn take(&self, cost: u32) -> bool {
-        let left = self.0.load(Ordering::Relaxed).saturating_sub(cost);
-        self.0.store(left, Ordering::Relaxed);
-        left > 0
-    }
-}
+use super::{Elements, Kind, Members, Node, StepBudget, Tape};
 
 /// The representation.
 pub(crate) struct TapeJson;
@@ -182,12 +144,16 @@ impl<'a> json::Node<'a, TapeJson> for EngineNode<'a> {
         }
     }
 
-    /// The engine copies the offending value into every error; that is work too. An error that was made
-    /// when the budget was spent is known by its lack.
+    /// The engine puts the offending value into every error, with its path; that is work too. An error
+    /// that was made when the budget was spent is known by its lack.
     fn to_value(&self) -> Cow<'a, Value> {
         let copied = u32::try_from(self.node.raw().len() / 16).unwrap_or(u32::MAX);
-        let cost = copied.saturating_add(PER_ERROR);
-        Cow::Owned(if self.budget.take(cost) { self.node.to_value() } else { Value::Null })
+        let cost = copied.saturating_add(self.budget.per_error);
+        Cow::Owned(match (self.budget.take(cost), self.budget.copies) {
+            (true, true) => self.node.to_value(),
+            (true, false) => Value::Bool(true),
+            (false, _) => Value::Null,
+        })
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
@@ -269,8 +235,8 @@ impl<'t> Iterator for EngineElements<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::{EngineNode, StepBudget, TapeJson};
-    use crate::tape::TapeBuffer;
+    use super::{EngineNode, TapeJson};
+    use crate::tape::{StepBudget, TapeBuffer};
     use jsonschema::json::{Node, conformance};
 
     #[test]

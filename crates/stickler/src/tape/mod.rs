@@ -12,22 +12,28 @@
 //! [`Tape::duplicate_keys`]; nesting is bounded by the caller.
 
 mod block;
+mod budget;
 mod engine;
 mod fault;
 mod keys;
 mod kind;
+mod lookup;
 mod node;
 mod number;
 mod open;
+mod path_length;
 mod pointer;
 mod scan;
 mod string;
 mod token;
 mod window;
+pub(crate) mod work;
 
-pub(crate) use engine::{EngineNode, StepBudget, TapeJson};
+pub(crate) use budget::StepBudget;
+pub(crate) use engine::{EngineNode, TapeJson};
 pub use fault::{SyntaxError, SyntaxErrorKind};
 pub use kind::Kind;
+pub(crate) use lookup::Lookup;
 pub use node::{Elements, Members, Node};
 pub use pointer::{escape_segment, unescape_segment};
 pub use string::quote;
@@ -133,6 +139,7 @@ impl<'t> Tape<'t> {
 
     #[inline]
     fn token(&self, index: u32) -> Token {
+        work::count(1);
         self.tokens.get(index as usize).copied().unwrap_or(Token::NULL)
     }
 

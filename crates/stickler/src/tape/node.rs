@@ -178,6 +178,27 @@ impl<'t> Node<'t> {
         if token.flag() { string::decode(raw) == expected } else { raw == expected }
     }
 
+    /// Which of the tape's tokens it begins with: no other value has that one.
+    pub(crate) fn token_index(self) -> u32 {
+        self.index
+    }
+
+    /// How many tokens it is made of.
+    pub(crate) fn token_count(self) -> usize {
+        self.tokens().len()
+    }
+
+    /// The key after the member with this value, in the object that the member is in.
+    pub(crate) fn next_key(self, object: Self) -> Option<Self> {
+        let next = self.token().next;
+        (next < object.token().next).then(|| Self::new(self.tape, next))
+    }
+
+    /// Whether it is an array or object with more than so many elements or members, repeats counted.
+    pub(super) fn has_more_children_than(self, few: usize) -> bool {
+        self.token().count() as usize > few
+    }
+
     /// The tokens that it is made of.
     pub(super) fn tokens(self) -> Range<u32> {
         self.index..self.token().next
@@ -236,6 +257,7 @@ impl<'t> Iterator for Members<'t> {
         while self.next < self.end {
             let index = self.next;
             let (key, value) = (tokens.get(index as usize)?, tokens.get(index as usize + 1)?);
+            super::work::count(1);
             self.next = value.next;
             if self.repeats && self.tape.is_overridden(index) {
                 continue;

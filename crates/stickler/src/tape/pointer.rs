@@ -39,7 +39,7 @@ impl<'t> Node<'t> {
         Some(pointer)
     }
 
-    fn step_towards(self, target: Self) -> Option<(Cow<'t, str>, Self)> {
+    pub(super) fn step_towards(self, target: Self) -> Option<(Cow<'t, str>, Self)> {
         let holds = |node: Self| {
             let (outer, inner) = (node.span(), target.span());
             outer.start <= inner.start && inner.end <= outer.end
@@ -55,7 +55,7 @@ impl<'t> Node<'t> {
         Some((key.as_str()?, if key == target { target } else { value }))
     }
 
-    fn child(self, segment: &str) -> Option<Self> {
+    pub(super) fn child(self, segment: &str) -> Option<Self> {
         match self.kind() {
             Kind::Object => self.get(segment),
             Kind::Array => {
@@ -86,6 +86,6 @@ pub fn unescape_segment(segment: &str) -> Cow<'_, str> {
     }
 }
 
-fn segments(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
+pub(super) fn segments(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     pointer.split('/').skip(1).map(unescape_segment)
 }

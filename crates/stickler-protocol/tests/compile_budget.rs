@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 use stickler::{
-    CompileSchemas, Limits, McpValidator, MessageRule, Policy, Revision, Side, ToolDefinition,
-    ToolSchemaCache, ValidationConfig, ValidationMiddleware,
+    CompileSchemas, Limits, McpValidator, MessageRule, Revision, ToolDefinition, ToolSchemaCache,
+    ValidationConfig,
 };
+use stickler_protocol::{Policy, Side, ValidationMiddleware};
 
 fn tool(name: impl Into<String>, schema: Value) -> ToolDefinition {
     ToolDefinition::new(name).with_input_schema(schema)
@@ -212,7 +213,7 @@ fn call_of_a_broken_tool_is_forwarded_with_a_warning_and_rejected_when_strict() 
         let verdict =
             middleware.handle(Side::Client, call.to_string().as_bytes(), std::time::Duration::ZERO);
         assert_eq!(verdict.findings[0].rule, MessageRule::UnusableSchema);
-        assert_eq!(matches!(verdict.decision, stickler::Decision::Forward), forwarded);
+        assert_eq!(matches!(verdict.decision, stickler_protocol::Decision::Forward), forwarded);
     }
 }
 

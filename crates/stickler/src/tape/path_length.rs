@@ -1,0 +1,73 @@
+//! How long the paths inside a value can be.
+//!
+//! Every error that the engine reports has a path of its own: under a long key, many errors are many
+//! copies of it. Contract: one pass over the tokens; the result bounds the length of every JSON Pointer
+//! to a value inside, escapes aside.
+
+use super::{Kind, Node, Tape};
+
+/// Bytes of an index, with its slash.
+const INDEX: usize = 10;
+
+/// An array or object whose end has not come.
+struct Open {
+    /// The token after it.
+    end: u32,
+    is_object: bool,
+    /// The next token is a key.
+    at_key: bool,
+    /// Bytes of the path to it.
+    path: usize,
+    /// Bytes of the path to the member whose key was read.
+    member: usize,
+}
+
+impl Node<'_> {
+    /// The bytes of the longest path to a value inside.
+    pub(super) fn longest_path(self) -> usize {
+        let (tape, tokens): (&Tape<'_>, _) = (self.tape(), self.tokens());
+        let mut open: Vec<Open> = Vec::new();
+        let mut longest = 0;
+        for index in tokens {
+            let token = tape.token(index);
+            while open.last().is_some_and(|one| one.end <= index) {
+                open.pop();
+            }
+            let path = match open.last_mut() {
+                Some(object) if object.is_object && object.at_key => {
+                    object.at_key = false;
+                    object.member = object.path + 1 + (token.end - token.start) as usize;
+                    continue;
+                }
+                Some(object) if object.is_object => {
+                    object.at_key = true;
+                    object.member
+                }
+                Some(array) => array.path + INDEX,
+                None => 0,
+            };
+            longest = longest.max(path);
+            if matches!(token.kind(), Kind::Array | Kind::Object) {
+                let is_object = token.kind() == Kind::Object;
+                open.push(Open { end: token.next, is_object, at_key: true, path, member: path });
+            }
+        }
+        longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tape::TapeBuffer;
+
+    #[test]
+    fn no_path_is_longer() {
+        let text = r#"{"a":[{"bcd":1},{"e":{"f":[]}}],"ghijklmnopqrstuvwxyz":0,"h":{}}"#;
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(text.as_bytes(), 128).unwrap();
+        assert_eq!(tape.root().longest_path(), "/ghijklmnopqrstuvwxyz".len());
+        assert_eq!(tape.root().pointer("/a").unwrap().longest_path(), 10 + "/bcd".len());
+        assert_eq!(tape.root().pointer("/a/1").unwrap().longest_path(), "/e/f".len());
+        assert_eq!(tape.root().pointer("/h").unwrap().longest_path(), 0);
+    }
+}

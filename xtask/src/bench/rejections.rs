@@ -1,0 +1,100 @@
+//! What a rejected call costs, as multiples of parsing it.
+//!
+//! The time runs from the bytes to the answer with its help: verdict, explanation, suggestions, repair
+//! and rendering. Contract: a case that takes long is measured once, and larger ones of its family are
+//! left out, so that a run ends even where the cost grows with the square of the size.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use stickler::tape::TapeBuffer;
+use stickler::{AnswerForm, CallRefusal, McpValidator, ToolDefinition, ValidationConfig};
+
+use super::rejected_calls::{Call, families};
+use crate::Outcome;
+
+const DEPTH: usize = 128;
+
+/// A case is repeated until it has taken this long.
+const ENOUGH: Duration = Duration::from_millis(200);
+
+/// After a case that takes longer than this, the larger ones of its family are left out.
+const TOO_LONG: Duration = Duration::from_secs(2);
+
+#[allow(clippy::print_stdout)]
+pub(super) fn run() -> Outcome {
+    println!("rejected calls, from bytes to help; best times\n");
+    println!(
+        "{:<38} {:>9} {:>10} {:>11} {:>11} {:>9} {:>9}",
+        "case", "size", "bytes", "parse (ms)", "help (ms)", "× tape", "× serde"
+    );
+    for family in families() {
+        let validator = McpValidator::new(ValidationConfig::default());
+        let tool = ToolDefinition::new("tool").with_input_schema(family.schema);
+        validator.register_tool_schema("bench", &tool).map_err(|error| error.to_string())?;
+        for call in &family.calls {
+            let times = Times::of(&validator, call)?;
+            println!(
+                "{:<38} {:>9} {:>10} {:>11.3} {:>11.3} {:>9.1} {:>9.1}",
+                family.name,
+                call.size,
+                call.text.len(),
+                times.tape.as_secs_f64() * 1e3,
+                times.help.as_secs_f64() * 1e3,
+                times.help.as_secs_f64() / times.tape.as_secs_f64(),
+                times.help.as_secs_f64() / times.serde.as_secs_f64(),
+            );
+            if times.help > TOO_LONG {
+                println!("{:<38} larger ones left out", family.name);
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Times {
+    tape: Duration,
+    serde: Duration,
+    help: Duration,
+}
+
+impl Times {
+    fn of(validator: &McpValidator, call: &Call) -> Result<Self, String> {
+        let bytes = call.text.as_bytes();
+        let mut buffer = TapeBuffer::new();
+        let tape = best(|| black_box(buffer.read(black_box(bytes), DEPTH)).is_ok());
+        let serde = best(|| {
+            let value: Result<serde_json::Value, _> = serde_json::from_slice(black_box(bytes));
+            black_box(value).is_ok()
+        });
+        let start = Instant::now();
+        if explained(validator, bytes)? {
+            return Err(format!("a call of {} is accepted", call.size));
+        }
+        let first = start.elapsed();
+        let more = || explained(validator, black_box(bytes)).is_ok();
+        let help = if first > TOO_LONG { first } else { best(more).min(first) };
+        Ok(Self { tape, serde, help })
+    }
+}
+
+/// Judges a call and answers it; whether it is valid.
+fn explained(validator: &McpValidator, bytes: &[u8]) -> Result<bool, String> {
+    let result =
+        validator.validate_text("bench", "tool", Some(bytes)).map_err(|error| error.to_string())?;
+    let refusal = CallRefusal::new(validator, "bench", "tool", &result);
+    black_box(refusal.answer(AnswerForm::ToolResult));
+    Ok(result.is_valid)
+}
+
+fn best(mut turn: impl FnMut() -> bool) -> Duration {
+    let begin = Instant::now();
+    let mut best = Duration::MAX;
+    while begin.elapsed() < ENOUGH {
+        let start = Instant::now();
+        black_box(turn());
+        best = best.min(start.elapsed());
+    }
+    best
+}
