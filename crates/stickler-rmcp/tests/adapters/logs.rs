@@ -68,9 +68,9 @@ async fn rejection_is_logged_with_tool_and_findings_but_without_values() {
     let (mut wire, _) = Wire::legacy(server).await;
     let arguments = json!({ "path": 987_654, "content": "a-very-secret-text", "logged": "me-too" });
     wire.call("write_note", arguments).await;
-    let logged = lines(&["WARN", "call of `write_note` rejected", "and 1 more problem"]);
+    let logged = lines(&["WARN", "call of `write_note` rejected", "/params/arguments/logged: "]);
     assert_eq!(logged.len(), 1, "{logged:?}");
-    assert!(logged[0].contains("/params/arguments/path: expected string"), "{logged:?}");
+    assert!(logged[0].contains(", and 1 more problem"), "{logged:?}");
     for value in ["987654", "a-very-secret-text", "me-too"] {
         assert!(lines(&[value]).is_empty(), "{value} was logged");
     }
