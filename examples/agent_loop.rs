@@ -1,5 +1,5 @@
-//! An agent loop that feeds a refusal back to the model until the call passes. The model here is a
-//! stand-in that does what a model does: it reads the help and sends the corrected call.
+//! An agent loop that feeds a rejection back to the model until the call is valid. The model here
+//! is a stand-in that reads the help prompt and sends the corrected call.
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ToolDefinition, ValidationConfig};
@@ -22,7 +22,7 @@ fn main() {
             return;
         }
         let observation = validator.build_retry_observation("web", "search", &result, turn);
-        println!("turn {turn}: refused, {} problems", observation.errors().len());
+        println!("turn {turn}: rejected, {} problems", observation.errors().len());
         match read_help(observation.stdout()) {
             Some(corrected) => arguments = corrected,
             None => return println!("giving up:\n{}", observation.stdout()),

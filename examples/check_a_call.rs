@@ -1,4 +1,4 @@
-//! Checks a call against a tool's schema and prints what is wrong with it and how it was meant.
+//! Checks a call against a tool's schema and prints the errors and the corrected call.
 
 use serde_json::json;
 use stickler::{McpValidator, ToolDefinition, ValidationConfig};
@@ -19,6 +19,6 @@ fn main() {
         println!("{} at {}: {}", error.kind.name(), error.path, error.message);
     }
     if let Some(call) = result.corrected {
-        println!("meant: {} {}", call.name, call.arguments);
+        println!("corrected: {} {}", call.name, call.arguments);
     }
 }

@@ -1,7 +1,7 @@
-//! A server with checks that only it can make: callers ask by the tool `validate`.
+//! A server with its own semantic, runtime and security checks, offered as the tool `validate`.
 //!
-//! Speaks stdio. With `--show` it asks itself and prints the answers.
-#![allow(clippy::print_stdout, reason = "printing is what it is for")]
+//! Serves on stdio. With `--show` it validates a few calls in process and prints the results.
+#![allow(clippy::print_stdout, reason = "the example prints its results")]
 
 #[path = "support/notes.rs"]
 mod notes;
@@ -68,10 +68,10 @@ async fn show(server: Validated<Notes>) -> Result<(), Box<dyn std::error::Error>
         ("write_note", json!({ "path": "private/diary", "content": "" })),
         ("write_note", json!({ "path": "a", "content": "hi" })),
     ] {
-        let mut question = CallToolRequestParams::new("validate");
-        question.arguments = json!({ "tool": tool, "arguments": arguments }).as_object().cloned();
-        let answer = client.call_tool(question).await?.structured_content.unwrap_or_default();
-        println!("{tool} {arguments}: valid {}, {}", answer["valid"], answer["errors"]);
+        let mut request = CallToolRequestParams::new("validate");
+        request.arguments = json!({ "tool": tool, "arguments": arguments }).as_object().cloned();
+        let report = client.call_tool(request).await?.structured_content.unwrap_or_default();
+        println!("{tool} {arguments}: valid {}, {}", report["valid"], report["errors"]);
     }
     client.cancel().await?;
     serving.cancel().await?;

@@ -1,4 +1,4 @@
-//! Adds what the schema knows to an error that the server itself gave.
+//! Adds schema information to an error that the server returned.
 
 use serde_json::json;
 use stickler::{ErrorEnhancer, McpValidator, ToolDefinition, ValidationConfig};

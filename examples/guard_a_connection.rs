@@ -1,4 +1,4 @@
-//! Judges both sides of a conversation: what goes on, what is answered, and why.
+//! Validates both sides of a session and prints the decision and the findings for each message.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,9 +36,11 @@ fn main() {
         let verdict = middleware.handle(sender, message.as_bytes(), Duration::ZERO);
         let what = verdict.subject.method.as_deref().unwrap_or("?");
         match verdict.decision {
-            Decision::Forward => println!("{sender} {what}: goes on"),
-            Decision::Answer(_) => println!("{sender} {what}: refused, the {sender} is told"),
-            _ => println!("{sender} {what}: kept off the wire"),
+            Decision::Forward => println!("{sender} {what}: forwarded"),
+            Decision::Answer(_) => {
+                println!("{sender} {what}: rejected, the {sender} receives an error")
+            }
+            _ => println!("{sender} {what}: dropped"),
         }
         for finding in verdict.findings {
             println!("  {}: {}", finding.rule.as_str(), finding.message);

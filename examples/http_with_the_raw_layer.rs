@@ -1,6 +1,6 @@
-//! A server on Streamable HTTP whose messages are judged before rmcp parses them.
+//! A Streamable HTTP server that validates messages before rmcp parses them.
 //!
-//! Listens on the address that is given, or on one of its own; where is told on standard error.
+//! Listens on the given address or a free local port, and prints the URL on standard error.
 
 #[path = "support/notes.rs"]
 mod notes;

@@ -1,10 +1,10 @@
-//! A server whose calls are checked: the line with `Validated::new` is all it takes.
+//! A server with validated calls; only the line with `Validated::new` is added.
 //!
 //! ```text
 //! wrap_a_server                        on stdio
 //! wrap_a_server --plain                the same server without the wrapper
-//! wrap_a_server --listen 127.0.0.1:0   on Streamable HTTP; the address is told on standard error
-//! wrap_a_server --raw                  messages are judged before rmcp parses them, too
+//! wrap_a_server --listen 127.0.0.1:0   on Streamable HTTP; prints the address on standard error
+//! wrap_a_server --raw                  also validates messages before rmcp parses them
 //! ```
 
 #[path = "support/notes.rs"]

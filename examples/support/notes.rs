@@ -1,4 +1,4 @@
-//! A server as rmcp's macros make it: notes that can be written, read and searched.
+//! A server built with rmcp's macros: notes that can be written, read and searched.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,8 +52,8 @@ fn ten() -> u8 {
 }
 
 impl Notes {
-    /// Whether there is a note.
-    #[allow(dead_code, reason = "only some examples ask")]
+    /// Returns whether a note exists at the path.
+    #[allow(dead_code, reason = "used by some examples only")]
     pub(crate) fn has(&self, path: &str) -> bool {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
     }

@@ -1,4 +1,4 @@
-//! Any service over HTTP, on an address of this machine.
+//! Serves a tower service over HTTP on a local address.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tower_service::Service;
 
-/// rmcp's own HTTP service. Each session is a clone of the server.
+/// The HTTP service of rmcp. Each session is a clone of the server.
 pub(crate) fn service<H: ServerHandler + Clone>(
     server: H,
 ) -> StreamableHttpService<H, LocalSessionManager> {
@@ -23,7 +23,7 @@ pub(crate) fn service<H: ServerHandler + Clone>(
     StreamableHttpService::new(move || Ok(server.clone()), sessions, config)
 }
 
-/// Serves until the process ends, and says on standard error where.
+/// Binds the address, prints the URL on standard error and serves until the process ends.
 pub(crate) async fn listen<S, B>(address: &str, service: S) -> std::io::Result<()>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
@@ -40,7 +40,7 @@ where
     serve(listener, service).await
 }
 
-/// Serves whoever comes.
+/// Accepts connections and serves each in its own task.
 pub(crate) async fn serve<S, B>(listener: TcpListener, service: S) -> std::io::Result<()>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
@@ -57,7 +57,7 @@ where
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
             let connection = hyper::server::conn::http1::Builder::new();
-            // A client that goes away is no failure of ours.
+            // A disconnected client is not an error of the server.
             let _ = connection.serve_connection(TokioIo::new(stream), service).await;
         });
     }

@@ -1,8 +1,7 @@
-//! No conversation makes the middleware panic, leaves a request without its answer, or answers one
-//! twice.
+//! No session makes the middleware panic, and every request is answered exactly once.
 //!
-//! The data is a policy in one byte, then messages, each a byte for its sender, then its text up to
-//! a line break.
+//! Input: one byte for the policy, then messages, each one byte for the sender and the text up to a
+//! line break.
 #![no_main]
 
 use std::collections::HashMap;
@@ -16,7 +15,7 @@ use stickler::{Code, McpValidator, MessageRule, Revision, ValidationConfig};
 use stickler_protocol::envelope::RequestId;
 use stickler_protocol::{Decision, Policy, Side, ValidationMiddleware, Verdict};
 
-/// Requests minus answers, as the client counts them.
+/// Requests minus responses by id, as seen by the client.
 #[derive(Default)]
 struct Waiting(HashMap<RequestId, i32>);
 
@@ -29,7 +28,7 @@ impl Waiting {
 
     fn received(&mut self, bytes: &[u8]) {
         let mut buffer = TapeBuffer::new();
-        let tape = buffer.read(bytes, 1 << 16).expect("what is sent is JSON");
+        let tape = buffer.read(bytes, 1 << 16).expect("sent messages are JSON");
         if tape.root().get("method").is_some() {
             return;
         }
@@ -49,7 +48,7 @@ fn middleware(bits: u8) -> ValidationMiddleware {
     let validator = Arc::new(McpValidator::new(config));
     let middleware = ValidationMiddleware::new("server", validator).with_policy(Policy::strict());
     match Revision::ALL.get(usize::from(bits)) {
-        // A batch's answers are counted elsewhere.
+        // Responses of batches are counted separately.
         Some(revision) if !revision.has_batches() => middleware.with_revision(*revision),
         _ => middleware.with_revision(Revision::V2025_11_25),
     }
@@ -80,7 +79,7 @@ fuzz_target!(|data: &[u8]| {
                     waiting.sent(&verdict);
                 }
                 if verdict.subject.method.as_deref() == Some("notifications/cancelled") {
-                    // Whoever cancels wants no answer.
+                    // A cancelled request expects no response.
                     waiting.0.clear();
                 }
             }
@@ -99,7 +98,7 @@ fuzz_target!(|data: &[u8]| {
         {
             waiting.received(bytes);
         }
-        assert!(middleware.in_flight(Side::Client) <= 8 && middleware.in_flight(Side::Server) <= 8);
+        assert!(middleware.pending_requests(Side::Client) <= 8 && middleware.pending_requests(Side::Server) <= 8);
     }
     for reply in middleware.abandon(Side::Client, Code::ServerGone, "gone") {
         waiting.received(&reply);

@@ -1,4 +1,4 @@
-//! A verdict over the tape is the one that `jsonschema` gives over a tree of values.
+//! Validation over the tape gives the same verdict as `jsonschema` over a `serde_json` value.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -75,7 +75,7 @@ static BOTH: LazyLock<Both> = LazyLock::new(|| {
         let linear = options()
             .with_pattern_options(PatternOptions::regex())
             .build(schema);
-        linear.unwrap_or_else(|_| options().build(schema).expect("the schemas are good"))
+        linear.unwrap_or_else(|_| options().build(schema).expect("the schemas are valid"))
     };
     Both {
         ours,
@@ -94,7 +94,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(tape) = buffer.read(text, 128) else {
         return;
     };
-    // Arguments are an object with each key once, whatever a schema says.
+    // Arguments must be an object without duplicate keys, regardless of the schema.
     if !value.is_object() || tape.duplicate_keys().next().is_some() {
         return;
     }
@@ -106,7 +106,7 @@ fuzz_target!(|data: &[u8]| {
         .read(written.as_bytes(), 128)
         .expect("a value is JSON");
     for root in [rewritten.root(), tape.root()] {
-        // The tape keeps digits that a tree of values rounds away, and the engine sees them.
+        // The tape keeps digits that `serde_json` rounds, and the engine uses them.
         if is_exact(root) {
             let ours = BOTH.ours.validate_node("server", &index.to_string(), root);
             assert_eq!(ours.is_valid, theirs, "schema {index}: {:?}", ours.errors);
@@ -115,7 +115,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Whether `serde_json` holds all numbers as they are written.
+/// Returns whether `serde_json` represents all numbers exactly.
 fn is_exact(node: Node<'_>) -> bool {
     match node.to_value() {
         Value::Number(number) if number.is_f64() => {

@@ -1,6 +1,6 @@
-//! No schema and no arguments make Stickler panic, and a corrected call is valid.
+//! No schema and arguments make Stickler panic, and a corrected call is valid.
 //!
-//! The data is a configuration in one byte, a schema, a zero byte, and the text of arguments.
+//! Input: one byte for the configuration, a schema, a zero byte, and the text of the arguments.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -33,7 +33,7 @@ fn config(bits: u8) -> ValidationConfig {
     if bit(5) {
         config.injected_keys = vec!["a".to_owned()];
     }
-    // A fuzzer finds slow inputs if it may; how slow they can get is measured elsewhere.
+    // Low limits keep inputs fast; worst-case times are measured by the benchmarks.
     config.limits.verdict_steps = 200_000;
     config.limits.explain_steps = 20_000;
     config
@@ -72,12 +72,12 @@ fuzz_target!(|data: &[u8]| {
             assert!(again.is_ok_and(|again| again.is_valid && !again.repaired));
         }
     }
-    let complaint = String::from_utf8_lossy(arguments);
+    let error_text = String::from_utf8_lossy(arguments);
     let enhancer = ErrorEnhancer::of(&validator);
     assert!(
         enhancer
-            .enhance_text("server", "tool", &complaint)
-            .starts_with(complaint.as_ref())
+            .enhance_text("server", "tool", &error_text)
+            .starts_with(error_text.as_ref())
     );
     let _ = enhancer.enhance_reply("server", "tool", arguments);
 });

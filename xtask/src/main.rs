@@ -1,4 +1,4 @@
-//! Developer tasks. `cargo xtask` runs them; nothing else has to be installed.
+//! Developer tasks, run with `cargo xtask`.
 
 mod bench;
 mod corpus;
@@ -23,16 +23,16 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Everything that guards the main branch
+    /// Run all checks of the main branch
     Ci,
     /// Measure detection, suggestions and repair over real tool definitions
     Corpus(corpus::Options),
     /// Measure speed as ratios within one run
     Bench(bench::Options),
-    /// One of the programs that the gateway is measured with
+    /// Run one of the peer programs of the gateway benchmark
     #[command(hide = true, subcommand)]
     BenchPeer(bench::peers::Peer),
-    /// Try the binary on real third-party servers and clients, and on the official suite
+    /// Test the binary with third-party servers and clients and the official conformance suite
     Interop(interop::Options),
     /// Check that every requirement is covered by files and tests that exist
     Requirements(requirements::Options),
@@ -42,7 +42,7 @@ enum Task {
     Rules,
 }
 
-/// How a task ends: a sentence about what went wrong.
+/// The result of a task; the error is a message for the user.
 pub(crate) type Outcome = Result<(), String>;
 
 fn main() -> ExitCode {
@@ -61,13 +61,13 @@ fn main() -> ExitCode {
 }
 
 impl Task {
-    /// Whether its figures mean something only if it is optimized.
+    /// Returns whether the task measures performance and needs an optimized build.
     fn measures(&self) -> bool {
         matches!(self, Self::Corpus(_) | Self::Bench(_) | Self::BenchPeer(_))
     }
 }
 
-/// The same task, by a program that is optimized. The others need not wait for that to be built.
+/// Runs the same task in a release build. Other tasks do not need one.
 fn optimized() -> Outcome {
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--"]);

@@ -1,4 +1,4 @@
-//! Where things are.
+//! Paths of the repository and of reference data.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The command line, from which help, completions and documentation are made.
+//! Command line definition: the source of help texts, completions and docs/cli.md.
 
 #[cfg(feature = "audit")]
 mod audit;
@@ -52,38 +52,38 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check tool calls against tool definitions, and say how to correct them
+    /// Validate tool calls against tool definitions and show how to correct them
     Validate(ValidateOptions),
-    /// Check a server: its tool definitions, and how it answers calls and messages that are wrong
+    /// Check a server: its tool definitions and its responses to invalid calls and messages
     Check(ServerCheckOptions),
-    /// Check recorded sessions, message by message
+    /// Validate recorded sessions, message by message
     Audit(AuditOptions),
-    /// Stand in front of a server: bad calls are answered with help, the server's faults are seen
+    /// Run a proxy in front of a server that validates every message and rejects invalid calls with help
     Run(Box<RunOptions>),
-    /// Make one call of a server's tool, checked before it is made
+    /// Validate and make one tool call
     Call(CallOptions),
-    /// Put Stickler in front of every server in a client's file
+    /// Put Stickler in front of every server in a client's configuration file
     Wrap(WrapOptions),
-    /// Undo what `wrap` has done
+    /// Undo `wrap`
     Unwrap(WrapOptions),
-    /// Tell what a code or rule means, why it matters and how to mend it
+    /// Explain an error code or rule: what it means, why it matters and how to fix it
     Explain(ExplainOptions),
-    /// Print the protocol's own schema: a whole revision, or one definition of it
+    /// Print the protocol schema of a revision, or one of its definitions
     Schema(SchemaOptions),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(CompletionsOptions),
-    /// Serve a suite of tools that work in one folder: files, git, SQL, search, shell, schedules
+    /// Run a reference server: a suite of tools confined to one folder
     Serve(ServeOptions),
-    /// See a bad call refused, explained and corrected by a real gateway; nothing to set up
+    /// Show an invalid call being rejected, explained and corrected by a real gateway
     Demo(DemoOptions),
 }
 
-/// How results are printed.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Human-readable text
     Text,
-    /// For programs: one JSON object a line
+    /// One JSON object per line
     Json,
 }
 
@@ -93,7 +93,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_line_definition_is_consistent() {
         Cli::command().debug_assert();
     }
 }

@@ -3,49 +3,49 @@
 use std::io;
 use std::process::ExitCode;
 
-/// What a command's exit code says.
+/// Exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// 0: all is well.
-    Fine,
-    /// 1: there are findings.
+    /// 0: success.
+    Success,
+    /// 1: findings.
     Findings,
-    /// 2: the command line is wrong, or an input cannot be read.
+    /// 2: invalid usage, or unreadable input.
     Usage,
     /// 3: a server cannot be started or reached.
     Unreachable,
-    /// The server's own exit code, for the gateway in front of it.
+    /// Exit code of the server that the gateway ran.
     Server(i32),
 }
 
 impl Exit {
-    /// For the help text.
+    /// Table for the help text.
     pub(crate) const TABLE: &'static str = "\
 Exit codes:
-  0  all is well
-  1  there are findings
-  2  the command line is wrong, or an input cannot be read
+  0  success
+  1  findings
+  2  invalid usage, or unreadable input
   3  a server cannot be started or reached
-`run` ends with the exit code of the server it ran.";
+`run` exits with the exit code of its server.";
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
-            Exit::Fine => 0,
+            Exit::Success => 0,
             Exit::Findings => 1,
             Exit::Usage => 2,
             Exit::Unreachable => 3,
-            // What does not fit into a byte is at least not success.
+            // Codes that do not fit into a byte must not become 0.
             Exit::Server(code) => u8::try_from(code).unwrap_or(1),
         })
     }
 }
 
-/// Why a command could not do its work.
+/// Failure of a command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The user has to change something.
+    /// Invalid usage or input.
     Usage(String),
     /// A server cannot be started or reached.
     Unreachable(String),
@@ -64,7 +64,7 @@ impl Failure {
 
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
             Self::Unreachable(_) => Exit::Unreachable,
             Self::Usage(_) | Self::Output(_) => Exit::Usage,
         }
@@ -77,5 +77,5 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// How a command ends.
+/// Result of a command.
 pub(crate) type Outcome = Result<Exit, Failure>;

@@ -1,16 +1,16 @@
-//! The lines of an input, never more of it in memory than the core's framer keeps.
+//! Reads an input line by line with bounded memory.
 
 use std::io::{self, ErrorKind, Read};
 
 use stickler_protocol::frame::{Frame, LineFramer};
 
-/// How much is read at a time: what stays in a core's cache while it is looked at.
-const CHUNK: usize = 128 << 10;
+/// Bytes per read: small enough to stay in the CPU cache while the lines are processed.
+const CHUNK_BYTES: usize = 128 << 10;
 
-/// Reads an input piece by piece.
+/// Line reader over a [`LineFramer`].
 ///
-/// After each [`fill`](Self::fill) the lines that are complete can be taken. What comes from a pipe
-/// can so be judged as it comes.
+/// Each [`fill`](Self::fill) reads one chunk, after which [`next`](Self::next) returns the complete lines.
+/// Lines from a pipe are therefore available as soon as they arrive.
 pub(crate) struct Lines<R> {
     input: R,
     framer: LineFramer,
@@ -19,12 +19,12 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Lines of up to `limit` bytes.
+    /// Creates a reader for lines of up to `limit` bytes.
     pub(crate) fn new(input: R, limit: usize) -> Self {
-        Self { input, framer: LineFramer::new(limit), chunk: vec![0; CHUNK], ended: false }
+        Self { input, framer: LineFramer::new(limit), chunk: vec![0; CHUNK_BYTES], ended: false }
     }
 
-    /// Reads some more; false when there is no more and nothing is left.
+    /// Reads the next chunk. Returns `false` at the end of the input, once all lines have been returned.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -40,7 +40,7 @@ impl<R: Read> Lines<R> {
         Ok(!self.ended || self.framer.is_mid_line())
     }
 
-    /// The next line of what was read.
+    /// Returns the next complete line.
     pub(crate) fn next(&mut self) -> Option<Frame<'_>> {
         if self.ended { self.framer.finish() } else { self.framer.next_frame() }
     }
@@ -48,7 +48,7 @@ impl<R: Read> Lines<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Lines};
+    use super::{CHUNK_BYTES, Lines};
     use std::io::{Cursor, Read};
     use stickler_protocol::frame::Frame;
 
@@ -67,18 +67,18 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_needs_no_line_break() {
+    fn last_line_may_lack_a_line_break() {
         assert_eq!(lines(&b"one\n\nfive5"[..], 10), [Some(3), Some(0), Some(5)]);
         assert_eq!(lines(&b"one\n"[..], 10), [Some(3)]);
         assert_eq!(lines(&b""[..], 10), []);
     }
 
     #[test]
-    fn lines_go_on_from_one_piece_to_the_next() {
-        let long = vec![b'x'; CHUNK + 7];
+    fn lines_may_span_chunks() {
+        let long = vec![b'x'; CHUNK_BYTES + 7];
         let input = [&long[..], b"\n12345\n", &long, b"\n123"].concat();
         assert_eq!(lines(Cursor::new(&input), 1000), [None, Some(5), None, Some(3)]);
-        let lengths = [Some(CHUNK + 7), Some(5), Some(CHUNK + 7), Some(3)];
-        assert_eq!(lines(Cursor::new(&input), 2 * CHUNK), lengths);
+        let lengths = [Some(CHUNK_BYTES + 7), Some(5), Some(CHUNK_BYTES + 7), Some(3)];
+        assert_eq!(lines(Cursor::new(&input), 2 * CHUNK_BYTES), lengths);
     }
 }

@@ -1,5 +1,5 @@
-//! The `stickler` command.
-// A build without these commands has no use for some of what they share with others.
+//! The `stickler` command-line program: parses the options, runs the command and maps its outcome to an exit code.
+// A build without these features does not use all of the code that the commands share.
 #![cfg_attr(not(all(feature = "audit", feature = "run")), allow(dead_code))]
 
 mod cli;
@@ -54,10 +54,10 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Says what kept a command from doing its work. Whoever closed our output wants to hear nothing.
+/// Prints why a command failed. A closed output is not reported.
 fn report(failure: &Failure) -> Exit {
     if let Some(message) = failure.message() {
-        style::complain("error", &message);
+        style::print_message("error", &message);
     }
     failure.exit()
 }

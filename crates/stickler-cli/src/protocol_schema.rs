@@ -1,5 +1,4 @@
-//! Which revision a session speaks, and by which schemas its messages are read: options that
-//! several commands share.
+//! Options that select the protocol revision and its schemas, shared by several commands.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,25 +13,25 @@ use stickler_transport::http::fetch;
 
 use crate::exit::Failure;
 
-/// Larger than any schema of the protocol; the core refuses more in any case.
-const LARGEST_FILE: usize = 16 << 20;
+/// Size limit for a schema, above any schema of the protocol. The core has the same limit.
+const MAX_SCHEMA_BYTES: usize = 16 << 20;
 
-/// How long a schema may take to come.
-const LONGEST_FETCH: Duration = Duration::from_secs(30);
+/// Maximum time to fetch a schema from a URL.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
 pub(crate) struct ProtocolOptions {
-    /// Read all messages by this revision, whatever they say themselves
+    /// Revision to validate all messages against [default: the revision of each session]
     #[arg(long, value_name = "REVISION")]
     pub(crate) revision: Option<Revision>,
 
-    /// Read a revision by an official schema file in place of the built-in definitions: a path or
-    /// a URL, loaded once at start-up; can be given once for each revision
+    /// Official schema file, a path or URL, that replaces the built-in definitions of a revision. Loaded
+    /// once at startup; can be given once per revision
     #[arg(long, value_name = "REVISION=FILE")]
     pub(crate) protocol_schema: Vec<SchemaSource>,
 }
 
-/// A revision, and where its schema is.
+/// A revision and the path or URL of its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SchemaSource {
     revision: Revision,
@@ -53,14 +52,14 @@ impl FromStr for SchemaSource {
 }
 
 impl ProtocolOptions {
-    /// The schemas of all revisions.
+    /// Loads the schemas of all revisions.
     pub(crate) fn schemas(&self) -> Result<ProtocolSchemas, Failure> {
         load(&self.protocol_schema)
     }
 }
 
-/// The schemas of all revisions, some of them replaced. What was named and cannot be used is a
-/// reason not to start.
+/// Loads the schemas of all revisions, with the given ones replaced. A schema that cannot be loaded is
+/// an error.
 pub(crate) fn load(sources: &[SchemaSource]) -> Result<ProtocolSchemas, Failure> {
     sources.iter().try_fold(ProtocolSchemas::new(), |schemas, source| {
         let validator = source.load().map_err(|reason| {
@@ -73,65 +72,65 @@ pub(crate) fn load(sources: &[SchemaSource]) -> Result<ProtocolSchemas, Failure>
 }
 
 impl SchemaSource {
-    /// As a file names it: paths are relative to its folder.
+    /// Creates a source from a configuration file; a relative path is relative to `folder`.
     pub(crate) fn new(revision: &str, location: &str, folder: &Path) -> Result<Self, String> {
         let revision = revision.parse().map_err(|error| format!("{error}"))?;
         let mut source = Self { revision, location: location.to_owned() };
-        if let Place::File(path) = source.place() {
+        if let Location::File(path) = source.parse_location() {
             source.location = folder.join(path).to_string_lossy().into_owned();
         }
         Ok(source)
     }
 
     fn load(&self) -> Result<SchemaValidator, String> {
-        let text = match self.place() {
-            Place::File(path) => read(path).map_err(|error| error.to_string())?,
-            Place::Url(url) => fetch(url, READ, LONGEST_FETCH)?,
+        let text = match self.parse_location() {
+            Location::File(path) => read(path).map_err(|error| error.to_string())?,
+            Location::Url(url) => fetch(url, READ_LIMIT, FETCH_TIMEOUT)?,
         };
         let schema = serde_json::from_slice(&text).map_err(|error| format!("not JSON: {error}"))?;
         SchemaValidator::from_schema(self.revision, &schema).map_err(|error| error.to_string())
     }
 
-    fn place(&self) -> Place<'_> {
+    fn parse_location(&self) -> Location<'_> {
         match self.location.split_once("://") {
-            Some(("http" | "https", _)) => Place::Url(&self.location),
-            Some(("file", path)) => Place::File(Path::new(path)),
-            _ => Place::File(Path::new(&self.location)),
+            Some(("http" | "https", _)) => Location::Url(&self.location),
+            Some(("file", path)) => Location::File(Path::new(path)),
+            _ => Location::File(Path::new(&self.location)),
         }
     }
 }
 
-/// Where a schema is.
+/// Parsed location of a schema.
 #[derive(Debug, PartialEq, Eq)]
-enum Place<'s> {
+enum Location<'s> {
     File(&'s Path),
     Url(&'s str),
 }
 
-/// One byte more than the core takes, so that it is the core that refuses a larger one.
-const READ: usize = LARGEST_FILE + 1;
+/// One byte above the limit, so that the core rejects a schema that is too large.
+const READ_LIMIT: usize = MAX_SCHEMA_BYTES + 1;
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(path)?.take(READ as u64).read_to_end(&mut text)?;
+    File::open(path)?.take(READ_LIMIT as u64).read_to_end(&mut text)?;
     Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, SchemaSource};
+    use super::{Location, SchemaSource};
     use std::path::Path;
 
     #[test]
-    fn a_source_is_a_revision_and_a_place() {
+    fn source_is_parsed_as_revision_and_location() {
         for (text, path) in
             [("2025-11-25=a/b.json", "a/b.json"), ("2025-11-25=file:///a=b.json", "/a=b.json")]
         {
             let source: SchemaSource = text.parse().unwrap();
-            assert_eq!(source.place(), Place::File(Path::new(path)));
+            assert_eq!(source.parse_location(), Location::File(Path::new(path)));
         }
         let remote: SchemaSource = "2025-11-25=https://example.com/schema.json".parse().unwrap();
-        assert_eq!(remote.place(), Place::Url("https://example.com/schema.json"));
+        assert_eq!(remote.parse_location(), Location::Url("https://example.com/schema.json"));
         for text in ["", "schema.json", "2025-11-25=", "latest=schema.json"] {
             assert!(text.parse::<SchemaSource>().is_err(), "{text}");
         }

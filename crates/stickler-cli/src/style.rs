@@ -1,46 +1,48 @@
-//! What the terminal sees: colour only there, and never against `NO_COLOR`.
+//! Terminal output: colors, diagnostics and escaping of untrusted text.
+//!
+//! Colors are used only if standard output is a terminal and `NO_COLOR` is not set.
 
 use std::io::{IsTerminal as _, Write as _};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use stickler::Severity;
 
-/// A line for people on standard error, behind the log lines that wait to be written.
-pub(crate) fn complain(label: &str, message: &str) {
+/// Prints `label: message` to standard error, after the queued log lines.
+pub(crate) fn print_message(label: &str, message: &str) {
     if let Err(line) = crate::logging::write_plain(format!("{label}: {message}\n")) {
-        // Nothing can be done about a standard error that is gone.
+        // A closed standard error leaves no other place to report to.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }
 
-/// Draws diagnostics for standard output.
+/// Returns the handler that renders diagnostics for standard output.
 pub(crate) fn report_handler() -> GraphicalReportHandler {
     let theme =
-        if wants_colour() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        if use_color() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false)
 }
 
-fn wants_colour() -> bool {
+fn use_color() -> bool {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stdout().is_terminal() && !no_color
 }
 
-/// Text for standard output, coloured or not.
+/// Colors for standard output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ink {
-    is_coloured: bool,
+pub(crate) struct Palette {
+    use_color: bool,
 }
 
-impl Ink {
+impl Palette {
     pub(crate) fn for_stdout() -> Self {
-        Self { is_coloured: wants_colour() }
+        Self { use_color: use_color() }
     }
 
     pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// A severity by its name.
+    /// Returns the name of a severity in its color.
     pub(crate) fn severity(self, severity: Severity) -> String {
         let code = match severity {
             Severity::Error => "1;31",
@@ -51,15 +53,15 @@ impl Ink {
     }
 
     fn paint(self, code: &str, text: &str) -> String {
-        if self.is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.use_color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
 
-/// A stranger's text made fit for a terminal: cut, and with its control characters spelt out.
-pub(crate) fn printable(text: &str, longest: usize) -> String {
+/// Truncates untrusted text and escapes its control characters, so that it cannot control the terminal.
+pub(crate) fn printable(text: &str, max_chars: usize) -> String {
     let mut printable = String::new();
     for (index, character) in text.chars().enumerate() {
-        if index == longest {
+        if index == max_chars {
             printable.push('…');
             break;
         }
@@ -77,7 +79,7 @@ mod tests {
     use super::printable;
 
     #[test]
-    fn a_strangers_text_cannot_drive_the_terminal() {
+    fn control_characters_are_escaped_and_long_text_is_truncated() {
         assert_eq!(printable("a\x1b[2Jb\u{9b}", 20), "a\\u{1b}[2Jb\\u{9b}");
         assert_eq!(printable("ä…ö", 2), "ä……");
     }

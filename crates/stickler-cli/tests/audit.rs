@@ -114,10 +114,10 @@ fn text_output_shows_five_findings_per_rule_and_counts_the_rest() {
     let file = Scratch::new("noise", "noise\n".repeat(9).as_bytes());
     let run = stickler(&["audit", file.path()]);
     assert_eq!(run.stdout.matches("warning[stdout-noise]").count(), 5);
-    assert!(run.stdout.contains("4 more of stdout-noise"), "{}", run.stdout);
+    assert!(run.stdout.contains("4 more findings of stdout-noise"), "{}", run.stdout);
     let run = stickler(&["audit", "--all", file.path()]);
     assert_eq!(run.stdout.matches("warning[stdout-noise]").count(), 9);
-    assert!(!run.stdout.contains("more of"), "{}", run.stdout);
+    assert!(!run.stdout.contains("more findings of"), "{}", run.stdout);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn revision_option_selects_the_schema() {
     assert_eq!((run.status, rules), (1, vec!["bad-params".to_owned()]));
     let run = stickler(&["audit", "--revision", "2025-01-01", file.path()]);
     assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("is not a revision of MCP; there are 2024-11-05"));
+    assert!(run.stderr.contains("is not an MCP revision; known revisions: 2024-11-05"));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn unusable_protocol_schema_is_explained_and_exits_with_2() {
         (format!("2025-11-25=file://{}", text.path()), "not JSON"),
         ("2025-11-25=/nowhere/schema.json".to_owned(), "No such file"),
         ("2025-11-25=http://127.0.0.1:1/schema.json".to_owned(), "Connection refused"),
-        ("2025-11-26=schema.json".to_owned(), "is not a revision of MCP"),
+        ("2025-11-26=schema.json".to_owned(), "is not an MCP revision"),
         ("schema.json".to_owned(), "expected REVISION=FILE"),
     ] {
         let run = stickler(&["audit", "--protocol-schema", &source, &clean]);

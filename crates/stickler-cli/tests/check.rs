@@ -192,7 +192,7 @@ fn baseline_suppresses_known_findings() {
     let run = with(&["--deny", "warning"]);
     let rules: Vec<String> = findings(&run).into_iter().map(|one| one.1).collect();
     assert_eq!((run.status, rules), (1, vec!["no-description".to_owned()]));
-    assert!(run.stderr.contains("no longer there"), "{}", run.stderr);
+    assert!(run.stderr.contains("no longer found"), "{}", run.stderr);
 }
 
 #[test]

@@ -320,7 +320,7 @@ fn text_report_lists_probes_and_coverage() {
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
     for part in [
         "scripted_server (scripted 1, MCP 2025-11-25)",
-        "What was tried",
+        "Probes",
         "names the field",
         "Coverage: schema 1 of 1, description 1 of 1, valid example 1 of 1",
     ] {

@@ -43,7 +43,7 @@ fn client_configuration_files_are_accepted() {
         assert_eq!(response["result"]["isError"], true, "{response}");
         let log = gateway.end().stderr;
         assert!(log.contains("WARN files: call of `echo`"), "{log}");
-        let has_note = log.contains("`timeout` of server `files` is not used here");
+        let has_note = log.contains("`timeout` of server `files` is ignored");
         assert_eq!(has_note, name == ".mcp.json", "{log}");
     }
 }
@@ -56,14 +56,14 @@ fn client_configuration_errors_have_a_line_and_column() {
         ("{ \"mcpServers\": { \"a\": {} } }", ":1:19: server `a` needs a `command` or a `url`"),
         ("{\n\"mcpServers\": [,] }", ":2:16: expected a JSON value"),
         ("{\n // mine\n}", ":2:2: "),
-        ("{ \"other\": {} }", ":1:1: no `mcpServers` and no `servers`"),
+        ("{ \"other\": {} }", ":1:1: neither `mcpServers` nor `servers` found"),
         (
             "{\"mcpServers\":{\"a\":{\"type\":\"sse\",\"url\":\"http://x/sse\"}}}",
-            ":1:28: server `a` speaks the HTTP+SSE transport of 2024-11-05",
+            ":1:28: server `a` uses the HTTP+SSE transport of 2024-11-05",
         ),
         (
             "{\"servers\":{\"a\":{\"command\":\"x\",\"env\":{\"K\":\"${input:key}\"}}}}",
-            ":1:43: `${input:key}` is something that only the client knows",
+            ":1:43: `${input:key}` can only be resolved by the client",
         ),
     ] {
         let file = folder.file("claude_desktop_config.json", text);
@@ -93,7 +93,8 @@ fn json_configuration_is_recognised_by_name_or_content() {
     for name in ["b.json", "client"] {
         for comment in ["// mine\n{}", "\n/* mine */ {}"] {
             let line = comment.find('/').unwrap() + 1;
-            let expected = format!(":{line}:1: expected a JSON value; comments are not JSON");
+            let expected =
+                format!(":{line}:1: expected a JSON value; JSON does not allow comments");
             assert_rejected(&folder, (name, comment), &expected);
         }
         for array in ["[]", "[ {\"mcpServers\": {}}]"] {
@@ -117,7 +118,7 @@ fn configuration_with_only_disabled_servers_suggests_the_server_option() {
     let text = r#"{"mcpServers":{"a":{"command":"true","disabled":true}}}"#;
     let end = run(&["--config", &folder.file(".mcp.json", text)], &[]);
     assert_eq!(end.status, 2);
-    for part in ["are disabled: `a`", "`--server NAME` runs one all the same"] {
+    for part in ["are disabled: `a`", "`--server NAME` runs a disabled server"] {
         assert!(end.stderr.contains(part), "{}", end.stderr);
     }
 }
@@ -130,10 +131,7 @@ fn misspelt_setting_in_a_client_configuration_gets_a_suggestion() {
             r#"{"mcpServers":{"a":{"comand":"x","args":[]}}}"#,
             ":1:21: `comand` is not a known setting; did you mean `command`?",
         ),
-        (
-            r#"{"mcpservers":{}}"#,
-            ":1:2: `mcpservers` is not where clients keep their servers; did you mean `mcpServers`?",
-        ),
+        (r#"{"mcpservers":{}}"#, ":1:2: unknown member `mcpservers`; did you mean `mcpServers`?"),
     ] {
         assert_rejected(&folder, (".mcp.json", text), expected);
     }
@@ -143,7 +141,7 @@ fn misspelt_setting_in_a_client_configuration_gets_a_suggestion() {
 fn duplicate_server_name_is_an_error() {
     let folder = Folder::new();
     let text = "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"a\":{\"command\":\"y\"}}}";
-    assert_rejected(&folder, (".mcp.json", text), ":2:1: there is a server `a` already");
+    assert_rejected(&folder, (".mcp.json", text), ":2:1: duplicate server name `a`");
 }
 
 #[test]

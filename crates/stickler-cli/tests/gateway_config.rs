@@ -33,7 +33,7 @@ fn configuration_errors_have_a_line_and_column() {
     let expected =
         format!("error: {file}:1:1: `listn` is not a known setting; did you mean `listen`?");
     assert!(end.stderr.contains(&expected), "{}", end.stderr);
-    let expected = format!("error: {file}:4:8: `args` is a table, expected a list of texts");
+    let expected = format!("error: {file}:4:8: `args` is a table, expected an array of strings");
     assert!(end.stderr.contains(&expected), "{}", end.stderr);
     let broken = folder.file("broken.toml", "a = 1\nb = \n");
     let end = run(&["--config", &broken], &[]);
@@ -51,7 +51,12 @@ fn missing_server_error_lists_the_options() {
     }
     let folder = Folder::new();
     let end = run(&["--config", &folder.file("stickler.toml", "log = 'warn'\n")], &[]);
-    assert_eq!((end.status, end.stderr.contains("names no server")), (2, true), "{}", end.stderr);
+    assert_eq!(
+        (end.status, end.stderr.contains("defines no servers")),
+        (2, true),
+        "{}",
+        end.stderr
+    );
 }
 
 #[test]
@@ -78,7 +83,7 @@ fn command_line_overrides_environment_and_environment_overrides_file() {
 #[test]
 fn invalid_variables_are_errors_and_misspelt_ones_are_noted() {
     let end = run(&["--", "true"], &[("STICKLER_GRACE", "soon")]);
-    let expected = "the variable `STICKLER_GRACE` must be a number of seconds";
+    let expected = "the environment variable `STICKLER_GRACE` must be a number of seconds";
     assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
     let end = run(&["--", "true"], &[("STICKLER_LISTN", "x"), ("STICKLER_OTHER_THING", "x")]);
     assert_eq!(end.status, 0);
@@ -101,7 +106,7 @@ fn configured_arguments_environment_and_directory_are_applied() {
     let expected = format!("default hello you from {}", folder.path("").trim_end_matches('/'));
     assert_eq!((end.status, end.stderr.contains(&expected)), (0, true), "{}", end.stderr);
     let end = run(&["--config", &file], &[]);
-    let expected = format!("{file}:5:28: the variable `NAME` is not set");
+    let expected = format!("{file}:5:28: the environment variable `NAME` is not set");
     assert_eq!((end.status, end.stderr.contains(&expected)), (2, true), "{}", end.stderr);
 }
 
@@ -230,7 +235,11 @@ fn stdio_gateway_requires_one_server_to_be_selected() {
     let file = folder.file("stickler.toml", text);
     let end = run(&["--config", &file], &[]);
     assert_eq!(end.status, 2);
-    assert!(end.stderr.contains("`--server NAME` among `one`, `two`"), "{}", end.stderr);
+    assert!(
+        end.stderr.contains("select one of `one`, `two` with `--server NAME`"),
+        "{}",
+        end.stderr
+    );
     let end = run(&["--config", &file, "--server", "one"], &[]);
     assert_eq!((end.status, end.stderr.contains("this is one")), (0, true), "{}", end.stderr);
     let end = run(&["--config", &file, "--server", "tow"], &[]);
@@ -303,12 +312,12 @@ fn invalid_list_element_is_named_in_the_error() {
     assert_rejected(
         &folder,
         ("stickler.toml", "allow_origins = ['a', 1]\n"),
-        ":1:23: element 2 of `allow_origins` is a number, expected text in quotes",
+        ":1:23: element 2 of `allow_origins` is a number, expected a string in quotes",
     );
     assert_rejected(
         &folder,
         ("stickler.toml", "listen = ['a']\n"),
-        ":1:10: `listen` is a list, expected",
+        ":1:10: `listen` is an array, expected",
     );
 }
 
@@ -319,18 +328,15 @@ fn invalid_values_are_rejected_with_line_and_column() {
     for (line, expected) in [
         ("grace = 1e18", "1:9: `grace` must be at most 1000000000 seconds"),
         ("request_timeout = 9223372036854775807", "at most 1000000000 seconds"),
-        ("max_children = 0", "1:16: `max_children` must be a whole number above 0"),
-        ("limits.message_bytes = 0", "must be a whole number above 0"),
+        ("max_children = 0", "1:16: `max_children` must be a positive integer"),
+        ("limits.message_bytes = 0", "must be a positive integer"),
         ("listen = 'foo'", "1:10: `listen` must be a host and a port"),
         ("listen = '127.0.0.1:99999'", "`listen` must be a host and a port"),
         ("path = '/healthz'", "is not `/healthz`"),
-        ("path = '/a b'", "has only plain characters in it"),
+        ("path = '/a b'", "contains no special characters"),
         ("allow_origins = ['https://a.example/']", "must be origins such as"),
         ("allow_origins = ['https://*.example']", "must be origins such as"),
-        (
-            "[policy]\nSTK-107 = 'off'",
-            "2:1: `policy.STK-107` is not a known setting; rules are set",
-        ),
+        ("[policy]\nSTK-107 = 'off'", "2:1: `policy.STK-107` is not a known setting; set rules in"),
         ("[policy]\nSTK-107 = 'off'", "`[policy.client]`"),
     ] {
         let file = folder.file("stickler.toml", &format!("{line}\n{server}"));

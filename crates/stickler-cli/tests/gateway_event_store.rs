@@ -162,7 +162,11 @@ fn unknown_event_ids_and_ids_of_another_session_are_rejected() {
         let headers = [("mcp-session-id", name), ("last-event-id", id)];
         let response = session.gateway.open("GET", "/mcp", &headers, "").finish();
         assert_eq!(response.status, 400, "{id:?}: {response:?}");
-        assert!(response.text().contains("`Last-Event-ID` names no event"), "{}", response.text());
+        assert!(
+            response.text().contains("`Last-Event-ID` is not the id of a stored event"),
+            "{}",
+            response.text()
+        );
     }
     let headers = [("mcp-session-id", "unknown"), ("last-event-id", last_event_id.as_str())];
     assert_eq!(session.gateway.open("GET", "/mcp", &headers, "").finish().status, 404);

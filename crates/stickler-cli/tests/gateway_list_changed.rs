@@ -43,7 +43,7 @@ fn call(id: u32, tool: &str, arguments: &Value) -> Value {
 fn assert_quiet(end: &support::stdio::Exit) {
     assert_eq!((end.status, end.stdout.as_str()), (0, ""), "{}", end.stderr);
     let is_unexpected =
-        |line: &&str| line.contains("subscri") || line.contains("when its tools change");
+        |line: &&str| line.contains("subscri") || line.contains("tool list changes");
     assert_eq!(end.stderr.lines().find(is_unexpected), None);
 }
 

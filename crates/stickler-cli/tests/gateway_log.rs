@@ -123,7 +123,8 @@ fn the_format_and_the_level_can_come_from_the_environment() {
     gateway.call(1, "echo", &json!({ "txt": 5 }));
     assert_eq!(gateway.end().stderr, "", "a rejected call is not an error");
     let end = Gateway::with_env(&["--", "true"], &[("STICKLER_LOG_FORMAT", "xml")]).end();
-    let expected = "the variable `STICKLER_LOG_FORMAT` must be one of \"text\", \"json\"";
+    let expected =
+        "the environment variable `STICKLER_LOG_FORMAT` must be one of \"text\", \"json\"";
     assert_eq!((end.status, end.stderr.contains(expected)), (2, true), "{}", end.stderr);
 }
 

@@ -69,11 +69,7 @@ fn failed_server_is_restarted_with_the_client_handshake() {
     assert_eq!(first["params"], second["params"], "the parameters are those of the client");
     let end = gateway.end();
     assert_eq!(end.status, 0);
-    assert!(
-        end.stderr.contains("the server failed; start 1 of a new one in 0.05 s"),
-        "{}",
-        end.stderr
-    );
+    assert!(end.stderr.contains("server failed; restart attempt 1 in 0.05 s"), "{}", end.stderr);
 }
 
 #[test]
@@ -190,7 +186,7 @@ fn shared_process_is_restarted_with_backoff_up_to_the_limit() {
     let (status, given_up) = call("echo");
     let message = given_up["error"]["message"].as_str().unwrap();
     assert!(
-        message.starts_with("[STK-101] the server failed again after 1 new starts"),
+        message.starts_with("[STK-101] the server failed after 1 consecutive restarts"),
         "{message}"
     );
     assert_eq!((status, &given_up["id"]), (502, &json!(1)));

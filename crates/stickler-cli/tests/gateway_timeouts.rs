@@ -122,9 +122,9 @@ fn log_reports_rejections_in_full_and_forwarded_messages_at_debug_level() {
     let log = gateway.end().stderr;
     for line in [
         "WARN scripted_server: call of `echo` from the client rejected: [STK-107] \
-         /params/arguments/text: expected string, received integer (by /properties/text/type of the schema)",
+         /params/arguments/text: expected string, received integer (schema path /properties/text/type)",
         "DEBUG scripted_server: call of `echo` from the client: forwarded",
-        "DEBUG scripted_server: answer to a call of `echo` from the server: forwarded",
+        "DEBUG scripted_server: response to a call of `echo` from the server: forwarded",
     ] {
         assert!(log.contains(line), "{line}: {log}");
     }

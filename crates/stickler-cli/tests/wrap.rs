@@ -61,7 +61,7 @@ fn wrap_and_unwrap_restore_the_file_byte_for_byte() {
     assert_eq!(wrapped, expected);
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink(), "a symlink stays a symlink");
     let (_, stdout, _) = stickler(&["wrap", &file]);
-    assert!(stdout.contains("`files` left as it is: it runs Stickler already"), "{stdout}");
+    assert!(stdout.contains("`files` unchanged: it already runs Stickler"), "{stdout}");
     assert_eq!(folder.read(".mcp.json"), wrapped, "a wrapped server is not wrapped again");
     let (status, stdout, _) = stickler(&["unwrap", &file]);
     assert_eq!((status, stdout.as_str()), (0, "`files` unwrapped\n`git` unwrapped\n"));
@@ -124,9 +124,9 @@ fn comments_and_misspelt_keys_are_explained() {
     let folder = Folder::new();
     for (text, expected) in [
         ("{\n // mine\n}", ":2:2: "),
-        ("// mine\n{}", "; comments are not JSON"),
-        ("{\n // mine\n}", "; comments are not JSON"),
-        ("{\"mcpservers\":{}}", ":1:2: `mcpservers` is not where clients keep their servers"),
+        ("// mine\n{}", "; JSON does not allow comments"),
+        ("{\n // mine\n}", "; JSON does not allow comments"),
+        ("{\"mcpservers\":{}}", ":1:2: unknown member `mcpservers`"),
     ] {
         let file = folder.file("invalid.json", text);
         let (status, _, stderr) = stickler(&["wrap", &file]);
@@ -194,7 +194,7 @@ fn file_of_another_owner_is_left_unchanged() {
         println!("skipped: the other user cannot access this folder");
         return;
     }
-    assert_eq!((status, stderr.contains("let its owner do this")), (2, true), "{stderr}");
+    assert_eq!((status, stderr.contains("run the command as its owner")), (2, true), "{stderr}");
     assert_eq!(folder.read(".mcp.json"), FILE);
     assert_eq!(
         std::fs::read_dir(folder.path("")).unwrap().count(),

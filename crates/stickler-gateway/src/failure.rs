@@ -1,14 +1,14 @@
-//! Why a relay could not begin or go on.
+//! The error of a relay that cannot start or continue.
 
 use std::fmt;
 use std::io;
 
-/// Why a relay could not begin or go on.
+/// Why a relay cannot start or continue.
 #[derive(Debug)]
 pub enum Failure {
-    /// The server cannot be started; a sentence that says why.
+    /// The server cannot be started; holds the complete message.
     Unreachable(String),
-    /// The client cannot be served.
+    /// Communication with the client failed.
     Output(io::Error),
 }
 

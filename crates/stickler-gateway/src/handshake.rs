@@ -1,12 +1,12 @@
-//! The client's handshake, kept so that a server that is started again can be given it.
+//! Records the client's handshake and replays it to a restarted server process.
 
 use stickler::tape::{Node, TapeBuffer};
-use stickler_protocol::envelope::{Address, Bearing};
+use stickler_protocol::envelope::{MessageKind, RoutingHeader};
 
-/// What our own ids begin with.
+/// Prefix of the request ids of replayed handshakes.
 const PREFIX: &str = "stickler:initialize:";
 
-/// What the client opened with.
+/// The recorded handshake.
 #[derive(Debug, Default)]
 pub(super) struct Handshake {
     initialize: Option<Vec<u8>>,
@@ -14,60 +14,63 @@ pub(super) struct Handshake {
     replays: u32,
 }
 
-/// What a server said to the handshake that it was given again.
+/// The server's response to a replayed handshake.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// The version that it chose.
-    Agreed(String),
-    Refused(String),
+    /// The server accepted and selected this protocol version.
+    Accepted(String),
+    Rejected(String),
 }
 
 impl Handshake {
-    /// A message goes to the server.
+    /// Records the handshake messages among those forwarded to the server.
     pub(super) fn watch(&mut self, message: &[u8]) {
         if self.is_initialized {
             return;
         }
-        let address = Address::of(message);
-        let is = |method: &str| address.has_method(message, method);
-        match address.bearing {
-            Bearing::Request if is("initialize") => self.initialize = Some(message.to_vec()),
-            Bearing::Notification if is("notifications/initialized") => self.is_initialized = true,
+        let header = RoutingHeader::of(message);
+        let is = |method: &str| header.has_method(message, method);
+        match header.kind {
+            MessageKind::Request if is("initialize") => self.initialize = Some(message.to_vec()),
+            MessageKind::Notification if is("notifications/initialized") => {
+                self.is_initialized = true
+            }
             _ => {}
         }
     }
 
-    /// The client's own `initialize`, with an id of ours in the place of its own.
+    /// Returns the client's `initialize` request with a new gateway id.
     pub(super) fn replay(&mut self) -> Option<Vec<u8>> {
         let message = self.initialize.as_ref()?;
-        let id = Address::of(message).id?;
+        let id = RoutingHeader::of(message).id?;
         self.replays += 1;
         let (before, after) = (message.get(..id.start)?, message.get(id.end..)?);
-        let own = format!("\"{}\"", self.id());
-        Some([before, own.as_bytes(), after].concat())
+        let gateway_id = format!("\"{}\"", self.id());
+        Some([before, gateway_id.as_bytes(), after].concat())
     }
 
-    /// What follows when the server has agreed.
+    /// Returns the notification that confirms an accepted handshake, if the client had sent it.
     pub(super) fn confirmation(&self) -> Option<&'static [u8]> {
         let notice = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         self.is_initialized.then_some(notice)
     }
 
-    /// Whether a message of the server's answers the last replay.
-    pub(super) fn answer(&self, message: &[u8]) -> Option<Reply> {
+    /// Returns the server's response if the message answers the last replay.
+    pub(super) fn response(&self, message: &[u8]) -> Option<Reply> {
         let id = self.id();
         memchr::memmem::find(message, id.as_bytes())?;
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(message, 1 << 10).ok()?;
         let root = tape.root();
-        let is_ours = root.get("id").and_then(Node::as_str).is_some_and(|one| one == id.as_str());
-        if !is_ours || root.get("method").is_some() {
+        let is_gateway_id =
+            root.get("id").and_then(Node::as_str).is_some_and(|one| one == id.as_str());
+        if !is_gateway_id || root.get("method").is_some() {
             return None;
         }
         let text = |pointer| root.pointer(pointer).and_then(Node::as_str).map(String::from);
         Some(match root.get("result") {
-            Some(_) => Reply::Agreed(text("/result/protocolVersion").unwrap_or_default()),
-            None => Reply::Refused(text("/error/message").unwrap_or_default()),
+            Some(_) => Reply::Accepted(text("/result/protocolVersion").unwrap_or_default()),
+            None => Reply::Rejected(text("/error/message").unwrap_or_default()),
         })
     }
 
@@ -81,19 +84,19 @@ mod tests {
     use super::{Handshake, Reply};
 
     #[test]
-    fn the_clients_own_words_are_said_again_under_another_id() {
+    fn handshake_is_replayed_with_a_gateway_id() {
         let mut handshake = Handshake::default();
         assert_eq!(handshake.replay(), None);
         handshake.watch(br#"{"jsonrpc":"2.0", "id":"x","method":"initialize","params":{"a":1.0}}"#);
         assert_eq!(handshake.confirmation(), None);
-        // Some writers escape slashes.
+        // A JSON writer may escape slashes.
         handshake.watch(br#"{"jsonrpc":"2.0","method":"notifications\/initialized"}"#);
         assert!(handshake.confirmation().is_some());
-        let replay = String::from_utf8(handshake.replay().unwrap()).unwrap();
+        let replayed = String::from_utf8(handshake.replay().unwrap()).unwrap();
         let expected = r#"{"jsonrpc":"2.0", "id":"stickler:initialize:1","method":"initialize","params":{"a":1.0}}"#;
-        assert_eq!(replay, expected);
-        let answer = br#"{"id":"stickler:initialize:1","result":{"protocolVersion":"v"}}"#;
-        assert_eq!(handshake.answer(answer), Some(Reply::Agreed("v".to_owned())));
-        assert_eq!(handshake.answer(br#"{"id":"x","result":"stickler:initialize:1"}"#), None);
+        assert_eq!(replayed, expected);
+        let response = br#"{"id":"stickler:initialize:1","result":{"protocolVersion":"v"}}"#;
+        assert_eq!(handshake.response(response), Some(Reply::Accepted("v".to_owned())));
+        assert_eq!(handshake.response(br#"{"id":"x","result":"stickler:initialize:1"}"#), None);
     }
 }

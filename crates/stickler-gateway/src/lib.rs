@@ -1,27 +1,26 @@
-//! The gateway: pumps between a client and a server, with a gatekeeper in between.
+//! The gateway: forwards MCP messages between a client and a server through a validating connection.
 //!
-//! All deciding is the core's; here bytes are read, written and framed, processes started and
-//! stopped. Standard output is the wire: everything for people goes to standard error.
+//! The protocol layer makes all decisions. This crate reads, writes and frames bytes, and starts and stops
+//! server processes. Standard output carries only protocol messages; logs are written to standard error.
 //!
-//! [`relay`] and [`relay_to_url`] serve one client on standard input and output, [`serve`] serves clients by
-//! Streamable HTTP. Each takes plain settings: where they come from (files, environment, command line) is
-//! the caller's business.
+//! [`relay`] and [`relay_to_url`] serve one client on standard input and output; [`serve`] serves clients by
+//! Streamable HTTP. Each takes plain settings; the caller reads files, environment and command line.
 
+mod connection_factory;
 mod failure;
-mod footprint;
 mod handshake;
 mod http;
 mod log;
-mod recipe;
+mod page_trimming;
 mod stdio;
 
+pub use connection_factory::ConnectionFactory;
 pub use failure::Failure;
-pub use http::{Endpoint, HttpSettings, Keeping, relay_to_url, serve};
+pub use http::{Endpoint, HttpSettings, ServerLimits, relay_to_url, serve};
 pub use log::Log;
-pub use recipe::Recipe;
 pub use stdio::relay;
 
-/// Keeps the example of the README compiling.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

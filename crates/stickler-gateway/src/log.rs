@@ -1,9 +1,9 @@
-//! Turns what the core reports into `tracing` events with the fields of their connection.
+//! Converts protocol events to `tracing` events with the fields of their connection.
 //!
-//! A `Log` belongs to one connection and has one span with its server, session and client, at the
-//! level `error`, so that every line has these fields whatever the level is. Facts about one message (the
-//! tool, the rule, the id) are fields of its event. A message gets one line, however many problems it has.
-//! Values of arguments never become part of a line. A valid message costs two comparisons.
+//! A `Log` belongs to one connection and has one span with its server, session and client. The span has
+//! level `error`, so that every line has these fields at any level. Tool, rule and request id are fields
+//! of the event. Each message produces at most one line for problems and one for notes. Argument values
+//! are never logged. A valid message costs two comparisons.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use stickler_protocol::{Decision, Event, Side, Subject, Verdict};
 use tracing::field::{Empty, Value};
 use tracing::{Span, debug, error_span, info, warn};
 
-/// Characters of a session's id that are logged: enough to find its lines, too few to take it over.
+/// Number of logged session id characters: enough to find its lines, too few to hijack the session.
 const SESSION_CHARACTERS: usize = 8;
 
-/// What is logged of one connection.
+/// The log of one connection.
 #[derive(Debug, Clone)]
 pub struct Log {
     server: Arc<str>,
@@ -32,7 +32,7 @@ impl Log {
         Self { server, span }
     }
 
-    /// For another connection to the same server, in a session.
+    /// Creates the log of another connection to the same server, in a session.
     pub(crate) fn for_session(&self, id: Option<&str>) -> Self {
         let log = Self::new(Arc::clone(&self.server));
         if let Some(id) = id {
@@ -41,33 +41,32 @@ impl Log {
         log
     }
 
-    /// The parent of the connection's events.
+    /// Returns the parent span of the connection's events.
     pub fn span(&self) -> &Span {
         &self.span
     }
 
-    /// States the session of the connection, by the beginning of its id.
+    /// Records the beginning of the session id.
     pub(crate) fn set_session(&self, id: &str) {
         let shown = SESSION_CHARACTERS.min(id.chars().count() / 2);
         let begin: String = id.chars().take(shown).collect();
         self.span.record("session", begin);
     }
 
-    /// Logs what the core reports. `message` is the client's message that it is about, where it is at hand:
-    /// it may name the client.
+    /// Logs an event. `message` is the client message that caused it, if available; it may name the client.
     pub(crate) fn event(&self, event: &Event, message: Option<&[u8]>) {
         match event {
-            Event::Judged { sender, verdict } => {
+            Event::Checked { sender, verdict } => {
                 if *sender == Side::Client
                     && verdict.subject.method.as_deref() == Some("initialize")
                 {
                     let client = message.and_then(|one| client(one, "/params/clientInfo"));
                     self.span.record("client", client);
                 }
-                self.judged(*sender, verdict, message);
+                self.checked(*sender, verdict, message);
             }
-            Event::Learnt { discovery } => self.learnt(discovery),
-            Event::Subscription { news } => info!(parent: &self.span, "{news}"),
+            Event::ToolsLearned { discovery } => self.tools_learned(discovery),
+            Event::Subscription { status } => info!(parent: &self.span, "{status}"),
             Event::Degraded { reason } => {
                 warn!(parent: &self.span, "calls are forwarded without validation: {reason}");
             }
@@ -75,9 +74,9 @@ impl Log {
         }
     }
 
-    fn learnt(&self, discovery: &Discovery) {
+    fn tools_learned(&self, discovery: &Discovery) {
         let tools = if discovery.usable == 1 { "tool" } else { "tools" };
-        info!(parent: &self.span, "learnt {} {tools}", discovery.usable);
+        info!(parent: &self.span, "learned {} {tools}", discovery.usable);
         if discovery.nameless > 0 {
             let nameless = discovery.nameless;
             warn!(parent: &self.span, "the server's tool list has {nameless} entries without a name");
@@ -94,47 +93,47 @@ impl Log {
         }
     }
 
-    fn judged(&self, sender: Side, verdict: &Verdict, message: Option<&[u8]>) {
-        // Nearly every message.
-        let is_plain = verdict.findings.is_empty() && verdict.edits.is_empty();
-        if is_plain && !tracing::enabled!(tracing::Level::DEBUG) {
+    fn checked(&self, sender: Side, verdict: &Verdict, message: Option<&[u8]>) {
+        // The common case.
+        let is_clean = verdict.findings.is_empty() && verdict.edits.is_empty();
+        if is_clean && !tracing::enabled!(tracing::Level::DEBUG) {
             return;
         }
         let client = message
-            .filter(|_| sender == Side::Client && !is_plain)
+            .filter(|_| sender == Side::Client && !is_clean)
             .and_then(|one| client(one, "/params/_meta/io.modelcontextprotocol~1clientInfo"));
         let client = client.as_deref();
         let (subject, decision) = (&verdict.subject, &verdict.decision);
-        let mut whole: Vec<&Finding> = verdict.findings.iter().collect();
+        let mut remaining: Vec<&Finding> = verdict.findings.iter().collect();
         for (index, part) in verdict.parts.iter().enumerate() {
-            let (own, rest): (Vec<&Finding>, _) =
-                whole.into_iter().partition(|finding| is_within(&finding.path, index));
-            whole = rest;
-            if !own.is_empty() {
+            let (in_part, rest): (Vec<&Finding>, _) =
+                remaining.into_iter().partition(|finding| is_within(&finding.path, index));
+            remaining = rest;
+            if !in_part.is_empty() {
                 let line =
                     Line { sender, subject: &part.subject, decision: &part.decision, client };
-                self.report(&line, &own);
+                self.report(&line, &in_part);
             }
         }
         let line = Line { sender, subject, decision, client };
-        self.edited(&line, &verdict.edits);
-        if is_plain || !whole.is_empty() {
-            self.report(&line, &whole);
+        self.repaired(&line, &verdict.edits);
+        if is_clean || !remaining.is_empty() {
+            self.report(&line, &remaining);
         }
     }
 
-    /// One line for the problems of a message, one for what is only noted of it.
+    /// Logs one line for the problems of a message and one for its notes.
     fn report(&self, line: &Line<'_>, findings: &[&Finding]) {
         let Line { sender, subject, client, .. } = *line;
         let (tool, request_id) = (subject.tool.as_deref(), id_value(subject));
         let (notes, problems): (Vec<&Finding>, Vec<&Finding>) =
             findings.iter().partition(|finding| finding.severity == Severity::Note);
-        let fate = line.fate(problems.is_empty());
+        let outcome = line.outcome(problems.is_empty());
         if let [first, more @ ..] = problems.as_slice() {
             let rule = first.rule.as_str();
             warn!(
                 parent: &self.span, client, request_id, tool, rule,
-                "{line} from the {sender} {fate}: {}{}", first.masked(), More(more.len(), "problem")
+                "{line} from the {sender} {outcome}: {}{}", first.masked(), More(more.len(), "problem")
             );
         }
         if let [first, more @ ..] = notes.as_slice() {
@@ -145,18 +144,18 @@ impl Log {
             );
         }
         if findings.is_empty() {
-            debug!(parent: &self.span, client, request_id, tool, "{line} from the {sender}: {fate}");
+            debug!(parent: &self.span, client, request_id, tool, "{line} from the {sender}: {outcome}");
         }
     }
 
-    /// What was changed in a message of another must be visible in the log.
-    fn edited(&self, line: &Line<'_>, edits: &[Edit]) {
+    /// Logs the repairs of a message: every change to a forwarded message must be visible.
+    fn repaired(&self, line: &Line<'_>, edits: &[Edit]) {
         if edits.is_empty() {
             return;
         }
         let Line { sender, subject, client, .. } = *line;
         let (tool, request_id) = (subject.tool.as_deref(), id_value(subject));
-        let edits: Vec<String> = edits.iter().map(described).collect();
+        let edits: Vec<String> = edits.iter().map(describe_edit).collect();
         warn!(
             parent: &self.span, client, request_id, tool,
             "{line} from the {sender} repaired: {}", edits.join("; ")
@@ -164,7 +163,7 @@ impl Log {
     }
 }
 
-/// A message that a line is about; displayed by what it is.
+/// The message that a log line describes.
 struct Line<'v> {
     sender: Side,
     subject: &'v Subject,
@@ -173,13 +172,13 @@ struct Line<'v> {
 }
 
 impl Line<'_> {
-    fn fate(&self, is_sound: bool) -> &'static str {
+    fn outcome(&self, is_valid: bool) -> &'static str {
         match self.decision {
             Decision::Forward => "forwarded",
             Decision::Rewrite(_) if self.sender == Side::Server => "replaced by an error",
             Decision::Rewrite(_) => "changed",
-            // A call for the gateway itself: a note is never the reason for a rejection.
-            Decision::Answer(_) if is_sound => "answered",
+            // A gateway tool was called. Notes alone never cause a rejection.
+            Decision::Answer(_) if is_valid => "answered",
             Decision::Answer(_) => "rejected",
             Decision::Split { .. } => "rejected in part",
             Decision::Drop => "dropped",
@@ -191,14 +190,14 @@ impl Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.subject.method, &self.subject.tool, self.sender) {
             (_, Some(tool), Side::Client) => write!(f, "call of `{tool}`"),
-            (_, Some(tool), Side::Server) => write!(f, "answer to a call of `{tool}`"),
+            (_, Some(tool), Side::Server) => write!(f, "response to a call of `{tool}`"),
             (Some(method), None, _) => write!(f, "`{method}`"),
             (None, None, _) => f.write_str("message"),
         }
     }
 }
 
-/// How many others there are.
+/// The number of further problems or notes.
 struct More(usize, &'static str);
 
 impl Display for More {
@@ -211,7 +210,7 @@ impl Display for More {
     }
 }
 
-/// Whether a path leads into that message of a batch.
+/// Returns whether a path points into that message of a batch.
 fn is_within(path: &str, index: usize) -> bool {
     let first = path.strip_prefix('/').and_then(|path| path.split('/').next());
     first.and_then(|first| first.parse::<usize>().ok()) == Some(index)
@@ -224,18 +223,18 @@ fn id_value(subject: &Subject) -> Option<&dyn Value> {
     })
 }
 
-/// Name and version of the client that a message introduces.
-fn client(message: &[u8], place: &str) -> Option<String> {
+/// Returns the name and version of the client in a message.
+fn client(message: &[u8], pointer: &str) -> Option<String> {
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(message, 1 << 10).ok()?;
-    let implementation = tape.root().pointer(place)?;
+    let implementation = tape.root().pointer(pointer)?;
     let text = |name| implementation.get(name).and_then(Node::as_str).map(String::from);
     let name = text("name")?;
     Some(text("version").map_or(name.clone(), |version| format!("{name} {version}")))
 }
 
-/// An edit by the names that it is about; it has no values.
-fn described(edit: &Edit) -> String {
+/// Describes an edit by field names, without values.
+fn describe_edit(edit: &Edit) -> String {
     let Edit { path, from, to, .. } = edit;
     let kind = edit.kind.name();
     let place = if path.is_empty() { "arguments" } else { path };
@@ -250,13 +249,13 @@ mod tests {
     use super::{client, is_within};
 
     #[test]
-    fn findings_of_a_batch_belong_to_the_message_that_their_path_leads_into() {
+    fn finding_path_selects_the_message_of_a_batch() {
         assert!(is_within("/1/params", 1) && is_within("/1", 1));
         assert!(!is_within("/10/params", 1) && !is_within("", 0) && !is_within("/x", 0));
     }
 
     #[test]
-    fn a_client_is_named_with_its_version() {
+    fn client_name_includes_the_version() {
         let message = br#"{"params":{"clientInfo":{"name":"agent","version":"1.2"}}}"#;
         assert_eq!(client(message, "/params/clientInfo").as_deref(), Some("agent 1.2"));
         assert_eq!(client(message, "/params/_meta"), None);

@@ -1,142 +1,115 @@
-//! Client on standard input and output, server as a child process.
+//! Relays between a client on standard input and output and a server child process.
 //!
-//! One thread for each direction, each reading, judging and writing by itself: a message is on its
-//! way again without having been handed from one thread to another. What the server's thread has to
-//! tell the server goes through a third one, because a server that is busy talking may not listen.
+//! One thread per direction reads, validates and writes, so a message is forwarded without a thread switch.
+//! Messages that the server's thread sends back to the server are written by a third thread, because a server
+//! that is writing may not be reading.
 
-mod ending;
-mod restarting;
+mod restart;
+mod server_queue;
+mod shutdown;
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd as _;
-use std::process::ChildStdout;
+use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use stickler_protocol::envelope::{Address, Bearing};
 use stickler_protocol::frame::{Frame, LineFramer};
-use stickler_protocol::{Gatekeeper, Outbox, Side};
-use stickler_transport::way::Way;
-use stickler_transport::wire::Lines;
-use stickler_transport::{Addressee, Backoff, ServerCommand, exit_code, signal_group};
-use tracing::warn;
+use stickler_protocol::{Connection, Outbox, Side};
+use stickler_transport::stdin_slot::StdinSlot;
+use stickler_transport::wire::LineWriter;
+use stickler_transport::{Backoff, ServerCommand, SignalForwarder, exit_code, signal_group};
 
-use super::footprint;
+use super::connection_factory::ConnectionFactory;
 use super::handshake::Handshake;
-use super::http::Keeping;
+use super::http::ServerLimits;
 use super::log::Log;
-use super::recipe::Recipe;
+use super::page_trimming;
 use crate::failure::Failure;
+use server_queue::ServerWrite;
 
-/// Bytes asked for at once.
+/// Size of the read buffer in bytes.
 const CHUNK: usize = 256 << 10;
 
-/// Answers to a server that may wait until it reads. Requests wait whatever their number: they are bounded
-/// where they come from.
-const UNREAD: usize = 1024;
+/// Multiple of the grace period to wait for pending responses after the client has closed its output.
+const DRAIN_GRACE_FACTOR: u32 = 12;
 
-/// How many times the usual grace a client that has gone still waits for its answers.
-const PATIENT_GRACES: u32 = 12;
+/// Poll interval while waiting for a condition.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How often it is looked whether they have come.
-const BEAT: Duration = Duration::from_millis(20);
-
-/// What both directions share.
+/// State shared by all threads of a relay.
 struct Shared {
-    gatekeeper: Mutex<Gatekeeper>,
-    /// Which server messages are for; changed only while the gatekeeper is locked.
-    number: AtomicU64,
+    connection: Mutex<Connection>,
+    /// The generation of the current server; changed only while the connection is locked.
+    generation: AtomicU64,
     deadline_changed: Condvar,
     client: Mutex<File>,
-    server: Way,
-    addressee: Arc<Addressee>,
+    server: StdinSlot,
+    signal_forwarder: Arc<SignalForwarder>,
     handshake: Mutex<Handshake>,
-    is_shaking: AtomicBool,
-    /// The client has nothing more to say, or does not listen any more.
-    is_alone: AtomicBool,
-    /// Outboxes of which the server is still to be told.
-    on_the_way: AtomicUsize,
-    /// Messages that wait until the server reads.
-    unread: AtomicUsize,
-    /// Changes whenever something is read from either side.
+    handshake_is_pending: AtomicBool,
+    /// The client has closed its output or stopped reading.
+    client_is_done: AtomicBool,
+    /// Outboxes with messages to the server that are not queued yet.
+    unqueued_outboxes: AtomicUsize,
+    /// Messages queued for the server.
+    queued_messages: AtomicUsize,
+    /// Incremented whenever data is read from either side.
     progress: AtomicUsize,
     log: Log,
     started: Instant,
     message_bytes: usize,
-    keeping: Keeping,
-    me: Weak<Shared>,
+    limits: ServerLimits,
+    weak_self: Weak<Shared>,
 }
 
-/// What is to be told to the server from elsewhere than the client's thread.
-enum Own {
-    /// A message for the server with that number.
-    Message(u64, Vec<u8>),
-    /// Nothing more will come.
-    End,
-}
-
-/// Relays until either side ends; gives the exit code of the server.
+/// Relays until either side ends. Returns the exit code of the server.
 pub fn relay(
-    recipe: &Recipe,
+    factory: &ConnectionFactory,
     command: &ServerCommand,
     log: Log,
-    keeping: Keeping,
+    limits: ServerLimits,
 ) -> Result<i32, Failure> {
-    // Before there is anybody to be told, so that no signal is lost.
-    let addressee = Addressee::listen(keeping.grace)?;
+    // Installed before the server starts, so that no signal is lost.
+    let signal_forwarder = SignalForwarder::install(limits.grace)?;
     let (mut server, stdin, mut stdout) = command.start(log.span()).map_err(|error| {
         let program = &command.program;
         Failure::Unreachable(format!("[STK-101] cannot start `{program}`: {error}"))
     })?;
-    addressee.set(server.pid());
+    signal_forwarder.set(server.pid());
     let client_in = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let client_out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let shared = Arc::new_cyclic(|me| Shared {
-        gatekeeper: Mutex::new(recipe.subscriber(&recipe.name, None)),
-        number: AtomicU64::new(0),
-        deadline_changed: Condvar::new(),
-        client: Mutex::new(client_out),
-        server: Way::new(stdin),
-        addressee,
-        handshake: Mutex::default(),
-        is_shaking: AtomicBool::new(false),
-        is_alone: AtomicBool::new(false),
-        on_the_way: AtomicUsize::new(0),
-        unread: AtomicUsize::new(0),
-        progress: AtomicUsize::new(0),
-        log,
-        started: Instant::now(),
-        message_bytes: recipe.message_bytes(),
-        keeping,
-        me: me.clone(),
-    });
-    let (own, unsent) = channel();
-    spawn(&shared, move |shared| shared.send_own(&unsent));
-    let last = own.clone();
+    let shared = Shared::new(factory, stdin, signal_forwarder, log, limits)?;
+    let (server_queue, writes) = channel();
+    spawn(&shared, move |shared| shared.write_queued(&writes));
+    let last = server_queue.clone();
     let watched = client_in.try_clone()?;
-    spawn(&shared, move |shared| shared.hear_client(client_in, &last));
+    spawn(&shared, move |shared| shared.read_client(client_in, &last));
     spawn(&shared, move |shared| shared.watch_client(&watched));
-    let timer = own.clone();
-    spawn(&shared, move |shared| shared.keep_time(&timer));
-    let mut backoff = Backoff::new(keeping.restart);
+    let timer = server_queue.clone();
+    spawn(&shared, move |shared| shared.run_timer(&timer));
+    let mut backoff = Backoff::new(limits.restart);
     loop {
-        let began = Instant::now();
-        let Some(listening) = shared.listen(&server, stdout, &own) else { return Ok(0) };
-        let status = shared.hear_out(&mut server, &listening)?;
-        let is_failure = !status.success() && !shared.is_over();
-        shared.lose_server(is_failure, &format!("the server ended with {status}"));
-        let next = if status.success() { None } else { backoff.next(began.elapsed()) };
-        let Some(pause) = next.filter(|_| !shared.is_over()) else { return Ok(exit_code(status)) };
-        // Whoever it left behind may hold its pipe open, and somebody may be writing to that.
+        let started_at = Instant::now();
+        let Some(output) = shared.start_reading(&server, stdout, &server_queue) else {
+            return Ok(0);
+        };
+        let status = shared.wait_for_exit(&mut server, &output)?;
+        let is_failure = !status.success() && !shared.is_ending();
+        shared.server_exited(is_failure, &format!("the server ended with {status}"));
+        let next = if status.success() { None } else { backoff.next(started_at.elapsed()) };
+        let Some(pause) = next.filter(|_| !shared.is_ending()) else {
+            return Ok(exit_code(status));
+        };
+        // An orphan may hold the pipe open while a thread blocks writing to it.
         drop(server);
-        shared.server.lose();
-        let Some(next) = shared.start_again(command, pause, &mut backoff) else {
-            // Somebody may have asked for something during the pause.
-            shared.lose_server(false, "no other server was started in its place");
+        shared.server.clear();
+        let Some(next) = shared.restart(command, pause, &mut backoff) else {
+            // Requests may have arrived during the delay.
+            shared.server_exited(false, "the server was not restarted");
             return Ok(exit_code(status));
         };
         (server, stdout) = next;
@@ -149,9 +122,38 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce(&Shared) + Send + 'static) {
 }
 
 impl Shared {
-    /// A panic in another thread left whole values behind; the conversation goes on.
-    fn gatekeeper(&self) -> MutexGuard<'_, Gatekeeper> {
-        self.gatekeeper.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new(
+        factory: &ConnectionFactory,
+        stdin: ChildStdin,
+        signal_forwarder: Arc<SignalForwarder>,
+        log: Log,
+        limits: ServerLimits,
+    ) -> io::Result<Arc<Self>> {
+        let client_out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        Ok(Arc::new_cyclic(|weak_self| Self {
+            connection: Mutex::new(factory.subscriber(&factory.name, None)),
+            generation: AtomicU64::new(0),
+            deadline_changed: Condvar::new(),
+            client: Mutex::new(client_out),
+            server: StdinSlot::new(stdin),
+            signal_forwarder,
+            handshake: Mutex::default(),
+            handshake_is_pending: AtomicBool::new(false),
+            client_is_done: AtomicBool::new(false),
+            unqueued_outboxes: AtomicUsize::new(0),
+            queued_messages: AtomicUsize::new(0),
+            progress: AtomicUsize::new(0),
+            log,
+            started: Instant::now(),
+            message_bytes: factory.message_bytes(),
+            limits,
+            weak_self: weak_self.clone(),
+        }))
+    }
+
+    /// Locks the connection. Poisoning is ignored: the state stays consistent when a thread panics.
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn client(&self) -> MutexGuard<'_, File> {
@@ -162,12 +164,12 @@ impl Shared {
         self.handshake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything the client says, until it says no more: then the server hears the end too.
-    fn hear_client(&self, mut input: File, own: &Sender<Own>) {
+    /// Reads and forwards the client's messages until its output ends, then closes the server's input.
+    fn read_client(&self, mut input: File, server_queue: &Sender<ServerWrite>) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
-        let mut lines = Lines::default();
-        let mut number = 0;
+        let mut lines = LineWriter::default();
+        let mut generation = 0;
         loop {
             let read = read_some(&mut input, &mut chunk);
             self.progress.fetch_add(1, Ordering::Relaxed);
@@ -175,70 +177,73 @@ impl Shared {
             loop {
                 let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
                 let Some(frame) = frame else { break };
-                let (outbox, judged_for) = self.judge(Side::Client, frame);
-                if judged_for != number {
+                let (outbox, frame_generation) = self.process_frame(Side::Client, frame);
+                if frame_generation != generation {
                     lines.clear();
-                    number = judged_for;
+                    generation = frame_generation;
                 }
-                self.to_server(number, &mut lines, &outbox);
+                self.write_to_server(generation, &mut lines, &outbox);
                 let _ = self.deliver_to_client(&outbox);
             }
             if !lines.is_empty() {
-                self.server.write(number, &mut lines, Lines::flush);
+                self.server.write(generation, &mut lines, LineWriter::flush);
             }
             if read == 0 {
                 break;
             }
         }
-        self.is_alone.store(true, Ordering::SeqCst);
-        self.await_held();
-        // After what was let go of just now.
-        if own.send(Own::End).is_err() {
+        self.client_is_done.store(true, Ordering::SeqCst);
+        self.wait_for_held_calls();
+        // Queued behind the calls that were just released.
+        if server_queue.send(ServerWrite::Close).is_err() {
             self.server.close();
         }
-        self.see_out();
+        self.drain_client();
     }
 
-    /// Calls that wait for the tools to be known must still reach the server.
-    fn await_held(&self) {
-        let latest = Instant::now() + self.keeping.grace * PATIENT_GRACES;
-        let waits = || self.gatekeeper().is_holding() || self.on_the_way.load(Ordering::SeqCst) > 0;
+    /// Waits for calls that are held until the tool list is available; they must reach the server.
+    fn wait_for_held_calls(&self) {
+        let latest = Instant::now() + self.limits.grace * DRAIN_GRACE_FACTOR;
+        let waits = || {
+            self.connection().has_held_calls() || self.unqueued_outboxes.load(Ordering::SeqCst) > 0
+        };
         while Instant::now() < latest && waits() {
-            std::thread::sleep(BEAT);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// The client has gone. What it has asked for is waited for; then the server is to end.
-    fn see_out(&self) {
-        let last_answer = Instant::now() + self.keeping.grace * PATIENT_GRACES;
-        let waits = || self.gatekeeper().in_flight() > 0 && !ending::is_client_deaf();
+    /// Waits for pending responses after the client has closed its output, then terminates the server.
+    fn drain_client(&self) {
+        let last_answer = Instant::now() + self.limits.grace * DRAIN_GRACE_FACTOR;
+        let waits =
+            || self.connection().pending_requests() > 0 && !shutdown::client_output_is_closed();
         while Instant::now() < last_answer && waits() {
-            std::thread::sleep(BEAT);
+            std::thread::sleep(POLL_INTERVAL);
         }
         for signal in [Signal::TERM, Signal::KILL] {
-            std::thread::sleep(self.keeping.grace);
-            signal_group(self.addressee.pid(), signal);
+            std::thread::sleep(self.limits.grace);
+            signal_group(self.signal_forwarder.pid(), signal);
         }
     }
 
-    /// Everything that the server of that number says.
-    fn hear_server(
+    /// Reads and forwards the messages of the server of that generation.
+    fn read_server(
         &self,
         mut output: ChildStdout,
-        own: &Sender<Own>,
-        number: u64,
+        server_queue: &Sender<ServerWrite>,
+        generation: u64,
         is_waiting: &AtomicBool,
     ) {
         let mut framer = LineFramer::new(self.message_bytes);
         let mut chunk = vec![0; CHUNK];
-        let mut lines = Lines::default();
+        let mut lines = LineWriter::default();
         loop {
             is_waiting.store(true, Ordering::SeqCst);
             let read = read_some(&mut output, &mut chunk);
             is_waiting.store(false, Ordering::SeqCst);
             self.progress.fetch_add(1, Ordering::Relaxed);
-            if self.number.load(Ordering::SeqCst) != number {
-                // What it left behind has something to say, and nobody asked.
+            if self.generation.load(Ordering::SeqCst) != generation {
+                // Output of a previous server's orphan: ignore it.
                 return;
             }
             framer.push(chunk.get(..read).unwrap_or_default());
@@ -246,25 +251,25 @@ impl Shared {
             loop {
                 let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
                 let Some(frame) = frame else { break };
-                if self.is_shaking.load(Ordering::SeqCst)
+                if self.handshake_is_pending.load(Ordering::SeqCst)
                     && let Frame::Line(line) = &frame
-                    && self.is_greeted(line)
+                    && self.is_handshake_response(line)
                 {
                     continue;
                 }
-                let (outbox, number) = self.judge(Side::Server, frame);
-                self.send_later(number, &outbox, own);
+                let (outbox, generation) = self.process_frame(Side::Server, frame);
+                self.queue_for_server(generation, &outbox, server_queue);
                 let client = client.get_or_insert_with(|| self.client());
                 for message in &outbox.to_client {
                     if lines.push(message, &mut **client).is_err() {
-                        return self.is_alone.store(true, Ordering::SeqCst);
+                        return self.client_is_done.store(true, Ordering::SeqCst);
                     }
                 }
             }
             if let Some(mut client) = client
                 && lines.flush(&mut *client).is_err()
             {
-                return self.is_alone.store(true, Ordering::SeqCst);
+                return self.client_is_done.store(true, Ordering::SeqCst);
             }
             if read == 0 {
                 return;
@@ -272,44 +277,46 @@ impl Shared {
         }
     }
 
-    /// What is to become of a message, and for which server it is.
-    fn judge<'m>(&self, sender: Side, frame: Frame<'m>) -> (Outbox<'m>, u64) {
+    /// Processes a frame. Returns the resulting messages and the generation that they are for.
+    fn process_frame<'m>(&self, sender: Side, frame: Frame<'m>) -> (Outbox<'m>, u64) {
         let now = self.started.elapsed();
         let from_client = match frame {
             Frame::Line(line) if sender == Side::Client => Some(line),
             _ => None,
         };
-        let mut gatekeeper = self.gatekeeper();
+        let mut connection = self.connection();
         let outbox = match (frame, sender) {
-            (Frame::Line(line), Side::Client) => gatekeeper.from_client(line, now),
-            (Frame::Line(line), Side::Server) => gatekeeper.from_server(line, now),
-            (Frame::TooLong { glimpse, .. }, sender) => gatekeeper.overlong(sender, glimpse),
+            (Frame::Line(line), Side::Client) => connection.handle_client(line, now),
+            (Frame::Line(line), Side::Server) => connection.handle_server(line, now),
+            (Frame::TooLong { partial, .. }, sender) => {
+                connection.handle_oversized(sender, partial)
+            }
         };
-        if gatekeeper.next_deadline().is_some() {
+        if connection.poll_timeout().is_some() {
             self.deadline_changed.notify_one();
         }
-        let number = self.number.load(Ordering::SeqCst);
+        let generation = self.generation.load(Ordering::SeqCst);
         if sender == Side::Server {
-            self.on_the_way.fetch_add(1, Ordering::SeqCst);
+            self.unqueued_outboxes.fetch_add(1, Ordering::SeqCst);
         }
-        drop(gatekeeper);
+        drop(connection);
         self.observe(&outbox, from_client);
-        (outbox, number)
+        (outbox, generation)
     }
 
     fn observe(&self, outbox: &Outbox<'_>, from_client: Option<&[u8]>) {
         for event in &outbox.events {
             self.log.event(event, from_client);
-            footprint::observe(event);
+            page_trimming::observe(event);
         }
     }
 
-    fn to_server(&self, number: u64, lines: &mut Lines, outbox: &Outbox<'_>) {
+    fn write_to_server(&self, generation: u64, lines: &mut LineWriter, outbox: &Outbox<'_>) {
         for message in &outbox.to_server {
             if self.may_restart() {
                 self.handshake().watch(message);
             }
-            self.server.write(number, lines, |lines, server| lines.push(message, server));
+            self.server.write(generation, lines, |lines, server| lines.push(message, server));
         }
     }
 
@@ -317,7 +324,7 @@ impl Shared {
         if outbox.to_client.is_empty() {
             return Ok(());
         }
-        let mut lines = Lines::default();
+        let mut lines = LineWriter::default();
         let mut client = self.client();
         for message in &outbox.to_client {
             lines.push(message, &mut *client)?;
@@ -325,67 +332,37 @@ impl Shared {
         lines.flush(&mut *client)
     }
 
-    fn send_later(&self, number: u64, outbox: &Outbox<'_>, own: &Sender<Own>) {
-        for message in &outbox.to_server {
-            let is_answer = || Address::of(message).bearing == Bearing::Response;
-            if self.unread.load(Ordering::SeqCst) >= UNREAD && is_answer() {
-                warn!(
-                    parent: self.log.span(),
-                    "the server does not read; an answer to it was dropped"
-                );
-                continue;
-            }
-            self.unread.fetch_add(1, Ordering::SeqCst);
-            let _ = own.send(Own::Message(number, message.to_vec()));
-        }
-        self.on_the_way.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    fn send_own(&self, unsent: &Receiver<Own>) {
-        while let Ok(own) = unsent.recv() {
-            let Own::Message(number, message) = own else {
-                self.server.close();
-                continue;
-            };
-            let mut lines = Lines::default();
-            self.server.write(number, &mut lines, |lines, server| {
-                lines.push(&message, server).and_then(|()| lines.flush(server))
-            });
-            self.unread.fetch_sub(1, Ordering::SeqCst);
-        }
-    }
-
-    /// Lets calls go on that have waited long enough.
-    fn keep_time(&self, own: &Sender<Own>) {
-        let mut gatekeeper = self.gatekeeper();
+    /// Handles the timeouts of the connection.
+    fn run_timer(&self, server_queue: &Sender<ServerWrite>) {
+        let mut connection = self.connection();
         loop {
             let now = self.started.elapsed();
-            gatekeeper = match gatekeeper.next_deadline() {
+            connection = match connection.poll_timeout() {
                 Some(deadline) if deadline <= now => {
-                    let outbox = gatekeeper.timeout(now);
-                    let number = self.number.load(Ordering::SeqCst);
-                    self.on_the_way.fetch_add(1, Ordering::SeqCst);
-                    drop(gatekeeper);
+                    let outbox = connection.handle_timeout(now);
+                    let generation = self.generation.load(Ordering::SeqCst);
+                    self.unqueued_outboxes.fetch_add(1, Ordering::SeqCst);
+                    drop(connection);
                     self.observe(&outbox, None);
-                    self.send_later(number, &outbox, own);
+                    self.queue_for_server(generation, &outbox, server_queue);
                     let _ = self.deliver_to_client(&outbox);
-                    self.gatekeeper()
+                    self.connection()
                 }
                 Some(deadline) => {
                     let wait = self
                         .deadline_changed
-                        .wait_timeout(gatekeeper, deadline.saturating_sub(now));
+                        .wait_timeout(connection, deadline.saturating_sub(now));
                     wait.unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => {
-                    self.deadline_changed.wait(gatekeeper).unwrap_or_else(PoisonError::into_inner)
+                    self.deadline_changed.wait(connection).unwrap_or_else(PoisonError::into_inner)
                 }
             };
         }
     }
 }
 
-/// Bytes as they come; none at the end, and none after an error, which is an end too.
+/// Reads available bytes. Returns 0 at the end of input and after an error.
 fn read_some(input: &mut impl Read, chunk: &mut [u8]) -> usize {
     loop {
         match input.read(chunk) {

@@ -1,17 +1,16 @@
-//! What the headers of a 2026-07-28 request over HTTP must say, and what they say for a body.
+//! HTTP headers of 2026-07-28 requests: comparison with the body, and the headers for a body.
 //!
-//! The headers repeat parts of the body so that those between client and server can route without
-//! reading it. If the two could differ, a check of one would say nothing about the other; so they
-//! are compared, and a difference is refused.
+//! The headers repeat parts of the body, so that intermediaries can route a request without parsing it. A request
+//! whose headers differ from its body is rejected; otherwise the two could be processed differently.
 
 mod base64;
-mod mirrors;
+mod param_headers;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
-use stickler::internal::{Mirror, mirrored};
+use stickler::internal::{ParamHeader, param_header_values};
 use stickler::rules::{MessageRule, json_rpc};
 use stickler::tape::{Kind, Node, TapeBuffer};
 
@@ -19,42 +18,42 @@ use crate::envelope::Envelope;
 use crate::protocol::{Era, Revision};
 use crate::reply::Reply;
 use crate::verdict::{Decision, Finding, Subject, Verdict};
-pub use mirrors::Mirrors;
+pub use param_headers::ParamHeaders;
 
-/// The header that says the revision.
+/// Header with the revision.
 pub const VERSION: &str = "mcp-protocol-version";
-/// The header that repeats the method.
+/// Header that repeats the method.
 pub const METHOD: &str = "mcp-method";
-/// The header that repeats what is called, read or asked for.
+/// Header that repeats the name of the tool or prompt, or the URI of the resource.
 pub const NAME: &str = "mcp-name";
-/// What headers that repeat an argument begin with.
+/// Prefix of headers that repeat an argument.
 pub const PARAM: &str = "mcp-param-";
 
-/// The member of `_meta` by which a request says its revision.
+/// Member of `_meta` with the revision of a request.
 pub const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The member of `_meta` that names the request which opened a subscription.
+/// Member of `_meta` with the id of the request that opened a subscription.
 pub const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The member of `_meta` by which a request says what its sender can do.
+/// Member of `_meta` with the client's capabilities.
 pub(crate) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// Why a request does not go on.
+/// Rejection of a request whose headers do not match its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeaderRefusal {
+pub struct HeaderRejection {
     /// The JSON-RPC code.
     pub code: i32,
-    /// What is wrong, as a sentence.
+    /// One sentence that describes the mismatch.
     pub message: String,
-    /// The error for the sender.
+    /// The JSON-RPC error response.
     pub answer: Vec<u8>,
 }
 
-impl From<HeaderRefusal> for Verdict {
-    fn from(refusal: HeaderRefusal) -> Self {
-        let finding = Finding::new(MessageRule::HeaderMismatch, refusal.message);
+impl From<HeaderRejection> for Verdict {
+    fn from(rejection: HeaderRejection) -> Self {
+        let finding = Finding::new(MessageRule::HeaderMismatch, rejection.message);
         Self {
-            decision: Decision::Answer(refusal.answer),
+            decision: Decision::Answer(rejection.answer),
             findings: vec![finding],
             edits: Vec::new(),
             subject: Subject::default(),
@@ -63,13 +62,12 @@ impl From<HeaderRefusal> for Verdict {
     }
 }
 
-/// Compares the headers of a request with its body; those that repeat arguments are for [`Mirrors`]. Gives a
-/// number for what its sender can do: the same for the same. A body that cannot be read is nothing to
-/// compare with.
+/// Compares the headers of a request with its body, except those that repeat arguments (see [`ParamHeaders`]). Returns a
+/// hash of the client's capabilities. A body that cannot be parsed is not compared.
 pub fn check<'h>(
     body: &[u8],
     header: impl Fn(&str) -> Option<&'h str>,
-) -> Result<u64, HeaderRefusal> {
+) -> Result<u64, HeaderRejection> {
     let mut buffer = TapeBuffer::new();
     let Ok(tape) = buffer.read(body, 1 << 10) else { return Ok(0) };
     let envelope = Envelope::identify(tape.root());
@@ -81,8 +79,8 @@ pub fn check<'h>(
             None => Ok(()),
         });
     match outcome {
-        Ok(()) => Ok(number_of(capabilities(envelope.params))),
-        Err(fault) => Err(fault.refusal(envelope.answerable_id())),
+        Ok(()) => Ok(capabilities_hash(capabilities(envelope.params))),
+        Err(fault) => Err(fault.rejection(envelope.answerable_id())),
     }
 }
 
@@ -90,15 +88,15 @@ fn capabilities(params: Option<Node<'_>>) -> Option<Node<'_>> {
     params?.get("_meta")?.get(CAPABILITIES_KEY)
 }
 
-/// Nothing, and nothing in particular, is 0.
-fn number_of(capabilities: Option<Node<'_>>) -> u64 {
+/// Hashes the capabilities; 0 if there are none.
+fn capabilities_hash(capabilities: Option<Node<'_>>) -> u64 {
     let Some(capabilities) = capabilities.filter(|one| !one.is_empty()) else { return 0 };
     let mut hasher = DefaultHasher::new();
     capabilities.raw().hash(&mut hasher);
     hasher.finish()
 }
 
-/// The headers that a body wants.
+/// Returns the headers that a body requires.
 pub fn for_body(body: &[u8], schema_of: impl Fn(&str) -> Option<Value>) -> Vec<(String, String)> {
     let mut buffer = TapeBuffer::new();
     let Ok(tape) = buffer.read(body, 1 << 10) else { return Vec::new() };
@@ -111,8 +109,9 @@ pub fn for_body(body: &[u8], schema_of: impl Fn(&str) -> Option<Value>) -> Vec<(
         headers.push((NAME.to_owned(), base64::encode_if_needed(&name)));
     }
     let schema = named("tools/call", envelope.params).filter(|_| method == "tools/call");
-    let mirrors = schema.and_then(|tool| schema_of(&tool)).map(|schema| Mirror::of(&schema));
-    for (name, value) in mirrored(&mirrors.unwrap_or_default(), envelope.params) {
+    let param_headers =
+        schema.and_then(|tool| schema_of(&tool)).map(|schema| ParamHeader::of(&schema));
+    for (name, value) in param_header_values(&param_headers.unwrap_or_default(), envelope.params) {
         headers.push((format!("{PARAM}{name}"), base64::encode_if_needed(&value)));
     }
     headers
@@ -129,11 +128,11 @@ impl Fault {
         Self { code: json_rpc::HEADER_MISMATCH, message, data: json!({}) }
     }
 
-    fn unlike(name: &str) -> Self {
+    fn differs(name: &str) -> Self {
         Self::mismatch(format!("the header `{name}` differs from the body"))
     }
 
-    fn no_member(key: &str) -> Self {
+    fn missing_member(key: &str) -> Self {
         Self {
             code: json_rpc::INVALID_PARAMS,
             message: format!("Invalid params: `_meta` must have `{key}`"),
@@ -141,10 +140,10 @@ impl Fault {
         }
     }
 
-    fn refusal(self, id: Option<&str>) -> HeaderRefusal {
+    fn rejection(self, id: Option<&str>) -> HeaderRejection {
         let reply = Reply { id, revision: Some(Revision::LATEST) };
         let answer = reply.error(self.code, &self.message, &self.data);
-        HeaderRefusal { code: self.code, message: self.message, answer }
+        HeaderRejection { code: self.code, message: self.message, answer }
     }
 }
 
@@ -153,7 +152,7 @@ fn check_version(envelope: &Envelope<'_>, header: Option<&str>) -> Result<(), Fa
         return Err(Fault::mismatch("the header `MCP-Protocol-Version` is missing".to_owned()));
     };
     if Revision::parse(header).is_none() {
-        // Those in which a request speaks for itself; the others begin with a handshake.
+        // Other revisions require a handshake.
         let modern = Revision::ALL.into_iter().filter(|one| one.era() == Era::Modern);
         let supported: Vec<&str> = modern.map(Revision::as_str).collect();
         return Err(Fault {
@@ -170,14 +169,14 @@ fn check_version(envelope: &Envelope<'_>, header: Option<&str>) -> Result<(), Fa
         Some(version) => Err(Fault::mismatch(format!(
             "the header `MCP-Protocol-Version` says `{header}`, the body `{version}`"
         ))),
-        None => Err(Fault::no_member(VERSION_KEY)),
+        None => Err(Fault::missing_member(VERSION_KEY)),
     }
 }
 
 fn check_capabilities(params: Option<Node<'_>>) -> Result<(), Fault> {
     match capabilities(params).map(Node::kind) {
         Some(Kind::Object) => Ok(()),
-        _ => Err(Fault::no_member(CAPABILITIES_KEY)),
+        _ => Err(Fault::missing_member(CAPABILITIES_KEY)),
     }
 }
 
@@ -191,7 +190,7 @@ fn compare(name: &str, header: Option<&str>, body: &str) -> Result<(), Fault> {
     };
     match base64::decode(header) {
         Some(value) if value == body || is_same_number(&value, body) => Ok(()),
-        Some(_) => Err(Fault::unlike(name)),
+        Some(_) => Err(Fault::differs(name)),
         None => Err(Fault::mismatch(format!("the header `{name}` is not well encoded"))),
     }
 }
@@ -201,7 +200,7 @@ fn is_same_number(one: &str, other: &str) -> bool {
     number(one).zip(number(other)).is_some_and(|(one, other)| one.to_bits() == other.to_bits())
 }
 
-/// What `Mcp-Name` repeats.
+/// Returns the value that `Mcp-Name` repeats.
 fn named<'t>(method: &str, params: Option<Node<'t>>) -> Option<Cow<'t, str>> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
@@ -213,7 +212,7 @@ fn named<'t>(method: &str, params: Option<Node<'t>>) -> Option<Cow<'t, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mirrors, check, for_body};
+    use super::{ParamHeaders, check, for_body};
     use serde_json::{Value, json};
     use stickler::{ToolDefinition, ToolSchemaCache};
 
@@ -248,12 +247,12 @@ mod tests {
             cache.get("s", name)
         };
         let checked = check(body.as_bytes(), header).map(|_| ());
-        let checked = checked.and_then(|()| Mirrors::new(params).check(body.as_bytes(), tool));
-        checked.err().map(|refusal| refusal.code)
+        let checked = checked.and_then(|()| ParamHeaders::new(params).check(body.as_bytes(), tool));
+        checked.err().map(|rejection| rejection.code)
     }
 
     #[test]
-    fn headers_made_for_a_body_agree_with_it() {
+    fn generated_headers_match_their_body() {
         let headers = for_body(BODY.as_bytes(), schema);
         assert_eq!(headers.len(), 5);
         assert!(headers.iter().any(|(_, value)| value == "=?base64?esO8cmljaA==?="));
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn each_header_that_is_missing_or_differs_is_refused() {
+    fn missing_or_different_header_is_rejected() {
         let headers = for_body(BODY.as_bytes(), schema);
         for index in 0..headers.len() {
             let mut changed = headers.clone();
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn versions() {
+    fn version_header_is_validated() {
         let mut headers = for_body(BODY.as_bytes(), schema);
         headers[1].1 = "2099-01-01".to_owned();
         assert_eq!(code(BODY, &headers), Some(-32022));

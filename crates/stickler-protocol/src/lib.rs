@@ -1,8 +1,8 @@
-//! The Model Context Protocol without I/O: what a message is, what its revision says of it, and what
-//! is to happen to it.
+//! The Model Context Protocol without I/O: framing, envelopes, schemas, session state and decisions.
 //!
-//! Bytes of both sides go in, verdicts and bytes to send come out; sockets, processes and clocks are
-//! the caller's. Tools, schemas and explanations come from the crate [`stickler`].
+//! Callers pass in the bytes of both sides with the current time and receive verdicts and bytes to
+//! send. Sockets, processes and clocks belong to the caller. Tool schemas, argument validation and
+//! explanations come from the crate [`stickler`].
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,25 +20,25 @@
 //!
 //! # The path of a message
 //!
-//! [`ValidationMiddleware`] takes every message of both sides through all stages; each can be used
-//! alone.
+//! [`ValidationMiddleware`] takes every message of both sides through all stages. Each stage can be
+//! used alone.
 //!
-//! | stage | item | asks |
+//! | stage | item | question |
 //! | --- | --- | --- |
 //! | frame | [`frame`] | where does a message begin and end? |
-//! | bytes | [`stickler::tape`] | is it JSON, and where is what? |
-//! | envelope | [`envelope`] | request, notification, response, batch, or noise? |
-//! | protocol | [`SchemaValidator`] | has it the shape that its revision gives it? |
-//! | arguments | [`stickler::McpValidator`] | do the arguments satisfy the schema, and if not, why? |
-//! | verdict | [`Verdict`] | what is to happen to the message? |
-//! | render | [`stickler::CallRefusal`], [`error_reply`] | what is the sender answered? |
+//! | bytes | [`stickler::tape`] | is it JSON, and where are its values? |
+//! | envelope | [`envelope`] | request, notification, response, batch or noise? |
+//! | protocol | [`SchemaValidator`] | does it match its revision's schema? |
+//! | arguments | [`stickler::McpValidator`] | do the arguments match the tool's schema, and if not, why? |
+//! | verdict | [`Verdict`] | is the message forwarded, rewritten, answered or dropped? |
+//! | render | [`stickler::CallRejection`], [`error_reply`] | which response does the sender get? |
 //!
-//! This crate does no I/O of any kind: no files, sockets, clock, environment, threads or logging.
-//! Nothing a peer can send makes it panic or return an error where a verdict is due.
+//! This crate does no I/O: no files, sockets, clock, environment, threads or logging. No input from
+//! a peer makes it panic or return an error instead of a verdict.
 
+mod connection;
 pub mod envelope;
 pub mod frame;
-mod gatekeeper;
 pub mod headers;
 pub mod lint;
 mod middleware;
@@ -49,8 +49,8 @@ mod session;
 mod side;
 mod verdict;
 
-pub use gatekeeper::{
-    Event, Gatekeeper, GatekeeperSettings, Outbox, cancellation, is_own_subscription,
+pub use connection::{
+    Connection, ConnectionSettings, Event, Outbox, cancellation, is_gateway_subscription,
 };
 pub use middleware::ValidationMiddleware;
 pub use policy::{Action, AnswerForm, Policy};
@@ -63,7 +63,7 @@ pub use session::Repeats;
 pub use side::Side;
 pub use verdict::{Decision, Finding, Part, Subject, Verdict};
 
-/// The example of the README, run as a test.
+/// Runs the README example as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

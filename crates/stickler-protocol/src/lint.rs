@@ -1,4 +1,4 @@
-//! Tool definitions, examined: [`stickler::lint`] with the protocol's own definition of a tool.
+//! Lints tool definitions: [`stickler::lint`] with the protocol schema's definition of a tool.
 //!
 //! ```
 //! use stickler_protocol::lint::{LintOptions, lint};
@@ -19,13 +19,13 @@ pub use stickler::lint::{
 
 use crate::protocol::SchemaValidator;
 
-/// Examines a `tools/list` result, a JSON-RPC response with one, or an array of tools.
+/// Lints a `tools/list` result, a JSON-RPC response that contains one, or an array of tools.
 pub fn lint(list: &[u8], options: &LintOptions) -> Result<LintReport, ToolListError> {
-    stickler::lint::lint_with(list, options, &|entry| shape(entry, options))
+    stickler::lint::lint_with(list, options, &|entry| schema_errors(entry, options))
 }
 
-/// What the revision's definition of a tool has against an entry of the list.
-fn shape(entry: Node<'_>, options: &LintOptions) -> Vec<ValidationError> {
+/// Returns the errors of a list entry against the `Tool` definition of the revision.
+fn schema_errors(entry: Node<'_>, options: &LintOptions) -> Vec<ValidationError> {
     let revision = options.revision.unwrap_or(Revision::LATEST);
     let validator = SchemaValidator::built_in(revision);
     if validator.is_valid("Tool", entry) {

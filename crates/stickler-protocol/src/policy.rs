@@ -1,23 +1,23 @@
-//! What becomes of a message that breaks a rule.
+//! The policy that maps each rule violation to an action.
 
 pub use stickler::AnswerForm;
 use stickler::rules::{MessageRule, Severity};
 
 use crate::side::Side;
 
-/// What a broken rule leads to.
+/// The action for a rule violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// The message does not go on: it is answered, replaced or dropped.
+    /// Do not forward the message: answer, replace or drop it.
     Enforce,
-    /// The message goes on, and the finding is told.
+    /// Forward the message and report the finding.
     Warn,
-    /// The message goes on, and nothing is said.
+    /// Forward the message and report nothing.
     Off,
 }
 
 impl Action {
-    /// The action with that name.
+    /// Parses `enforce`, `warn` or `off`.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "enforce" => Some(Self::Enforce),
@@ -28,47 +28,48 @@ impl Action {
     }
 }
 
-/// An action for every rule and side.
+/// An action for every combination of rule and side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    default: Stance,
+    default: Preset,
     exceptions: Vec<(Side, MessageRule, Action)>,
-    /// What a refused call is answered with.
+    /// The form of the response to a rejected call.
     pub answer: AnswerForm,
-    /// After how many refusals of the very same call the answer becomes short; 0 for never.
+    /// The number of rejections of an identical call after which the response is shortened; 0 disables
+    /// this.
     pub repeat_limit: u32,
 }
 
-/// Where a policy starts from.
+/// The defaults that a policy starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stance {
-    /// What the client does wrong is refused where it can be answered; what the server does wrong
-    /// passes and is told.
+enum Preset {
+    /// Rejects faulty client messages that can be answered; forwards and reports faulty server
+    /// messages.
     Helpful,
-    /// Errors of both sides are refused, warnings too.
+    /// Rejects errors and warnings of both sides.
     Strict,
-    /// Everything passes and is told.
+    /// Forwards and reports everything.
     Observing,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self::from_stance(Stance::Helpful)
+        Self::from_preset(Preset::Helpful)
     }
 }
 
 impl Policy {
-    /// Refuses whatever is not right, the server's messages included.
+    /// Returns a policy that rejects every faulty message, including the server's.
     pub fn strict() -> Self {
-        Self::from_stance(Stance::Strict)
+        Self::from_preset(Preset::Strict)
     }
 
-    /// Refuses nothing: for recorded sessions, where everything has happened already.
+    /// Returns a policy that rejects nothing, for recorded sessions.
     pub fn observing() -> Self {
-        Self::from_stance(Stance::Observing)
+        Self::from_preset(Preset::Observing)
     }
 
-    fn from_stance(default: Stance) -> Self {
+    fn from_preset(default: Preset) -> Self {
         Self { default, exceptions: Vec::new(), answer: AnswerForm::default(), repeat_limit: 5 }
     }
 
@@ -80,7 +81,7 @@ impl Policy {
         self
     }
 
-    /// What becomes of a message of that side that breaks that rule.
+    /// Returns the action for a message from `side` that violates `rule`.
     pub fn action(&self, side: Side, rule: MessageRule) -> Action {
         let exception = self.exceptions.iter().find(|(s, r, _)| (*s, *r) == (side, rule));
         match exception {
@@ -89,34 +90,34 @@ impl Policy {
         }
     }
 
-    /// What becomes of a notification of that side that breaks that rule. Nobody waits for an answer
-    /// to it, so by default it passes.
+    /// Returns the action for a notification from `side` that violates `rule`. A notification has no
+    /// response that could carry the error, so by default it is forwarded.
     pub fn notification_action(&self, side: Side, rule: MessageRule) -> Action {
-        self.action_if_asked_for(side, rule)
+        self.opt_in_action(side, rule)
     }
 
-    /// What becomes of a call of a tool that the server has never listed, with a name like none that
-    /// it lists. Servers may have tools that they do not list, so by default it passes.
+    /// Returns the action for a call of a tool that the server never listed, with a name unlike any
+    /// listed tool. Servers may have unlisted tools, so by default the call is forwarded.
     pub fn unlisted_tool_action(&self) -> Action {
-        self.action_if_asked_for(Side::Client, MessageRule::UnknownTool)
+        self.opt_in_action(Side::Client, MessageRule::UnknownTool)
     }
 
-    /// Enforced only by those who are strict in general or here.
-    fn action_if_asked_for(&self, side: Side, rule: MessageRule) -> Action {
+    /// Returns `Enforce` only under a strict policy or an explicit exception.
+    fn opt_in_action(&self, side: Side, rule: MessageRule) -> Action {
         let is_exception = self.exceptions.iter().any(|(s, r, _)| (*s, *r) == (side, rule));
         match self.action(side, rule) {
-            Action::Enforce if self.default == Stance::Helpful && !is_exception => Action::Warn,
+            Action::Enforce if self.default == Preset::Helpful && !is_exception => Action::Warn,
             action => action,
         }
     }
 }
 
-impl Stance {
+impl Preset {
     fn action(self, side: Side, rule: MessageRule) -> Action {
         use MessageRule as Rule;
-        // An id in flight twice, or more requests than can be remembered, would cost some request
-        // its answer. What cannot be read cannot be passed on as a message either.
-        let never_passes = matches!(
+        // A duplicate id or a request beyond the limit would cost another request its response.
+        // Bytes that cannot be parsed cannot be forwarded as a message.
+        let always_enforced = matches!(
             rule,
             Rule::JsonSyntax
                 | Rule::StdoutNoise
@@ -125,7 +126,7 @@ impl Stance {
                 | Rule::DuplicateId
                 | Rule::TooManyRequests
         );
-        let client_refused = matches!(
+        let client_enforced = matches!(
             rule,
             Rule::BadEnvelope
                 | Rule::BadParams
@@ -136,11 +137,11 @@ impl Stance {
         );
         let enforced = match self {
             Self::Observing => false,
-            Self::Helpful => never_passes || (side == Side::Client && client_refused),
+            Self::Helpful => always_enforced || (side == Side::Client && client_enforced),
             Self::Strict => match rule {
                 Rule::UnknownMethod => true,
                 Rule::Lifecycle | Rule::Capability => false,
-                rule => never_passes || rule.severity() > Severity::Note,
+                rule => always_enforced || rule.severity() > Severity::Note,
             },
         };
         if enforced { Action::Enforce } else { Action::Warn }

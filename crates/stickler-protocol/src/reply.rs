@@ -1,67 +1,71 @@
-//! Answers on the wire: JSON-RPC errors, and the results of calls that were refused.
+//! JSON-RPC errors and results that answer rejected messages.
 
 use serde_json::{Value, json};
-use stickler::internal::told;
+use stickler::internal::reported_findings;
 use stickler::rules::{Code, MessageRule, json_rpc};
-use stickler::{CallAnswer, CallRefusal};
+use stickler::{CallAnswer, CallRejection};
 
 use crate::policy::AnswerForm;
 use crate::protocol::{Era, Revision};
 use crate::verdict::Finding;
 
-/// Whom an answer is for.
+/// The target of a response: the request id and the revision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reply<'r> {
-    /// The id of what is answered, as it was written.
+    /// The id of the request, as raw JSON.
     pub(crate) id: Option<&'r str>,
-    /// The revision that the answer is to be written in.
+    /// The revision of the response.
     pub(crate) revision: Option<Revision>,
 }
 
-/// A JSON-RPC error for whoever cannot be answered by a gatekeeper. The id is JSON, as it was
-/// written.
+/// Returns a JSON-RPC error for a request that never reached a [`Connection`](crate::Connection). The
+/// id is raw JSON.
 pub fn error_reply(id: Option<&str>, code: i32, message: &str) -> Vec<u8> {
     let error = json!({ "code": code, "message": message });
     Reply { id, revision: None }.write("error", &error)
 }
 
 impl Reply<'_> {
-    /// The error for a message that does not go on.
-    pub(crate) fn refusal(self, refusal: &Finding, findings: &[Finding]) -> Vec<u8> {
-        let code = code_of(refusal.rule);
-        let more = match findings.iter().filter(|one| one.rule == refusal.rule).count() {
+    /// Returns the error for a rejected message.
+    pub(crate) fn rejection(self, rejection: &Finding, findings: &[Finding]) -> Vec<u8> {
+        let code = code_of(rejection.rule);
+        let more = match findings.iter().filter(|one| one.rule == rejection.rule).count() {
             0 | 1 => String::new(),
             count => format!(" (and {} more)", count - 1),
         };
-        let message = format!("{}: {}{more}", heading(code), refusal.message);
-        let id = match refusal.rule {
-            // The id belongs to the request that came first, and so does its answer.
+        let message = format!("{}: {}{more}", heading(code), rejection.message);
+        let id = match rejection.rule {
+            // The id belongs to the earlier request, which still gets its own response.
             MessageRule::DuplicateId => None,
             _ => self.id,
         };
-        Reply { id, ..self }.error(code, &message, &json!({ "findings": told(findings) }))
+        Reply { id, ..self }.error(
+            code,
+            &message,
+            &json!({ "findings": reported_findings(findings) }),
+        )
     }
 
-    /// The error that a requester gets in place of an answer that was refused.
-    pub(crate) fn replacement(self, refusal: &Finding) -> Vec<u8> {
-        let code = match refusal.rule {
+    /// Returns the error that replaces a rejected response.
+    pub(crate) fn replacement(self, rejection: &Finding) -> Vec<u8> {
+        let code = match rejection.rule {
             MessageRule::InvalidResult => Code::InvalidResult,
             _ => Code::Protocol,
         };
-        let message = format!("[{code}] the answer was refused: {}", refusal.message);
-        let data = json!({ "findings": told(std::slice::from_ref(refusal)) });
+        let message = format!("[{code}] the response was rejected: {}", rejection.message);
+        let data = json!({ "findings": reported_findings(std::slice::from_ref(rejection)) });
         self.error(json_rpc::INTERNAL_ERROR, &message, &data)
     }
 
-    /// The error for a request that nobody will answer any more.
-    pub(crate) fn gone(self, code: Code, reason: &str, method: &str) -> Vec<u8> {
+    /// Returns the error for an abandoned request.
+    pub(crate) fn abandoned(self, code: Code, reason: &str, method: &str) -> Vec<u8> {
         let message = format!("[{code}] {reason}");
         self.error(json_rpc::INTERNAL_ERROR, &message, &json!({ "method": method }))
     }
 
-    /// The answer to a call that was not made.
-    pub(crate) fn call_refusal(self, refusal: &CallRefusal<'_>, form: AnswerForm) -> Vec<u8> {
-        match refusal.answer(form) {
+    /// Returns the response to a rejected call.
+    pub(crate) fn call_rejection(self, rejection: &CallRejection<'_>, form: AnswerForm) -> Vec<u8> {
+        match rejection.answer(form) {
             CallAnswer::Error { code, message, data } => self.error(code, &message, &data),
             CallAnswer::Result(mut result) => {
                 if self.revision.is_some_and(|revision| revision.era() == Era::Modern) {
@@ -79,8 +83,8 @@ impl Reply<'_> {
     fn write(self, outcome: &str, value: &Value) -> Vec<u8> {
         let id = match self.id {
             Some(id) => format!("\"id\":{id},"),
-            // JSON-RPC wants null where the id could not be read; from 2025-11-25 on the schema
-            // wants the member left out.
+            // JSON-RPC requires null if the id could not be read; the schemas since 2025-11-25
+            // require the member to be absent.
             None if self.revision.is_some_and(|one| one < Revision::V2025_11_25) => {
                 "\"id\":null,".to_owned()
             }
@@ -90,12 +94,12 @@ impl Reply<'_> {
     }
 }
 
-/// The code that a broken rule is answered with.
+/// Returns the JSON-RPC error code for a rule.
 fn code_of(rule: MessageRule) -> i32 {
     rule.rule().and_then(|rule| rule.json_rpc).unwrap_or(json_rpc::INVALID_REQUEST)
 }
 
-/// JSON-RPC's own words for a code.
+/// Returns the JSON-RPC name of an error code.
 fn heading(code: i32) -> &'static str {
     match code {
         json_rpc::PARSE_ERROR => "Parse error",

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// Who sends a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// The program that uses tools.
+    /// The program that calls tools.
     Client,
-    /// The program that has them.
+    /// The program that provides tools.
     Server,
 }
 
 impl Side {
-    /// The one who receives.
+    /// Returns the opposite side.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -21,7 +21,7 @@ impl Side {
         }
     }
 
-    /// `client` or `server`.
+    /// Returns `client` or `server`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -29,7 +29,7 @@ impl Side {
         }
     }
 
-    /// The way of what it sends: `c2s` or `s2c`.
+    /// Returns the direction of its messages: `c2s` or `s2c`.
     pub fn direction(self) -> &'static str {
         match self {
             Self::Client => "c2s",
@@ -49,7 +49,7 @@ mod tests {
     use super::Side;
 
     #[test]
-    fn each_side_faces_the_other() {
+    fn direction_names_sender_and_receiver() {
         for side in [Side::Client, Side::Server] {
             assert_ne!(side, side.other());
             assert_eq!(side, side.other().other());

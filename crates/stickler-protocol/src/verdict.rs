@@ -1,4 +1,4 @@
-//! What is to happen to a message, and why: plain data that renderers and observers read.
+//! The verdict on a message: the decision and the findings, as plain data for renderers and observers.
 
 use stickler::Edit;
 pub use stickler::Finding;
@@ -9,15 +9,15 @@ use crate::envelope::RequestId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// What is to happen to it.
+    /// Whether the message is forwarded, rewritten, answered or dropped.
     pub decision: Decision,
-    /// What there is to say about it.
+    /// The rule violations found in the message.
     pub findings: Vec<Finding>,
-    /// What was changed in the arguments of a call that was repaired, values left out.
+    /// The edits made to the arguments of a repaired call, without values.
     pub edits: Vec<Edit>,
-    /// What it is about.
+    /// What the message refers to.
     pub subject: Subject,
-    /// The messages of a batch, in their order; the decision is what all of theirs come to.
+    /// The messages of a batch, in order; `decision` combines their decisions.
     pub parts: Vec<Part>,
 }
 
@@ -25,46 +25,46 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
-    /// What is to happen to it.
+    /// Whether the message is forwarded, rewritten, answered or dropped.
     pub decision: Decision,
-    /// What it is about.
+    /// What the message refers to.
     pub subject: Subject,
 }
 
-/// What is to happen to a message.
+/// The action to take on a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It goes on, as the bytes that came.
+    /// Forward the original bytes.
     Forward,
-    /// These bytes go on in its place.
+    /// Forward these bytes instead.
     Rewrite(Vec<u8>),
-    /// These bytes go back to its sender; nothing goes on.
+    /// Send these bytes back to the sender and forward nothing.
     Answer(Vec<u8>),
-    /// Some messages of a batch go on, the others are answered.
+    /// Forward some messages of a batch and answer the others.
     Split {
-        /// What goes on.
+        /// The batch to forward.
         forward: Vec<u8>,
-        /// What goes back to the sender.
+        /// The batch to send back to the sender.
         answer: Vec<u8>,
     },
-    /// Nothing goes on and nothing goes back.
+    /// Forward nothing and answer nothing.
     Drop,
 }
 
-/// What a message is about, as far as it could be read.
+/// What a message refers to, as far as it could be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Subject {
-    /// The method; for a response, that of its request.
+    /// The method; for a response, the method of its request.
     pub method: Option<String>,
-    /// The id, as far as it is one.
+    /// The id, if it is a valid one.
     pub id: Option<RequestId>,
-    /// The tool that is called.
+    /// The name of the called tool.
     pub tool: Option<String>,
 }
 
 impl Verdict {
-    /// Whether the message goes on untouched.
+    /// Returns whether the message is forwarded unchanged.
     pub fn is_forward(&self) -> bool {
         self.decision == Decision::Forward
     }

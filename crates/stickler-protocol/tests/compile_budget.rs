@@ -1,5 +1,5 @@
 //! The cost of a tool list: nothing is compiled before a call, and what is compiled is bounded.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests are blunt")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests panic on failure")]
 
 use serde_json::{Value, json};
 use stickler::{
@@ -26,7 +26,7 @@ fn accepts(validator: &McpValidator, text: &str) -> bool {
     validator.validate("s", "t", &json!({ "a": text })).is_valid
 }
 
-/// The lists of review finding H2.
+/// Tool lists with patterns that are expensive to compile.
 fn costly_lists() -> [Vec<ToolDefinition>; 3] {
     let five = |index: usize| -> Value {
         let property = |n: usize| {
@@ -71,14 +71,14 @@ fn compiled_schemas_of_a_server_stay_within_the_budget() {
     let reason = quarantined[0].to_string();
     assert!(reason.contains("more than 4194304 bytes"), "{reason}");
     assert!(reason.contains("`limits.compiled_bytes_per_server`"), "{reason}");
-    // A tool that has no room is checked as soon as there is some.
+    // A tool over the budget is compiled as soon as the budget allows it.
     cache.populate("s", &list[2_999..]);
     assert!(cache.get("s", "t2999").is_some());
     assert_eq!(cache.stats().compiled_schemas, 1, "the others are dropped with their list");
 }
 
 #[test]
-fn budget_of_all_servers_is_given_back_with_the_list() {
+fn compile_budget_is_released_with_the_list() {
     let mut limits = Limits::default();
     limits.compiled_bytes = 1 << 20;
     let cache = ToolSchemaCache::with_limits(limits);
@@ -110,7 +110,7 @@ fn branches_that_reach_a_large_pattern_are_counted_one_by_one() {
 }
 
 #[test]
-fn pattern_that_is_too_large_is_left_out_and_reported_as_too_large() {
+fn too_large_pattern_is_skipped_and_reported() {
     let mut schema = with_pattern(r"\p{L}{1,300}");
     schema["properties"]["n"] = json!({ "type": "integer" });
     let validator = validator(schema);
@@ -118,7 +118,7 @@ fn pattern_that_is_too_large_is_left_out_and_reported_as_too_large() {
     assert!(result.is_valid);
     let reason = result.unchecked.unwrap();
     assert!(
-        reason.starts_with("[STK-108] the schema of tool `t` is checked in part: "),
+        reason.starts_with("[STK-108] the schema of tool `t` is only partially checked: "),
         "{reason}"
     );
     assert!(reason.contains("the pattern at `/properties/a/pattern` is too large"), "{reason}");
@@ -129,7 +129,7 @@ fn pattern_that_is_too_large_is_left_out_and_reported_as_too_large() {
 }
 
 #[test]
-fn schema_that_would_reject_more_without_its_pattern_is_in_quarantine() {
+fn schema_that_would_reject_more_without_its_pattern_is_quarantined() {
     let large = json!({ "pattern": r"\p{L}{1,300}" });
     for schema in [
         json!({ "properties": { "a": { "not": large } } }),
@@ -171,7 +171,7 @@ fn long_bounds_of_one_class_are_checked() {
 }
 
 #[test]
-fn bounds_of_the_schema_beside_those_of_the_pattern_count_too() {
+fn length_keywords_and_pattern_bounds_are_both_enforced() {
     let mut schema = with_pattern(r"^\S{3,1000}$");
     schema["properties"]["a"]["maxLength"] = json!(5);
     schema["properties"]["a"]["minLength"] = json!(1.0);
@@ -182,7 +182,7 @@ fn bounds_of_the_schema_beside_those_of_the_pattern_count_too() {
 }
 
 #[test]
-fn patterns_with_lookaround_are_measured_and_work() {
+fn patterns_with_lookaround_are_measured_and_enforced() {
     let password = validator(with_pattern(r"^(?=.*[A-Z])(?=.*\d).{8,64}$"));
     assert!(accepts(&password, "Passw0rd") && !accepts(&password, "password"));
     let large = validator(with_pattern(r"(?!x)\p{L}{1,300}"));
@@ -191,7 +191,7 @@ fn patterns_with_lookaround_are_measured_and_work() {
 }
 
 #[test]
-fn schemas_are_compiled_with_the_list_where_that_is_asked_for() {
+fn schemas_are_compiled_with_the_list_when_configured() {
     let mut config = ValidationConfig::default();
     config.compile_schemas = CompileSchemas::WhenListed;
     let validator = McpValidator::new(config);

@@ -1,11 +1,11 @@
-//! No request is left without an answer, and none is answered twice.
+//! Every request is answered exactly once.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 #[path = "support/talk.rs"]
@@ -22,20 +22,20 @@ use stickler_protocol::{Decision, Policy, Side, ValidationMiddleware};
 use talk::{PING, answer, handle, middleware, rules};
 
 #[test]
-fn a_response_beyond_a_limit_is_replaced_so_that_its_request_is_answered() {
+fn oversized_response_is_replaced_by_an_error() {
     let mut middleware = middleware();
     handle(&mut middleware, Side::Client, PING);
     let beginning = br#"{"jsonrpc":"2.0","id":1,"result":{"x":"aaaa"#;
-    let glimpse = stickler_protocol::envelope::Glimpse::of(beginning);
-    let verdict = middleware.handle_overlong(Side::Server, glimpse);
+    let partial = stickler_protocol::envelope::PartialHeader::of(beginning);
+    let verdict = middleware.handle_oversized(Side::Server, partial);
     let Decision::Rewrite(bytes) = &verdict.decision else { panic!("{verdict:?}") };
     let error: Value = serde_json::from_slice(bytes).unwrap();
     assert_eq!((&error["id"], &error["error"]["code"]), (&json!(1), &json!(-32603)));
-    assert_eq!(middleware.in_flight(Side::Client), 0);
+    assert_eq!(middleware.pending_requests(Side::Client), 0);
 }
 
 #[test]
-fn a_batch_that_is_too_deep_answers_all_the_same() {
+fn too_deep_batch_response_completes_all_its_requests() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     for policy in [Policy::default(), Policy::strict()] {
         let mut middleware = middleware().with_policy(policy);
@@ -48,19 +48,22 @@ fn a_batch_that_is_too_deep_answers_all_the_same() {
         );
         let verdict = handle(&mut middleware, Side::Server, &batch);
         assert_eq!(rules(&verdict), ["too-deep"]);
-        let told = match &verdict.decision {
+        let responses = match &verdict.decision {
             Decision::Forward => batch.as_bytes(),
             Decision::Rewrite(bytes) => bytes,
             other => panic!("{other:?}"),
         };
-        let told = String::from_utf8_lossy(told);
-        assert_eq!((told.matches("\"id\":1").count(), told.matches("\"id\":2").count()), (1, 1));
-        assert_eq!(middleware.in_flight(Side::Client), 0);
+        let responses = String::from_utf8_lossy(responses);
+        assert_eq!(
+            (responses.matches("\"id\":1").count(), responses.matches("\"id\":2").count()),
+            (1, 1)
+        );
+        assert_eq!(middleware.pending_requests(Side::Client), 0);
     }
 }
 
 #[test]
-fn a_batch_that_is_too_long_answers_all_the_same() {
+fn too_long_batch_response_completes_all_its_requests() {
     let long = "x".repeat(2000);
     let mut config = ValidationConfig::default();
     config.limits.message_bytes = 1000;
@@ -80,16 +83,19 @@ fn a_batch_that_is_too_long_answers_all_the_same() {
             handle(&mut middleware, Side::Client, &ping);
         }
         let verdict = handle(&mut middleware, Side::Server, &batch);
-        let Decision::Rewrite(told) = &verdict.decision else { panic!("{:?}", verdict.decision) };
-        let told: Vec<Value> = serde_json::from_slice(told).unwrap();
-        let ids: Vec<_> = told.iter().map(|one| (&one["id"], one["error"].is_object())).collect();
+        let Decision::Rewrite(responses) = &verdict.decision else {
+            panic!("{:?}", verdict.decision)
+        };
+        let responses: Vec<Value> = serde_json::from_slice(responses).unwrap();
+        let ids: Vec<_> =
+            responses.iter().map(|one| (&one["id"], one["error"].is_object())).collect();
         assert_eq!(ids, [(&json!(1), true), (&json!(2), true)], "{batch}");
-        assert_eq!(middleware.in_flight(Side::Client), 0);
+        assert_eq!(middleware.pending_requests(Side::Client), 0);
     }
 }
 
 #[test]
-fn whoever_waits_is_told_when_the_server_goes() {
+fn pending_requests_are_answered_when_the_server_exits() {
     let mut middleware = middleware();
     for id in ["1", "\"a\\u0062\"", "2.0"] {
         let ping = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
@@ -109,14 +115,14 @@ fn whoever_waits_is_told_when_the_server_goes() {
     assert!(middleware.abandon(Side::Client, Code::ServerGone, "again").is_empty());
 }
 
-/// What a client may do next, sound or not.
+/// One step of a random session; messages may be malformed.
 #[derive(Debug, Clone)]
 enum Step {
     Send(String),
     ServerAnswers,
     ServerAnswersTwice,
-    ServerInvents(u8),
-    ServerSays(String),
+    ServerSendsUnknownId(u8),
+    ServerSends(String),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -143,17 +149,17 @@ fn step() -> impl Strategy<Value = Step> {
         1 => garbage.clone().prop_map(|text| Step::Send(text.to_owned())),
         4 => Just(Step::ServerAnswers),
         1 => Just(Step::ServerAnswersTwice),
-        1 => (0_u8..6).prop_map(Step::ServerInvents),
-        1 => garbage.prop_map(|text| Step::ServerSays(text.to_owned())),
+        1 => (0_u8..6).prop_map(Step::ServerSendsUnknownId),
+        1 => garbage.prop_map(|text| Step::ServerSends(text.to_owned())),
     ]
 }
 
 /// A client and a server with the middleware between them.
 struct Pair {
     middleware: ValidationMiddleware,
-    /// Requests that reached the server and wait there, by their ids.
+    /// The ids of requests that the server has received and not answered.
     at_server: Vec<Value>,
-    /// Requests minus answers, by id, as the client counts them.
+    /// Requests minus responses by id, as seen by the client.
     waiting: HashMap<String, i32>,
 }
 
@@ -163,10 +169,10 @@ impl Pair {
             Step::Send(text) => self.client_sends(&text),
             Step::ServerAnswers => self.server_answers(1),
             Step::ServerAnswersTwice => self.server_answers(2),
-            Step::ServerInvents(id) => {
+            Step::ServerSendsUnknownId(id) => {
                 self.server_sends(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
             }
-            Step::ServerSays(text) => self.server_sends(&text),
+            Step::ServerSends(text) => self.server_sends(&text),
         }
     }
 
@@ -213,7 +219,7 @@ impl Pair {
 proptest! {
     #[test]
     fn every_request_is_answered_exactly_once(steps in prop::collection::vec(step(), 0..60)) {
-        // Strict: whatever else the server says does not reach the client as an answer.
+        // With the strict policy, no other server message reaches the client as a response.
         let middleware = middleware().with_policy(Policy::strict());
         let mut pair = Pair { middleware, at_server: Vec::new(), waiting: HashMap::new() };
         for step in steps {
@@ -227,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_sent_there_is_a_verdict(
+    fn arbitrary_bytes_always_get_a_verdict(
         messages in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20),
     ) {
         let mut middleware = middleware();
@@ -241,8 +247,8 @@ proptest! {
     }
 }
 
-/// Two requests in flight, as most of what follows needs them.
-fn in_flight() -> ValidationMiddleware {
+/// A middleware with two pending requests.
+fn pending_requests() -> ValidationMiddleware {
     let mut middleware = middleware();
     for id in [2, 3] {
         let ping = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
@@ -252,7 +258,7 @@ fn in_flight() -> ValidationMiddleware {
 }
 
 #[test]
-fn nothing_else_is_answered_with_the_id_of_a_request_in_flight() {
+fn id_of_a_pending_request_is_not_used_in_other_responses() {
     let deep = format!(
         r#"{{"jsonrpc":"2.0","id":2,"method":"x","params":{}1{}}}"#,
         "[".repeat(200),
@@ -265,34 +271,34 @@ fn nothing_else_is_answered_with_the_id_of_a_request_in_flight() {
         r#"{"id":2,"foo":1}"#,
         &deep,
     ] {
-        let mut middleware = in_flight();
+        let mut middleware = pending_requests();
         assert_eq!(
             answer(&handle(&mut middleware, Side::Client, message)).get("id"),
             None,
             "{message}"
         );
-        assert_eq!(middleware.in_flight(Side::Client), 2);
+        assert_eq!(middleware.pending_requests(Side::Client), 2);
     }
 }
 
 #[test]
-fn whoever_waits_for_an_answer_that_cannot_be_read_is_told() {
+fn unreadable_response_completes_its_request_with_an_error() {
     for message in [r#"{"jsonrpc":"2.0","id":3,"result":{"x":NaN}}"#, r#"{"result":{"x":"#] {
-        let mut middleware = in_flight();
+        let mut middleware = pending_requests();
         let verdict = handle(&mut middleware, Side::Server, message);
-        let told = matches!(&verdict.decision, Decision::Rewrite(bytes) if bytes.starts_with(br#"{"jsonrpc":"2.0","id":3,"error""#));
-        assert_eq!(told, message.contains("NaN"), "{message}: {verdict:?}");
+        let is_answered = matches!(&verdict.decision, Decision::Rewrite(bytes) if bytes.starts_with(br#"{"jsonrpc":"2.0","id":3,"error""#));
+        assert_eq!(is_answered, message.contains("NaN"), "{message}: {verdict:?}");
     }
-    // An answer without a result is still the answer.
-    let mut middleware = in_flight().with_policy(Policy::strict());
+    // A response without a result still completes the request.
+    let mut middleware = pending_requests().with_policy(Policy::strict());
     let verdict = handle(&mut middleware, Side::Server, r#"{"jsonrpc":"2.0","id":3}"#);
     assert!(matches!(verdict.decision, Decision::Rewrite(_)), "{verdict:?}");
-    assert_eq!(middleware.in_flight(Side::Client), 1);
+    assert_eq!(middleware.pending_requests(Side::Client), 1);
 }
 
 #[test]
-fn what_was_given_up_is_not_answered_after_all() {
-    let mut middleware = in_flight();
+fn response_to_an_abandoned_request_is_dropped() {
+    let mut middleware = pending_requests();
     assert_eq!(middleware.abandon(Side::Client, Code::Timeout, "too late").len(), 2);
     let verdict = handle(&mut middleware, Side::Server, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     assert_eq!(

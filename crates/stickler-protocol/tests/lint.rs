@@ -1,6 +1,6 @@
-//! The lint with the protocol's own definition of a tool: members of the wrong type are reported, and
-//! what another rule reports is not reported twice.
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "tests may be blunt")]
+//! The lint with the protocol's definition of a tool: members of the wrong type are reported, and
+//! each defect is reported by one rule only.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "tests panic on failure")]
 
 use serde_json::{Value, json};
 use stickler::Revision;
@@ -11,7 +11,7 @@ fn examine(tool: &Value, revision: Option<Revision>) -> LintReport {
     lint(json!([tool]).to_string().as_bytes(), &options).unwrap()
 }
 
-/// Rule, severity and place of everything that is found about one tool.
+/// Severity, rule and path of every finding for one tool.
 fn found(tool: Value) -> Vec<String> {
     let findings = examine(&tool, None).findings.into_iter();
     findings.map(|one| format!("{} {} {}", one.severity, one.rule.id, one.path)).collect()
@@ -31,13 +31,13 @@ fn fine() -> Value {
 }
 
 #[test]
-fn a_sound_tool_has_no_findings() {
+fn sound_tool_has_no_findings() {
     assert_eq!(found(fine()), [""; 0]);
     assert_eq!(found(tool(json!({ "type": "object", "properties": {} }))), [""; 0]);
 }
 
 #[test]
-fn members_of_the_wrong_type_are_reported_at_their_place() {
+fn members_of_the_wrong_type_are_reported_with_their_path() {
     let mut tool = fine();
     tool["annotations"] = json!({ "readOnlyHint": "yes" });
     assert_eq!(found(tool), ["error bad-tool /annotations/readOnlyHint"]);
@@ -47,7 +47,7 @@ fn members_of_the_wrong_type_are_reported_at_their_place() {
 }
 
 #[test]
-fn a_missing_name_or_schema_is_reported_once() {
+fn missing_name_or_schema_is_reported_once() {
     assert_eq!(found(json!({ "title": "x" })), ["error bad-tool /name"]);
     let bare = json!({ "name": "t", "description": "d" });
     assert_eq!(found(bare), ["error no-input-schema /inputSchema"]);
@@ -56,7 +56,7 @@ fn a_missing_name_or_schema_is_reported_once() {
 }
 
 #[test]
-fn the_revision_decides_about_an_output_schema_that_is_not_an_object() {
+fn severity_of_a_non_object_output_schema_depends_on_the_revision() {
     let mut tool = fine();
     tool["outputSchema"] = json!({ "type": "array", "items": { "type": "string" } });
     let reported = |revision| -> Vec<String> {

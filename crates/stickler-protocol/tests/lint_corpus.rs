@@ -1,9 +1,9 @@
-//! The tools of real servers, examined: no crash, and no error about a tool that works.
+//! Lints the tool lists of real servers: no panic, and only the known errors.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files"
+    reason = "tests panic on failure and read files"
 )]
 
 use std::collections::BTreeMap;
@@ -22,21 +22,21 @@ fn corpus() -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// What is wrong with real tools: one server gives nine of them an `inputSchema` without
+/// The known errors of real tools: one server gives nine tools an `inputSchema` without
 /// `type: "object"`, which every revision requires; another requires a value of an empty `enum`.
-const DESERVED: [(&str, &str, usize); 2] =
+const KNOWN_ERRORS: [(&str, &str, usize); 2] =
     [("netlify__mcp", "unsatisfiable", 1), ("server-gitlab", "input-schema-type", 9)];
 
 #[test]
-fn real_tools_get_no_errors_that_they_do_not_deserve() {
+fn real_tools_have_only_the_known_errors() {
     let Some(files) = corpus() else {
-        eprintln!("skipped: the captured tools are not beside this checkout");
+        eprintln!("skipped: the captured tool lists are not available next to this checkout");
         return;
     };
     let mut tools = 0;
     let mut counts: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
     let mut errors: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    // The strictest revision; what it forbids is a warning without one.
+    // The strictest revision; without a revision its errors are warnings.
     let options = LintOptions::default().with_revision(Some(Revision::V2025_11_25));
     for file in &files {
         let server = file.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -54,16 +54,16 @@ fn real_tools_get_no_errors_that_they_do_not_deserve() {
     for ((severity, rule), count) in counts.iter().rev() {
         eprintln!("{severity:<8} {rule:<24} {count}");
     }
-    let deserved = DESERVED.map(|(server, rule, count)| ((server.to_owned(), rule), count));
-    assert_eq!(errors, BTreeMap::from(deserved));
+    let known_errors = KNOWN_ERRORS.map(|(server, rule, count)| ((server.to_owned(), rule), count));
+    assert_eq!(errors, BTreeMap::from(known_errors));
 }
 
-/// Parts of real lists broken off, put together wrongly and nested: nothing but findings.
+/// Malformed and deeply nested lists produce findings and no panic.
 #[test]
-fn odd_lists_are_examined_without_a_crash() {
+fn malformed_lists_are_linted_without_a_panic() {
     let deep = (0..2000)
         .fold(String::from("1"), |inner, _| format!("{{\"properties\":{{\"a\":{inner}}}}}"));
-    let odd = [
+    let malformed = [
         "[]".to_owned(),
         "[1,null,[],{}]".to_owned(),
         json!([{ "name": "a", "inputSchema": true, "outputSchema": false }]).to_string(),
@@ -78,7 +78,7 @@ fn odd_lists_are_examined_without_a_crash() {
             "[{{\"name\":\"a\",\"inputSchema\":{deep},\"outputSchema\":{deep},\"annotations\":{deep}}}]"
         ),
     ];
-    for list in odd {
+    for list in malformed {
         let report = lint(list.as_bytes(), &LintOptions::default()).unwrap();
         let known = report.findings.iter().all(|one| stickler::rules::find(one.rule.id).is_some());
         assert!(known, "{list}");

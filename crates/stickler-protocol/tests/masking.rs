@@ -1,11 +1,11 @@
-//! Masking: the log of verdicts holds no argument values; names and types stay in.
+//! Masking: logged findings contain field names and types, never argument values.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use stickler_protocol::{Side, ValidationMiddleware};
 
 const SECRET: &str = "hunter2-very-secret";
 
-/// What the log says of a message, by a middleware that knows a tool with that schema. Values are not
-/// masked anywhere but in the log.
+/// The log lines for a message, with one tool of the given schema. Values are masked only in the
+/// log.
 fn logged(schema: Value, side: Side, message: &[u8]) -> Vec<String> {
     let validator = McpValidator::new(ValidationConfig::default());
     validator.cache().populate("s", &[ToolDefinition::new("t").with_input_schema(schema)]);
@@ -36,9 +36,9 @@ fn logged_call(schema: Value, arguments: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_log_says_what_was_expected_in_whole_sentences() {
+fn log_lines_state_the_expected_and_received_types() {
     let schema = |of_a: Value| json!({ "type": "object", "properties": { "a": of_a } });
-    for (of_a, value, says) in [
+    for (of_a, value, expected) in [
         (json!({ "minLength": 90 }), json!(SECRET), "at least 90 characters, received string"),
         (json!({ "minimum": 3 }), json!(1), "at least 3, received integer"),
         (json!({ "maxItems": 1 }), json!([1, SECRET]), "at most 1 item, received array"),
@@ -51,7 +51,9 @@ fn the_log_says_what_was_expected_in_whole_sentences() {
     ] {
         let lines = logged_call(schema(of_a), &json!({ "a": value }).to_string());
         let line = lines.join(";");
-        let begin = format!("[STK-107] /params/arguments/a: expected {says} (by /properties/a/");
+        let begin = format!(
+            "[STK-107] /params/arguments/a: expected {expected} (schema path /properties/a/"
+        );
         assert!(line.starts_with(&begin), "{line}");
     }
     assert_eq!(
@@ -62,7 +64,7 @@ fn the_log_says_what_was_expected_in_whole_sentences() {
 }
 
 #[test]
-fn the_log_has_names_whole_and_no_values() {
+fn log_lines_contain_field_names_and_no_values() {
     let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
     let arguments = json!({ "my own field": SECRET, "path": [SECRET] });
     let lines = logged_call(schema, &arguments.to_string());
@@ -70,15 +72,15 @@ fn the_log_has_names_whole_and_no_values() {
         lines,
         [
             "[STK-107] /params/arguments/my own field: expected one of `path`, \
-             received `my own field` (by /properties of the schema)",
+             received `my own field` (schema path /properties)",
             "[STK-107] /params/arguments/path: expected string, received array \
-             (by /properties/path/type of the schema)",
+             (schema path /properties/path/type)",
         ]
     );
 }
 
 #[test]
-fn the_log_says_why_bytes_are_no_json() {
+fn log_lines_give_the_reason_and_offset_of_json_errors() {
     let head = br#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"pin":"hunter2"#;
     let broken = |tail: &[u8]| [head, tail].concat();
     let at = |offset: usize| format!(" at byte {}", head.len() + offset);
@@ -94,13 +96,13 @@ fn the_log_says_why_bytes_are_no_json() {
     let marked = [b"\xEF\xBB\xBF", &broken(b"\"}}")[..]].concat();
     assert_eq!(
         logged(json!({}), Side::Client, &marked),
-        ["[json-syntax] the message begins with a byte order mark, which JSON does not have"]
+        ["[json-syntax] the message begins with a byte order mark, which JSON does not allow"]
     );
 }
 
 #[test]
-fn the_log_says_what_is_wrong_with_a_response_as_a_whole() {
-    for (rest, says) in [
+fn log_lines_describe_envelope_errors_of_responses() {
+    for (rest, expected) in [
         (
             r#","result":{"pin":"hunter2"},"error":{"code":1,"message":"hunter2"}"#,
             "[bad-envelope] a response has either a `result` or an `error`, not both",
@@ -109,7 +111,7 @@ fn the_log_says_what_is_wrong_with_a_response_as_a_whole() {
     ] {
         let message = format!(r#"{{"jsonrpc":"2.0","id":5{rest}}}"#);
         let lines = logged(json!({}), Side::Server, message.as_bytes());
-        assert!(lines.iter().any(|line| line == says), "{lines:?}");
+        assert!(lines.iter().any(|line| line == expected), "{lines:?}");
         assert!(!lines.join("").contains("hunter2"), "{lines:?}");
     }
 }

@@ -1,11 +1,11 @@
-//! What the middleware makes of single messages: limits, policies, what is told.
+//! Verdicts of the middleware on single messages: limits, policies and findings.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 #[path = "support/talk.rs"]
@@ -18,14 +18,14 @@ use stickler::{Limits, McpValidator, MessageRule, Revision, ValidationConfig};
 use stickler_protocol::{Action, Decision, Policy, Side, ValidationMiddleware};
 use talk::{PING, answer, handle, middleware, rules, with_limits};
 
-/// After anything bad, the next message is handled as if it had not been there.
+/// Asserts that the next valid message is forwarded without findings.
 fn assert_unaffected(middleware: &mut ValidationMiddleware) {
     let verdict = handle(middleware, Side::Client, PING);
     assert_eq!((verdict.decision, verdict.findings.len()), (Decision::Forward, 0));
 }
 
 #[test]
-fn a_message_of_one_byte_too_many_is_answered_with_its_id() {
+fn message_over_the_size_limit_is_answered_with_its_id() {
     let limit = Limits::default().message_bytes;
     let mut middleware = middleware();
     let head = r#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":""#;
@@ -39,7 +39,7 @@ fn a_message_of_one_byte_too_many_is_answered_with_its_id() {
 }
 
 #[test]
-fn nesting_beyond_the_limit_is_answered_with_its_id() {
+fn message_over_the_depth_limit_is_answered_with_its_id() {
     let mut middleware = middleware();
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let message = |levels: usize| {
@@ -58,7 +58,7 @@ fn nesting_beyond_the_limit_is_answered_with_its_id() {
 }
 
 #[test]
-fn requests_in_flight_are_bounded() {
+fn number_of_pending_requests_is_limited() {
     let mut limits = Limits::default();
     limits.requests_in_flight = 3;
     let mut middleware = with_limits(limits);
@@ -74,7 +74,7 @@ fn requests_in_flight_are_bounded() {
 }
 
 #[test]
-fn a_batch_of_ten_thousand() {
+fn batch_of_ten_thousand_requests_is_forwarded() {
     let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
     let mut middleware =
         ValidationMiddleware::new("server", validator).with_revision(Revision::V2025_03_26);
@@ -83,15 +83,15 @@ fn a_batch_of_ten_thousand() {
     let requests = batch(&|id| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
     let verdict = handle(&mut middleware, Side::Client, &requests.to_string());
     assert_eq!((verdict.decision, verdict.findings.len()), (Decision::Forward, 0));
-    assert_eq!(middleware.in_flight(Side::Client), 10_000);
+    assert_eq!(middleware.pending_requests(Side::Client), 10_000);
     let responses = batch(&|id| json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
     let verdict = handle(&mut middleware, Side::Server, &responses.to_string());
     assert_eq!((verdict.decision, verdict.findings.len()), (Decision::Forward, 0));
-    assert_eq!(middleware.in_flight(Side::Client), 0);
+    assert_eq!(middleware.pending_requests(Side::Client), 0);
 }
 
 #[test]
-fn a_method_of_a_megabyte_is_a_note_of_a_line() {
+fn finding_about_a_megabyte_method_is_short() {
     let mut middleware = middleware();
     let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "m".repeat(1 << 20));
     let verdict = handle(&mut middleware, Side::Client, &message);
@@ -102,11 +102,11 @@ fn a_method_of_a_megabyte_is_a_note_of_a_line() {
 }
 
 #[test]
-fn an_id_of_a_megabyte_is_refused() {
+fn id_of_a_megabyte_is_rejected() {
     let mut middleware = middleware();
     let message = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "i".repeat(1 << 20));
     assert_eq!(rules(&handle(&mut middleware, Side::Client, &message)), ["too-large"]);
-    assert_eq!(middleware.in_flight(Side::Client), 0);
+    assert_eq!(middleware.pending_requests(Side::Client), 0);
 }
 
 #[test]
@@ -122,13 +122,13 @@ fn each_rule_can_be_enforced_warned_about_or_switched_off() {
     assert!(warned.is_forward() && warned.findings.len() == 1);
     let off = verdict(Action::Off);
     assert!(off.is_forward() && off.findings.is_empty());
-    // The other side's rule is another one.
+    // The override applies to one side only.
     let policy = Policy::default().with(Side::Server, MessageRule::BadParams, Action::Off);
     assert!(!handle(&mut middleware().with_policy(policy), Side::Client, bad).is_forward());
 }
 
 #[test]
-fn findings_know_more_than_the_wire_tells() {
+fn findings_carry_schema_paths_that_responses_omit() {
     let bad = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#;
     let verdict = handle(&mut middleware(), Side::Client, bad);
     let finding = &verdict.findings[0];
@@ -139,16 +139,16 @@ fn findings_know_more_than_the_wire_tells() {
 }
 
 #[test]
-fn a_method_without_a_name_is_unknown_and_answered_like_others() {
+fn empty_method_name_is_an_unknown_method() {
     let mut middleware = middleware();
     let message = r#"{"jsonrpc":"2.0","id":1,"method":""}"#;
     let verdict = handle(&mut middleware, Side::Client, message);
     assert_eq!((verdict.is_forward(), rules(&verdict)), (true, vec!["unknown-method"]));
-    assert_eq!(middleware.in_flight(Side::Client), 1);
+    assert_eq!(middleware.pending_requests(Side::Client), 1);
 }
 
 #[test]
-fn a_handshake_without_parameters_is_refused() {
+fn initialize_without_params_is_rejected() {
     let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
     let mut middleware = ValidationMiddleware::new("server", validator);
     let verdict =
@@ -157,7 +157,7 @@ fn a_handshake_without_parameters_is_refused() {
 }
 
 #[test]
-fn a_version_that_is_no_string_does_not_switch_the_checks_off() {
+fn non_string_protocol_version_does_not_disable_checks() {
     let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
     let mut middleware = ValidationMiddleware::new("server", validator);
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -167,12 +167,12 @@ fn a_version_that_is_no_string_does_not_switch_the_checks_off() {
         answer(&handle(&mut middleware, Side::Client, &message.to_string()))["error"]["code"],
         -32602
     );
-    // Nor does a refused request change what is assumed of others.
+    // A rejected request does not change the assumed revision.
     assert_eq!(middleware.revision(), Some(Revision::V2025_11_25));
 }
 
 #[test]
-fn exceptions_hold_for_notifications_too() {
+fn policy_overrides_apply_to_notifications() {
     let bad = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#;
     let decision =
         |policy: Policy, side| handle(&mut middleware().with_policy(policy), side, bad).decision;
@@ -186,7 +186,7 @@ fn exceptions_hold_for_notifications_too() {
 }
 
 #[test]
-fn what_is_told_of_one_message_is_bounded() {
+fn number_of_findings_per_message_is_limited() {
     let many = |piece: &str, count: usize| vec![piece; count].join(",");
     let repeated = format!(r#"{{"jsonrpc":"2.0","method":"ping",{}}}"#, many(r#""id":1"#, 50_000));
     let verdict = handle(&mut middleware(), Side::Client, &repeated);
@@ -206,14 +206,14 @@ fn what_is_told_of_one_message_is_bounded() {
 }
 
 #[test]
-fn deep_noise_stays_off_the_wire() {
+fn deeply_nested_noise_is_dropped() {
     let noise = format!("{} 50% done", "[".repeat(140));
     let verdict = handle(&mut middleware(), Side::Server, &noise);
     assert_eq!((verdict.decision.clone(), rules(&verdict)), (Decision::Drop, vec!["stdout-noise"]));
 }
 
 #[test]
-fn a_result_with_a_null_error_beside_it_is_a_result() {
+fn result_with_a_null_error_is_a_result() {
     let mut middleware = middleware();
     handle(&mut middleware, Side::Client, PING);
     let verdict = handle(
@@ -225,7 +225,7 @@ fn a_result_with_a_null_error_beside_it_is_a_result() {
 }
 
 #[test]
-fn an_unknown_discriminator_names_all_that_are_known() {
+fn unknown_discriminator_error_lists_the_known_values() {
     let mut middleware = middleware();
     handle(
         &mut middleware,
@@ -242,33 +242,36 @@ fn an_unknown_discriminator_names_all_that_are_known() {
 }
 
 #[test]
-fn the_same_bad_call_again_and_again_is_told_so_and_then_briefly() {
+fn repeated_rejections_are_counted_and_then_shortened() {
     let mut middleware = middleware();
     let tools =
         json!([{ "name": "t", "inputSchema": { "type": "object", "properties": { "a": {} } } }]);
     handle(&mut middleware, Side::Client, r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#);
     let list = json!({ "jsonrpc": "2.0", "id": 0, "result": { "tools": tools } });
     handle(&mut middleware, Side::Server, &list.to_string());
-    let mut refuse = |key: &str| {
+    let mut reject = |key: &str| {
         let params = json!({ "name": "t", "arguments": { key: 1 } });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let answer = answer(&handle(&mut middleware, Side::Client, &call.to_string()));
         answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
-    assert!(refuse("b").starts_with("Tool call failed for: t"));
-    let second = refuse("b");
-    assert!(second.starts_with("This exact call has been refused 2 times."), "{second}");
+    assert!(reject("b").starts_with("Tool call failed for: t"));
+    let second = reject("b");
+    assert!(second.starts_with("This exact call has been rejected 2 times."), "{second}");
     assert!(second.contains("\"inputSchema\"") || second.contains("\"properties\""), "{second}");
-    assert!(refuse("c").starts_with("Tool call failed for: t"), "another call starts anew");
-    refuse("b");
-    refuse("b");
-    let fifth = refuse("b");
-    assert!(fifth.starts_with("Refused again: `t` has been called 5 times"), "{fifth}");
+    assert!(
+        reject("c").starts_with("Tool call failed for: t"),
+        "a different call resets the count"
+    );
+    reject("b");
+    reject("b");
+    let fifth = reject("b");
+    assert!(fifth.starts_with("Rejected again: `t` has been called 5 times"), "{fifth}");
     assert!(fifth.len() < 250);
 }
 
 #[test]
-fn a_modern_request_needs_no_handshake_even_as_the_first() {
+fn modern_request_needs_no_handshake() {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -287,7 +290,7 @@ fn a_modern_request_needs_no_handshake_even_as_the_first() {
 }
 
 #[test]
-fn a_tool_in_quarantine_is_told_under_its_rule_once() {
+fn call_of_a_quarantined_tool_has_one_finding() {
     let validator = McpValidator::new(ValidationConfig::default());
     let broken = stickler::ToolDefinition::new("t").with_input_schema(json!({ "type": "strin" }));
     validator.cache().populate("server", &[broken]);
@@ -302,7 +305,7 @@ fn a_tool_in_quarantine_is_told_under_its_rule_once() {
 }
 
 #[test]
-fn a_second_handshake_is_told_as_one() {
+fn second_initialize_is_reported() {
     let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
     let mut middleware = ValidationMiddleware::new("server", validator);
     let initialize = |id: u32| {

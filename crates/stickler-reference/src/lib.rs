@@ -1,9 +1,9 @@
-//! The reference servers: the tools of the source documents, done for real beneath one folder.
+//! The reference servers: five suites of tools that work below one root folder.
 //!
-//! A suite is a list of `Tool`s, one file each. Everything they do goes through a [`Workspace`],
-//! which keeps it beneath the root, within bounds, and to what the person who started the server
-//! allows. `ReferenceServer` offers a suite by the official SDK; `stickler-rmcp` checks the calls
-//! before any tool sees them.
+//! A suite is a list of `Tool`s, one per file. All tools access files, programs and databases
+//! through a [`Workspace`], which confines them to the root, enforces limits and checks the
+//! [`Permissions`] of the server. `ReferenceServer` serves a suite with rmcp, the official Rust SDK;
+//! `stickler-rmcp` validates the calls before a tool runs.
 
 mod files;
 mod orchestrator;
@@ -13,14 +13,14 @@ mod scheduler;
 mod server;
 mod serving;
 mod tool;
-mod trouble;
+mod tool_failure;
 mod workspace;
 
 pub use serving::{over_http, over_stdio};
 use tool::Tool;
 pub use workspace::{Permissions, Workspace};
 
-/// A server's worth of tools.
+/// The tools of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suite {
     /// Files, tests, a database and commits
@@ -36,11 +36,11 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// Those whose tools a job may call.
+    /// The suites whose tools a job may call.
     const WITHOUT_SCHEDULER: [Self; 4] =
         [Self::Files, Self::Orchestrator, Self::Sandbox, Self::Project];
 
-    /// Its name, as the command line and the server give it.
+    /// Returns the name that is used on the command line and in the server's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Files => "files",

@@ -1,4 +1,4 @@
-//! A suite as an MCP server.
+//! MCP server for one suite.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use stickler_rmcp::{Concerns, DeepCall, DeepChecks, ValidationLevels};
 
 use super::Suite;
 use super::tool::Tool;
-use super::trouble::Level;
+use super::tool_failure::Level;
 use super::workspace::{Stop, Workspace};
 
-/// A suite over a workspace. Calls that it gets have satisfied their schemas.
+/// A suite that works in a workspace. Its calls have been validated against their schemas.
 #[derive(Clone)]
 pub(crate) struct ReferenceServer {
     suite: Suite,
@@ -32,8 +32,8 @@ impl ReferenceServer {
         self.tools.iter().position(|tool| tool.name == name)
     }
 
-    /// Does something with a tool where waiting holds nobody up.
-    async fn aside<T: Send + 'static>(
+    /// Runs `work` with a tool on a blocking thread.
+    async fn run_blocking<T: Send + 'static>(
         &self,
         name: &str,
         work: impl FnOnce(&Tool, &Workspace) -> T + Send + 'static,
@@ -49,12 +49,12 @@ impl ReferenceServer {
     async fn concerns(&self, call: DeepCall<'_>, level: Level) -> Concerns {
         let arguments = call.arguments.clone();
         let checked =
-            self.aside(call.tool, move |tool, workspace| tool.check(workspace, arguments));
+            self.run_blocking(call.tool, move |tool, workspace| tool.check(workspace, arguments));
         match checked.await {
             Ok(Ok(warnings)) if level == Level::Runtime => {
                 warnings.into_iter().fold(Concerns::none(), Concerns::warning)
             }
-            Ok(Err(trouble)) if trouble.level == level => Concerns::none().error(trouble.message),
+            Ok(Err(failure)) if failure.level == level => Concerns::none().error(failure.message),
             _ => Concerns::none(),
         }
     }
@@ -86,25 +86,25 @@ impl ServerHandler for ReferenceServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let stop = Stop::default();
-        // A client that cancels or goes away ends this function, but not what it has set going.
-        let _waiting = stop.when_dropped();
+        // Cancellation drops this future but not the blocking task, which must be stopped.
+        let _waiting = stop.set_when_dropped();
         let run =
             move |tool: &Tool, workspace: &Workspace| tool.run(&workspace.until(stop), arguments);
         let outcome = tokio::select! {
-            outcome = self.aside(&request.name, run) => outcome?,
+            outcome = self.run_blocking(&request.name, run) => outcome?,
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
         let result: CallToolResult = match outcome {
             Ok(answer) => answer.into(),
-            Err(trouble) => trouble.into(),
+            Err(failure) => failure.into(),
         };
         Ok(result.into())
     }
 }
 
-/// Whoever asks `validate` hears what the tool itself would say.
+/// The `validate` tool reports the results of the tools' own checks.
 impl DeepChecks for ReferenceServer {
     fn levels(&self) -> ValidationLevels {
         ValidationLevels { semantic: true, runtime: true, security: true, ..Default::default() }

@@ -1,4 +1,4 @@
-//! A suite on standard input and output, or over Streamable HTTP.
+//! Serves a suite on standard input and output or over Streamable HTTP.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,17 +23,17 @@ use super::server::ReferenceServer;
 use super::workspace::Workspace;
 use super::{Suite, scheduler};
 
-/// Headers must have come after this long.
-const HEADERS: Duration = Duration::from_secs(30);
+/// Time limit for the headers of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The pause after a connection could not be accepted.
+/// Delay after a failure to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until the input ends or a signal comes.
+/// Serves on standard input and output until the input ends or a signal arrives.
 pub fn over_stdio(suite: Suite, workspace: Workspace, form: AnswerForm) -> io::Result<()> {
     run(suite, workspace, form, |server| async move {
         let transport = RawTransport::stdio(&RawSettings::default());
-        // Whoever goes away before the handshake has nobody to be told.
+        // A client that disconnects before the handshake is not an error.
         if let Ok(running) = server.serve(transport).await {
             let _ = running.waiting().await;
         }
@@ -41,7 +41,7 @@ pub fn over_stdio(suite: Suite, workspace: Workspace, form: AnswerForm) -> io::R
     })
 }
 
-/// Serves at `/mcp` until a signal comes, and logs the address.
+/// Serves at `/mcp` until a signal arrives, and logs the address.
 pub fn over_http(
     suite: Suite,
     workspace: Workspace,
@@ -54,7 +54,7 @@ pub fn over_http(
         let address = listener.local_addr()?;
         info!(target: "announcement", "listening on http://{address}/mcp");
         if !address.ip().is_loopback() {
-            warn!("{address} is open to other machines");
+            warn!("{address} is reachable from other machines");
         }
         accept(&listener, server).await
     })
@@ -69,7 +69,7 @@ async fn accept(listener: &TcpListener, server: Validated<ReferenceServer>) -> i
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, most likely: those in use will be free again.
+                // Usually caused by a lack of file descriptors, which is temporary.
                 error!("cannot accept a connection: {error}");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
@@ -82,7 +82,8 @@ async fn accept(listener: &TcpListener, server: Validated<ReferenceServer>) -> i
                 async move { answer.await.inspect(|answer| log_rejection(answer.status(), peer)) }
             });
             let mut connection = http1::Builder::new();
-            let connection = connection.timer(TokioTimer::new()).header_read_timeout(HEADERS);
+            let connection =
+                connection.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
             match connection.serve_connection(TokioIo::new(stream), service).await {
                 Err(error) if error.is_parse() => warn!(%peer, "connection rejected: {error}"),
                 Err(error) => debug!(%peer, "connection ended: {error}"),
@@ -92,14 +93,14 @@ async fn accept(listener: &TcpListener, server: Validated<ReferenceServer>) -> i
     }
 }
 
-/// Logs a request that was not served, 401 and 403 included.
+/// Logs a request with an error status.
 fn log_rejection(status: StatusCode, peer: SocketAddr) {
     if status.is_client_error() || status.is_server_error() {
         warn!(status = status.as_u16(), %peer, "request rejected: {status}");
     }
 }
 
-/// Runs a server, and leaves nothing running behind it.
+/// Runs a server; terminates all programs that its tools have started before it returns.
 fn run<F: Future<Output = io::Result<()>>>(
     suite: Suite,
     workspace: Workspace,
@@ -131,7 +132,7 @@ fn run<F: Future<Output = io::Result<()>>>(
             _ = hang_up.recv() => Ok(()),
         }
     });
-    workspace.running.end_all();
+    workspace.running.kill_all();
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }

@@ -1,4 +1,4 @@
-//! A tool: what it is told to be, what it looks at before it acts, and what it does.
+//! A tool: its description and schema, its check before execution, and its implementation.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::trouble::Trouble;
+use super::tool_failure::ToolFailure;
 use super::workspace::Workspace;
 
-/// What a look before the call gives: warnings, or the reason why the call would fail.
-pub(crate) type Check = Result<Vec<String>, Trouble>;
+/// The outcome of a check: warnings, or the reason why the call would fail.
+pub(crate) type Check = Result<Vec<String>, ToolFailure>;
 
-/// What a call gives.
-pub(crate) type Outcome = Result<Answer, Trouble>;
+/// The outcome of a call.
+pub(crate) type Outcome = Result<Answer, ToolFailure>;
 
-type Checking = dyn Fn(&Workspace, Value) -> Check + Send + Sync;
-type Running = dyn Fn(&Workspace, Value) -> Outcome + Send + Sync;
+type CheckFn = dyn Fn(&Workspace, Value) -> Check + Send + Sync;
+type RunFn = dyn Fn(&Workspace, Value) -> Outcome + Send + Sync;
 
 /// One tool of a suite.
 pub(crate) struct Tool {
@@ -25,25 +25,25 @@ pub(crate) struct Tool {
     description: &'static str,
     schema: Arc<JsonObject>,
     effect: Effect,
-    checking: Box<Checking>,
-    running: Box<Running>,
+    check: Box<CheckFn>,
+    run: Box<RunFn>,
 }
 
-/// What a call does to the world.
+/// The side effects of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Nothing is changed.
+    /// Has no side effects.
     Reads,
-    /// Something is added, nothing is lost.
+    /// Adds data without replacing any.
     Adds,
-    /// Something may be replaced or removed, within the root.
+    /// May replace or remove data below the root.
     Changes,
-    /// A program runs, which may do anything.
+    /// Runs a program, which may have any side effect.
     Runs,
 }
 
 impl Tool {
-    /// `schema` is the strict one of [`strict`]; `C` is what its arguments are read as.
+    /// Creates a tool. `schema` is created by [`strict`]; `C` is the type of the arguments.
     pub(crate) fn new<C: DeserializeOwned + 'static>(
         name: &'static str,
         description: &'static str,
@@ -58,8 +58,8 @@ impl Tool {
             description,
             schema: Arc::new(schema),
             effect,
-            checking: Box::new(move |workspace, arguments| check(workspace, &read(arguments)?)),
-            running: Box::new(move |workspace, arguments| {
+            check: Box::new(move |workspace, arguments| check(workspace, &read(arguments)?)),
+            run: Box::new(move |workspace, arguments| {
                 let call = read(arguments)?;
                 check(workspace, &call)?;
                 run(workspace, &call)
@@ -67,21 +67,22 @@ impl Tool {
         }
     }
 
-    /// Looks whether a call could succeed, without making it.
+    /// Checks whether a call could succeed, without executing it.
     pub(crate) fn check(&self, workspace: &Workspace, arguments: JsonObject) -> Check {
-        (self.checking)(workspace, Value::Object(arguments))
+        (self.check)(workspace, Value::Object(arguments))
     }
 
+    /// Checks and executes a call.
     pub(crate) fn run(&self, workspace: &Workspace, arguments: JsonObject) -> Outcome {
-        (self.running)(workspace, Value::Object(arguments))
+        (self.run)(workspace, Value::Object(arguments))
     }
 
-    /// The JSON Schema of the arguments.
+    /// Returns the JSON Schema of the arguments.
     pub(crate) fn schema(&self) -> &JsonObject {
         &self.schema
     }
 
-    /// As it is listed.
+    /// Returns the entry for the tool list.
     pub(crate) fn listed(&self) -> rmcp::model::Tool {
         let annotations = ToolAnnotations::new()
             .read_only(self.effect == Effect::Reads)
@@ -97,12 +98,12 @@ impl Tool {
     }
 }
 
-/// The schema has been satisfied, so that this fails only where a type of ours is narrower.
-fn read<C: DeserializeOwned>(arguments: Value) -> Result<C, Trouble> {
-    serde_json::from_value(arguments).map_err(|error| Trouble::semantic(error.to_string()))
+/// Deserializes arguments. Fails only if `C` is stricter than the schema, which they satisfy.
+fn read<C: DeserializeOwned>(arguments: Value) -> Result<C, ToolFailure> {
+    serde_json::from_value(arguments).map_err(|error| ToolFailure::semantic(error.to_string()))
 }
 
-/// A strict schema: an object with these properties and no others, and a call that it accepts.
+/// Builds a schema for an object with only these properties, and an example call.
 pub(crate) fn strict(properties: Value, required: &[&str], example: Value) -> Value {
     let members = [
         ("type", "object".into()),
@@ -114,13 +115,13 @@ pub(crate) fn strict(properties: Value, required: &[&str], example: Value) -> Va
     members.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect()
 }
 
-/// Nothing to look at beforehand.
-#[allow(clippy::unnecessary_wraps, reason = "it stands where checks stand")]
+/// For tools that have nothing to check before execution.
+#[allow(clippy::unnecessary_wraps, reason = "must have the signature of a check")]
 pub(crate) fn no_check<C>(_: &Workspace, _: &C) -> Check {
     Ok(Vec::new())
 }
 
-/// What a tool answers.
+/// The result of a successful call.
 #[derive(Debug)]
 pub(crate) struct Answer {
     text: String,
@@ -128,22 +129,22 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// For reading.
+    /// A result that consists of text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), data: None }
     }
 
-    /// An object, for programs; its JSON is the text.
+    /// Structured content, with its JSON as the text.
     pub(crate) fn data(data: Value) -> Self {
         Self { text: format!("{data:#}"), data: Some(data) }
     }
 
-    /// The same for both, in the words of each.
+    /// Structured content with a separate text.
     pub(crate) fn both(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data: Some(data) }
     }
 
-    /// Short enough for a record.
+    /// Returns the beginning of the first line, for the job history.
     pub(crate) fn summary(&self) -> &str {
         let line = self.text.lines().next().unwrap_or_default();
         super::workspace::clip(line, 200)

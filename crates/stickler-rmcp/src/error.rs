@@ -1,11 +1,11 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use std::fmt;
 
 use stickler::rules::Code;
 use stickler::{McpError, McpToolError};
 
-/// What went wrong, with the `[STK-1xx]` code that documentation and logs know it by.
+/// An error with the `[STK-1xx]` code that identifies it in the documentation and in logs.
 ///
 /// ```
 /// use stickler_rmcp::{Code, McpClient, McpConfig};
@@ -32,29 +32,29 @@ impl Error {
         McpError::Tool(McpToolError { tool: tool.to_owned(), reason: reason.into() }).into()
     }
 
-    /// The code it is known by.
+    /// Returns the code of the error.
     pub fn code(&self) -> Code {
         self.kind.code()
     }
 
-    /// The required fields that a refused call lacks.
+    /// Returns the required fields that are missing from a rejected call.
     pub fn missing(&self) -> Vec<String> {
         match &*self.kind {
-            McpError::Validation(refusal) => refusal.missing(),
+            McpError::Validation(rejection) => rejection.missing(),
             _ => Vec::new(),
         }
     }
 
-    /// The names and values that were probably meant.
+    /// Returns the suggested names and values.
     pub fn suggestions(&self) -> Vec<String> {
         match &*self.kind {
-            McpError::Validation(refusal) => refusal.suggestions(),
-            McpError::UnknownTool(refusal) => refusal.suggestions.clone(),
+            McpError::Validation(rejection) => rejection.suggestions(),
+            McpError::UnknownTool(rejection) => rejection.suggestions.clone(),
             _ => Vec::new(),
         }
     }
 
-    /// Everything there is to know about it.
+    /// Returns the error with all details.
     pub fn kind(&self) -> &McpError {
         &self.kind
     }

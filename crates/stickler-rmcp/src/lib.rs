@@ -1,9 +1,9 @@
-//! Validation that explains and fixes, for programs built on [`rmcp`], the official Rust SDK of the
-//! Model Context Protocol.
+//! Validation for programs built on [`rmcp`], the official Rust SDK of the Model Context Protocol,
+//! with error messages that explain how to correct a call.
 //!
-//! A server gets it by wrapping its handler in [`Validated`]: every `tools/call` is checked against
-//! the tool's own schema before the handler sees it, and a call that fails comes back with
-//! everything its caller needs to correct it.
+//! Wrap a server's handler in [`Validated`]: every `tools/call` is validated against the tool's
+//! schema before the handler runs, and an invalid call is answered with everything that the caller
+//! needs to correct it.
 //!
 //! ```
 //! use rmcp::ServerHandler;
@@ -17,14 +17,14 @@
 //! # let _ = server;
 //! ```
 //!
-//! | part | for |
+//! | type | purpose |
 //! | --- | --- |
-//! | [`Validated`], [`DeepChecks`] | servers: calls are checked before the handler |
-//! | [`RawTransport`], [`RawLayer`] | servers: malformed messages are answered before rmcp drops them |
-//! | [`McpClient`] | clients: calls are checked before they are sent |
-//! | [`CheckedTransport`] | the same for an rmcp client that exists already |
+//! | [`Validated`], [`DeepChecks`] | servers: validates calls before the handler runs |
+//! | [`RawTransport`], [`RawLayer`] | servers: answers malformed messages that rmcp would drop |
+//! | [`McpClient`] | clients: validates calls before they are sent |
+//! | [`CheckedTransport`] | adds the same validation to an existing rmcp client |
 //!
-//! What is logged goes to [`tracing`]; argument values are left out.
+//! Log records are emitted through [`tracing`]; they do not contain argument values.
 
 mod client;
 mod error;

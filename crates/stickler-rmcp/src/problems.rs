@@ -1,14 +1,14 @@
-//! What a log line says of a message that has problems: the first one in full, and how many more there are.
+//! Formats the findings of a rejected message for one log line.
 
 use std::fmt;
 
 use stickler::Finding;
 
-/// Findings for one log line, without the values of arguments.
+/// Displays the first finding and the number of further findings, without argument values.
 pub(crate) struct Problems<'f>(pub(crate) &'f [Finding]);
 
 impl Problems<'_> {
-    /// The rule of the first.
+    /// Returns the rule of the first finding.
     pub(crate) fn rule(&self) -> Option<&'static str> {
         self.0.first().map(|finding| finding.rule.as_str())
     }

@@ -1,16 +1,16 @@
-//! When a server that has ended may be started again.
+//! Exponential backoff between restarts of a failing server.
 
 use std::time::Duration;
 
 use crate::restart::{Restart, RestartWhen};
 
-/// A server that ran for this long was well; what comes now is a new failure.
-const STEADY: Duration = Duration::from_secs(60);
+/// Run time after which the failure count is reset.
+const STABLE_RUN_TIME: Duration = Duration::from_secs(60);
 
-/// No pause is longer.
-const LONGEST: Duration = Duration::from_secs(60);
+/// Maximum delay between two restarts.
+const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// The failures in a row of one server.
+/// Counts the consecutive failures of one server and computes the restart delays.
 #[derive(Debug)]
 pub struct Backoff {
     restart: Restart,
@@ -18,15 +18,15 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// For a server that has not failed yet.
+    /// Creates the state of a server that has not failed yet.
     pub fn new(restart: Restart) -> Self {
         Self { restart, failures: 0 }
     }
 
-    /// The server has failed after it ran for so long: the pause before it is started again.
-    /// `None` when it is not.
+    /// Records a failure after a run of `ran_for` and returns the delay before the restart. Returns `None`
+    /// if the policy does not allow another restart.
     pub fn next(&mut self, ran_for: Duration) -> Option<Duration> {
-        if ran_for >= STEADY {
+        if ran_for >= STABLE_RUN_TIME {
             self.failures = 0;
         }
         if self.restart.when == RestartWhen::Never || self.failures >= self.restart.limit {
@@ -34,15 +34,15 @@ impl Backoff {
         }
         let factor = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
         self.failures += 1;
-        Some(self.restart.pause.saturating_mul(factor).min(LONGEST))
+        Some(self.restart.pause.saturating_mul(factor).min(MAX_DELAY))
     }
 
-    /// Whether servers are started again, but not for ever.
+    /// Whether the policy restarts servers at all, so that a `None` delay means the limit was reached.
     pub fn is_limited(&self) -> bool {
         self.restart.when != RestartWhen::Never
     }
 
-    /// How many failures there have been in a row.
+    /// Returns the number of consecutive failures.
     pub fn failures(&self) -> u32 {
         self.failures
     }
@@ -55,7 +55,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn pauses_grow_up_to_a_limit_and_begin_anew_after_a_good_time() {
+    fn delay_doubles_up_to_a_maximum_and_resets_after_a_stable_run() {
         let second = Duration::from_secs(1);
         let restart = Restart { when: RestartWhen::OnFailure, pause: second, limit: 3 };
         let mut backoff = Backoff::new(restart);

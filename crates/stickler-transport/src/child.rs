@@ -1,4 +1,8 @@
-//! The server as a child process: started, told, and never left behind.
+//! Server processes: starts them with piped standard streams, shuts them down gracefully and reports how
+//! they exited.
+//!
+//! Every server runs in a separate process group, so signals reach its descendants too. Dropping a
+//! [`Process`] kills the group.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -13,47 +17,47 @@ use tracing::Span;
 
 use crate::stderr::Stderr;
 
-/// How a server is started.
+/// The command that starts a server.
 #[derive(Debug, Clone, Default)]
 pub struct ServerCommand {
-    /// The program, by its path or its name.
+    /// The program: a path, or a name to look up in `PATH`.
     pub program: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Variables beside those that we have ourselves.
+    /// Environment variables that are added to the inherited ones.
     pub environment: Vec<(String, String)>,
-    /// Where it is started; `None` for where we are.
+    /// The working directory; `None` for the current one.
     pub folder: Option<PathBuf>,
 }
 
-/// A running server.
+/// A running server process.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// Where it is logged.
+    /// The reader that logs the standard error of the process.
     stderr: Option<Stderr>,
 }
 
-/// How a server came to its end.
+/// How a server process was made to exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Without a signal from this side.
-    ByItself,
-    /// By a signal that asked it to.
-    Told,
-    /// By a signal that leaves no choice.
+pub enum ExitCause {
+    /// It exited without a signal from this process.
+    Voluntary,
+    /// It exited after SIGTERM.
+    Terminated,
+    /// It exited after SIGKILL.
     Killed,
 }
 
-/// Looked at again after this long while waiting for an end.
-const PATIENCE: Duration = Duration::from_millis(10);
+/// Poll interval while waiting for the process to exit.
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long the standard error of a server that has ended may take to be read. A process that it left
-/// behind may keep it open.
+/// Maximum time to read the remaining standard error of an exited server. A descendant may keep the pipe
+/// open.
 const STDERR_DRAIN: Duration = Duration::from_millis(200);
 
 impl ServerCommand {
-    /// A name for people: the package or program rather than what runs it.
+    /// Returns a display name: the package or program rather than its runner.
     pub fn name(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.arguments);
         let mut names = words.filter(|word| !word.starts_with('-'));
@@ -62,32 +66,32 @@ impl ServerCommand {
             base_name(first),
             "npx" | "uvx" | "node" | "python" | "python3" | "docker" | "deno" | "bunx"
         );
-        // What is given as code has no name.
+        // Inline code has no name.
         let is_option = |word: &&String| word.starts_with('-');
         let mut options = self.arguments.iter().take_while(is_option);
         let mut is_code = || options.any(|one| matches!(one.as_str(), "-c" | "-e" | "--eval"));
         let package = names.next().filter(|_| runner && !is_code());
         let chosen = package.map_or(first, String::as_str);
         let name = base_name(chosen);
-        // `pkg@1.2.3` is `pkg`.
+        // Strip the version: `pkg@1.2.3` becomes `pkg`.
         name.rsplit_once('@').map_or(name, |(name, _)| name).to_owned()
     }
 
-    /// Whether there is no program of that name, as far as it can be told without starting it.
+    /// Whether the program cannot be found. Checked without starting it.
     pub fn is_missing(&self) -> bool {
         let folder = self.folder.clone().unwrap_or_default();
         if self.program.contains('/') {
             return !folder.join(&self.program).exists();
         }
-        let own = self.environment.iter().rev().find(|(name, _)| name == "PATH");
-        let paths = own.map(|(_, paths)| paths.into()).or_else(|| std::env::var_os("PATH"));
+        let configured = self.environment.iter().rev().find(|(name, _)| name == "PATH");
+        let paths = configured.map(|(_, paths)| paths.into()).or_else(|| std::env::var_os("PATH"));
         let Some(paths) = paths else { return false };
         let is_there = |path: PathBuf| folder.join(path).join(&self.program).exists();
         !std::env::split_paths(&paths).any(is_there)
     }
 
-    /// Starts the server in a process group of its own, so that whatever it starts ends with it. What it
-    /// writes to its standard error is logged within `span`.
+    /// Starts the server in a new process group, so that its descendants end with it. Its standard error
+    /// is logged within `span`.
     pub fn start(&self, span: &Span) -> io::Result<(Process, ChildStdin, ChildStdout)> {
         if !Stderr::is_logged() {
             return self.spawn(Stdio::null());
@@ -98,7 +102,7 @@ impl ServerCommand {
         Ok((server, stdin, stdout))
     }
 
-    /// The same with its standard error in our hands.
+    /// Starts the server like [`Self::start`] and returns its standard error instead of logging it.
     pub fn start_with_stderr(&self) -> io::Result<(Process, ChildStdin, ChildStdout, ChildStderr)> {
         let (mut server, stdin, stdout) = self.spawn(Stdio::piped())?;
         let stderr = server.child.stderr.take().ok_or_else(no_pipes)?;
@@ -118,32 +122,34 @@ impl ServerCommand {
             .stderr(stderr)
             .process_group(0)
             .spawn()
-            .map_err(|error| self.blame(error))?;
+            .map_err(|error| self.explain_spawn_error(error))?;
         let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).ok_or_else(no_pipes)?;
         Ok((Process { child, stderr: None }, stdin, stdout))
     }
 
-    /// The system does not say whether it is the program or the folder that is missing.
-    fn blame(&self, error: io::Error) -> io::Error {
+    /// Adds the missing working directory to a spawn error: the system error does not distinguish a missing
+    /// program from a missing directory.
+    fn explain_spawn_error(&self, error: io::Error) -> io::Error {
         let Some(folder) = self.folder.as_deref().filter(|folder| !folder.is_dir()) else {
             return error;
         };
-        let reason = if folder.exists() { "is no folder" } else { "does not exist" };
+        let reason = if folder.exists() { "is not a directory" } else { "does not exist" };
         io::Error::new(error.kind(), format!("its `cwd` `{}` {reason}", folder.display()))
     }
 }
 
 impl Process {
-    /// The id of its process, which is that of its process group too.
+    /// Returns the process id, which is also the process group id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for the server to end by itself for a while, then asks it to, then makes it.
+    /// Shuts the server down like [`Self::shutdown`], then terminates its descendants and drains its
+    /// standard error.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
-        let (status, ending) = self.see_off(grace)?;
-        if ending != Ending::Killed {
-            self.clean_up();
+        let (status, cause) = self.shutdown(grace)?;
+        if cause != ExitCause::Killed {
+            self.terminate_group();
         }
         if let Some(stderr) = &self.stderr {
             stderr.wait(STDERR_DRAIN);
@@ -151,26 +157,27 @@ impl Process {
         Ok(status)
     }
 
-    /// The same, with how it came to its end, and with what it started left as it is.
-    pub fn see_off(&mut self, grace: Duration) -> io::Result<(ExitStatus, Ending)> {
-        for ending in [Ending::ByItself, Ending::Told] {
-            if ending == Ending::Told {
+    /// Waits `grace` for the server to exit, sends SIGTERM, waits `grace` again, then sends SIGKILL.
+    /// Descendants of the server that outlive it are not signalled after its exit.
+    pub fn shutdown(&mut self, grace: Duration) -> io::Result<(ExitStatus, ExitCause)> {
+        for cause in [ExitCause::Voluntary, ExitCause::Terminated] {
+            if cause == ExitCause::Terminated {
                 signal_group(self.pid(), Signal::TERM);
             }
             let deadline = Instant::now() + grace;
             while Instant::now() < deadline {
                 if let Some(status) = self.child.try_wait()? {
-                    return Ok((status, ending));
+                    return Ok((status, cause));
                 }
-                std::thread::sleep(PATIENCE);
+                std::thread::sleep(EXIT_POLL_INTERVAL);
             }
         }
         signal_group(self.pid(), Signal::KILL);
-        Ok((self.child.wait()?, Ending::Killed))
+        Ok((self.child.wait()?, ExitCause::Killed))
     }
 
-    /// Whether its process has ended, whoever may still hold its output; then whether as it should.
-    pub fn ending(&self) -> Option<bool> {
+    /// Returns `Some(success)` once the process has exited, even if its output pipe is still open.
+    pub fn exit_success(&self) -> Option<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(pid_of(self.pid())?), options) {
             Ok(None) => None,
@@ -179,25 +186,25 @@ impl Process {
         }
     }
 
-    /// What the server started and left behind is told to end.
-    pub fn clean_up(&self) {
+    /// Sends SIGTERM to the remaining processes of the server's group.
+    pub fn terminate_group(&self) {
         signal_group(self.pid(), Signal::TERM);
     }
 
-    /// How many other processes of the server's group there are, where the system tells.
-    pub fn companions(&self) -> usize {
+    /// Counts the other live processes of the server's group. Returns 0 if `/proc` is not available.
+    pub fn other_group_members(&self) -> usize {
         let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
         let group = self.pid().to_string();
-        let is_companion = |entry: &std::fs::DirEntry| {
+        let is_member = |entry: &std::fs::DirEntry| {
             let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            // The name, in brackets, may have anything in it; then come state, parent and group.
+            // The parenthesized name may contain any character; state, parent and group follow it.
             let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-            let (state, of_group) = (fields.next(), fields.nth(1));
-            of_group == Some(&group)
+            let (state, member_of) = (fields.next(), fields.nth(1));
+            member_of == Some(&group)
                 && !matches!(state, Some("Z" | "X"))
                 && entry.file_name().to_str() != Some(&group)
         };
-        processes.flatten().filter(is_companion).count()
+        processes.flatten().filter(is_member).count()
     }
 }
 
@@ -207,16 +214,15 @@ impl Drop for Process {
     }
 }
 
-/// Sends a signal to the server and all it has started. Nobody there is what is wanted.
+/// Sends a signal to the server and its descendants. A group that no longer exists is not an error.
 pub fn signal_group(pid: u32, signal: Signal) {
     if let Some(pid) = pid_of(pid) {
         let _ = kill_process_group(pid, signal);
     }
 }
 
-/// Waits until a process of ours has ended, and leaves it to others to see it out; whether it ended as it
-/// should.
-pub fn await_end(pid: u32) -> bool {
+/// Waits until a child process has exited, without reaping it. Returns whether it exited successfully.
+pub fn wait_for_exit(pid: u32) -> bool {
     let Some(pid) = pid_of(pid) else { return false };
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     loop {
@@ -228,26 +234,26 @@ pub fn await_end(pid: u32) -> bool {
     }
 }
 
-/// Whether somebody reads what is written to a pipe. A program that only starts the server, and goes,
-/// leaves it the pipe.
-pub fn is_read(pipe: &impl AsFd) -> bool {
+/// Whether the read end of a pipe is still open. A launcher that starts the server and exits leaves the
+/// pipe to the server.
+pub fn has_reader(pipe: &impl AsFd) -> bool {
     let mut watched = [PollFd::new(pipe, PollFlags::empty())];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let is_told = poll(&mut watched, Some(&at_once)).is_ok();
-    is_told && watched.iter().all(|one| !one.revents().contains(PollFlags::ERR))
+    let no_wait = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_polled = poll(&mut watched, Some(&no_wait)).is_ok();
+    is_polled && watched.iter().all(|one| !one.revents().contains(PollFlags::ERR))
 }
 
 fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
-/// The exit code as shells give it: 128 and the signal for a process that one has ended.
+/// Returns the exit code by shell convention: 128 plus the signal number for a process killed by a signal.
 pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }
 
 fn no_pipes() -> io::Error {
-    io::Error::other("the pipes are missing")
+    io::Error::other("the process was started without pipes")
 }
 
 fn base_name(path: &str) -> &str {
@@ -259,7 +265,7 @@ mod tests {
     use super::ServerCommand;
 
     #[test]
-    fn servers_are_called_by_what_they_are() {
+    fn server_name_is_the_package_or_program() {
         for (line, name) in [
             ("npx -y @modelcontextprotocol/server-filesystem /data", "server-filesystem"),
             ("uvx mcp-server-git", "mcp-server-git"),

@@ -1,17 +1,18 @@
-//! Reaches MCP servers: starts and supervises their processes, and speaks HTTP to those at a URL.
+//! Connects to MCP servers: starts and supervises server processes, and sends HTTP requests to servers at a URL.
 //!
-//! Contract: bytes go through as they are, and no message is judged here. Each process that is started
-//! has a process group of its own, which ends with it. What is read from a peer is limited in size by the
-//! caller.
+//! Contract: bytes are forwarded unchanged and messages are not validated here. Every started process runs in
+//! a separate process group, which is terminated with it. The caller limits how many bytes are read from
+//! a peer.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `child` | a server's process: started, told to end, killed |
-//! | `signals` | signals that end this program, passed on to the server |
-//! | `restart`, `backoff` | whether and when a server is started again |
-//! | [`way`], [`wire`] | the pipe to a server that may be replaced, and messages as lines |
-//! | `server` | where a server is: a command or a URL |
-//! | [`http`] | the client for servers at a URL |
+//! | `child` | server processes: start, graceful shutdown, kill |
+//! | `signals` | forwarding of termination signals to the server |
+//! | `stderr` | logging of a server's standard error |
+//! | `restart`, `backoff` | restart policy and exponential backoff |
+//! | [`stdin_slot`], [`wire`] | standard input of a restartable server, buffered writing of lines |
+//! | `server` | the location of a server: a command or a URL |
+//! | [`http`] | the HTTP client for servers at a URL |
 
 mod backoff;
 mod child;
@@ -20,16 +21,18 @@ mod restart;
 mod server;
 mod signals;
 mod stderr;
-pub mod way;
+pub mod stdin_slot;
 pub mod wire;
 
 pub use backoff::Backoff;
-pub use child::{Ending, Process, ServerCommand, await_end, exit_code, is_read, signal_group};
+pub use child::{
+    ExitCause, Process, ServerCommand, exit_code, has_reader, signal_group, wait_for_exit,
+};
 pub use restart::{Restart, RestartWhen};
 pub use server::Server;
-pub use signals::{Addressee, end_on_signals};
+pub use signals::{SignalForwarder, exit_on_signals};
 
-/// Keeps the example of the README compiling.
+/// Compiles the example in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,15 +1,15 @@
-//! Whether and when a server whose process has ended is started again.
+//! Restart policy for server processes.
 
 use std::time::Duration;
 
-/// What happens when a server's process ends.
+/// The restart policy of a server process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restart {
-    /// When a new start is tried at all.
+    /// The exits after which the server is restarted.
     pub when: RestartWhen,
-    /// Before the first new start; it doubles with each.
+    /// Delay before the first restart; it doubles with each failure.
     pub pause: Duration,
-    /// How many new starts in a row may come to nothing.
+    /// Maximum number of consecutive failed restarts.
     pub limit: u32,
 }
 
@@ -19,7 +19,7 @@ impl Default for Restart {
     }
 }
 
-/// When a server is started again.
+/// The exits after which a server is restarted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestartWhen {
     /// Never: `run` ends with its server

@@ -1,21 +1,21 @@
-//! Where a server is: a command to start, or a URL.
+//! The location of a server: a command to start, or a URL.
 
 use hyper::{HeaderMap, Uri};
 
 use crate::child::ServerCommand;
 use crate::http::parse_url;
 
-/// Where the server is.
+/// The location of a server.
 #[derive(Debug, Clone)]
 pub enum Server {
     /// A process to start.
     Command(ServerCommand),
-    /// And what every request to it says of us.
+    /// The URL of the server, and headers that are added to every request.
     Url(Uri, HeaderMap),
 }
 
 impl Server {
-    /// A name for people.
+    /// Returns a display name.
     pub fn name(&self) -> String {
         match self {
             Self::Command(command) => command.name(),
@@ -23,7 +23,7 @@ impl Server {
         }
     }
 
-    /// A URL that a server can be at.
+    /// Parses and checks the URL of a server.
     pub fn parse_url(url: &str) -> Result<Uri, String> {
         parse_url(url)
     }

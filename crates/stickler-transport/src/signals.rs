@@ -1,4 +1,4 @@
-//! Signals that end us are meant for the server too.
+//! Forwards termination signals (SIGHUP, SIGINT, SIGTERM) to the process group of the server.
 
 use std::io;
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use signal_hook::iterator::Signals;
 
 use super::child::signal_group;
 
-/// How long a server has that is told to end with us.
-const LAST_MOMENT: Duration = Duration::from_millis(500);
+/// Delay between forwarding a signal and SIGKILL in [`exit_on_signals`].
+const KILL_DELAY: Duration = Duration::from_millis(500);
 
-/// Whom signals are passed on to: the server's process group, which changes with the server.
+/// Forwards signals to the process group of the current server, which changes when the server restarts.
 #[derive(Debug, Default)]
-pub struct Addressee {
+pub struct SignalForwarder {
     pid: AtomicU32,
-    /// The signal that came; 0 for none.
+    /// The last signal received; 0 for none.
     signal: AtomicI32,
 }
 
-impl Addressee {
-    /// Passes ending signals on from now on. The server ends, its output with it, and the relay
-    /// comes home with its exit code.
+impl SignalForwarder {
+    /// Installs the signal handlers. A forwarded signal ends the server and closes its output, after
+    /// which the relay returns the server's exit code.
     ///
-    /// A server that does not mind is killed after a grace.
-    pub fn listen(grace: Duration) -> io::Result<Arc<Self>> {
-        let addressee = Arc::new(Self::default());
-        let shared = Arc::clone(&addressee);
+    /// A server that ignores the signal is killed after the grace period.
+    pub fn install(grace: Duration) -> io::Result<Arc<Self>> {
+        let forwarder = Arc::new(Self::default());
+        let shared = Arc::clone(&forwarder);
         on_signals(move |number| {
             let is_first = shared.signal.swap(number, Ordering::SeqCst) == 0;
-            shared.pass_on();
+            shared.forward();
             if is_first {
                 let shared = Arc::clone(&shared);
                 std::thread::spawn(move || {
@@ -41,38 +41,38 @@ impl Addressee {
                 });
             }
         })?;
-        Ok(addressee)
+        Ok(forwarder)
     }
 
-    /// A server runs, or none does any more (0).
+    /// Sets the process id of the running server; 0 if none is running.
     pub fn set(&self, pid: u32) {
         self.pid.store(pid, Ordering::SeqCst);
-        // A signal may have come before there was anybody to be told.
+        // The signal may have arrived before the server was started.
         if pid != 0 && self.was_signalled() {
-            self.pass_on();
+            self.forward();
         }
     }
 
-    /// Whether somebody wants us to end.
+    /// Whether a termination signal was received.
     pub fn was_signalled(&self) -> bool {
         self.signal.load(Ordering::SeqCst) != 0
     }
 
-    /// The server that runs.
+    /// Returns the process id of the running server; 0 if none is running.
     pub fn pid(&self) -> u32 {
         self.pid.load(Ordering::SeqCst)
     }
 
-    fn pass_on(&self) {
+    fn forward(&self) {
         signal_group(self.pid(), named(self.signal.load(Ordering::SeqCst)));
     }
 }
 
-/// Ends us on an ending signal, and the server with us.
-pub fn end_on_signals(server: u32) -> io::Result<()> {
+/// Forwards a termination signal to the server, kills the server after a short delay and exits this process.
+pub fn exit_on_signals(server: u32) -> io::Result<()> {
     on_signals(move |signal| {
         signal_group(server, named(signal));
-        std::thread::sleep(LAST_MOMENT);
+        std::thread::sleep(KILL_DELAY);
         signal_group(server, Signal::KILL);
         std::process::exit(128 + signal);
     })

@@ -1,9 +1,9 @@
 //! Reads the standard error of a server and logs its lines with the server's name.
 //!
-//! A thread reads for as long as the pipe is open and never waits for the log, so a server can write as
-//! much as it likes. Lines are logged under the target `server_stderr`; a long one is cut, bytes that are
-//! not UTF-8 are replaced, colours are left out. Nothing waits for the thread longer than `wait` is told:
-//! a process that the server left behind may keep the pipe open.
+//! A thread reads until the pipe is closed and never blocks on the log, so the server can always write.
+//! Lines are logged with the target `server_stderr`. Long lines are truncated, invalid UTF-8 is replaced and
+//! ANSI escape sequences are removed. [`Stderr::wait`] has a timeout because a descendant of the server may
+//! keep the pipe open.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read as _};
@@ -13,25 +13,25 @@ use std::time::Duration;
 
 use tracing::Span;
 
-/// Bytes read at once.
+/// Size of the read buffer in bytes.
 const CHUNK: usize = 4096;
 
-/// Bytes of a line that are logged.
+/// Maximum number of bytes logged per line.
 const LINE_BYTES: usize = 4000;
 
-/// A standard error that is being read.
+/// The reader of a server's standard error.
 #[derive(Debug)]
 pub(crate) struct Stderr {
     ended: Receiver<()>,
 }
 
 impl Stderr {
-    /// Whether lines would be logged.
+    /// Whether the log level enables these lines.
     pub(crate) fn is_logged() -> bool {
         tracing::enabled!(target: "server_stderr", tracing::Level::INFO)
     }
 
-    /// Reads it from now on.
+    /// Starts the reader thread.
     pub(crate) fn read(mut input: ChildStderr, span: Span) -> std::io::Result<Self> {
         let (reading, ended) = channel();
         let thread = std::thread::Builder::new().name("server stderr".to_owned());
@@ -54,9 +54,9 @@ impl Stderr {
         Ok(Self { ended })
     }
 
-    /// Waits for its end, or for that long.
-    pub(crate) fn wait(&self, longest: Duration) {
-        let _ = self.ended.recv_timeout(longest);
+    /// Waits until the pipe is closed, at most for `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) {
+        let _ = self.ended.recv_timeout(timeout);
     }
 }
 
@@ -64,11 +64,11 @@ fn log(span: &Span, text: &str) {
     tracing::info!(target: "server_stderr", parent: span, "{text}");
 }
 
-/// The beginning of a line.
+/// A line that is being read; only its beginning is stored.
 #[derive(Default)]
 struct Line {
-    begin: Vec<u8>,
-    /// Bytes of all of it so far.
+    prefix: Vec<u8>,
+    /// Length of the line so far, including the bytes that are not stored.
     length: usize,
 }
 
@@ -83,25 +83,25 @@ impl Line {
     }
 
     fn extend(&mut self, part: &[u8]) {
-        let room = LINE_BYTES - self.begin.len();
-        self.begin.extend_from_slice(part.get(..room).unwrap_or(part));
+        let capacity = LINE_BYTES - self.prefix.len();
+        self.prefix.extend_from_slice(part.get(..capacity).unwrap_or(part));
         self.length += part.len();
     }
 
     fn end(&mut self, mut log: impl FnMut(&str)) {
-        let mut text = without_colours(&String::from_utf8_lossy(&self.begin));
-        if self.length > self.begin.len() {
+        let mut text = without_colours(&String::from_utf8_lossy(&self.prefix));
+        if self.length > self.prefix.len() {
             let _ = write!(text, "… ({} bytes)", self.length);
         }
         if !text.trim().is_empty() {
             log(&text);
         }
-        self.begin.clear();
+        self.prefix.clear();
         self.length = 0;
     }
 }
 
-/// Leaves out the control sequences that colour text and move the cursor: `ESC [ … letter`.
+/// Removes ANSI control sequences (`ESC [ … letter`), which set colours and move the cursor.
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -131,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_put_together_from_what_is_read() {
+    fn lines_are_assembled_across_reads() {
         let read = lines(&[b"one\ntw", b"o\r\n\n", b"\x1b[1;31mred\x1b[0m \xff\nlast"]);
         assert_eq!(read, ["one", "two", "red \u{fffd}", "last"]);
     }
 
     #[test]
-    fn a_long_line_is_cut_and_its_length_stated() {
+    fn long_line_is_truncated_and_its_length_logged() {
         let long = vec![b'x'; 1 << 20];
         let read = lines(&[&long, &long, b"\nnext\n"]);
         assert_eq!(read[0], format!("{}… (2097152 bytes)", "x".repeat(LINE_BYTES)));

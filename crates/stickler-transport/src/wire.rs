@@ -1,23 +1,23 @@
-//! Writing messages as lines, in as few writes as possible.
+//! Buffered writing of newline-delimited messages, with as few system calls as possible.
 
 use std::io::{self, IoSlice, Write};
 
-/// Messages up to this size are gathered; larger ones are written from where they are.
-const GATHERED: usize = 32 << 10;
+/// Messages up to this size are buffered; larger ones are written without a copy.
+const MAX_BUFFERED_MESSAGE: usize = 32 << 10;
 
-/// Lines that wait to be written to one side.
+/// Buffers lines until they are flushed.
 #[derive(Debug, Default)]
-pub struct Lines {
-    gathered: Vec<u8>,
+pub struct LineWriter {
+    buffer: Vec<u8>,
 }
 
-impl Lines {
-    /// Adds a message; a large one goes out at once, after those before it.
+impl LineWriter {
+    /// Appends a message. A large message is written immediately, after the buffered ones.
     pub fn push(&mut self, message: &[u8], to: &mut impl Write) -> io::Result<()> {
-        if message.len() <= GATHERED {
-            self.gathered.extend_from_slice(message);
-            self.gathered.push(b'\n');
-            if self.gathered.len() > 4 * GATHERED {
+        if message.len() <= MAX_BUFFERED_MESSAGE {
+            self.buffer.extend_from_slice(message);
+            self.buffer.push(b'\n');
+            if self.buffer.len() > 4 * MAX_BUFFERED_MESSAGE {
                 self.flush(to)?;
             }
             return Ok(());
@@ -26,28 +26,28 @@ impl Lines {
         write_line(message, to)
     }
 
-    /// Whether no line waits.
+    /// Whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
-        self.gathered.is_empty()
+        self.buffer.is_empty()
     }
 
-    /// What is left is not written any more.
+    /// Discards the buffered lines.
     pub fn clear(&mut self) {
-        self.gathered.clear();
+        self.buffer.clear();
     }
 
-    /// Writes what is left.
+    /// Writes the buffered lines.
     pub fn flush(&mut self, to: &mut impl Write) -> io::Result<()> {
-        if self.gathered.is_empty() {
+        if self.buffer.is_empty() {
             return Ok(());
         }
-        let outcome = to.write_all(&self.gathered).and_then(|()| to.flush());
-        self.gathered.clear();
+        let outcome = to.write_all(&self.buffer).and_then(|()| to.flush());
+        self.buffer.clear();
         outcome
     }
 }
 
-/// One message and its line break in one write where the system takes it.
+/// Writes a message and its line break, in a single vectored write if possible.
 fn write_line(message: &[u8], to: &mut impl Write) -> io::Result<()> {
     let mut rest = [IoSlice::new(message), IoSlice::new(b"\n")];
     let mut rest = rest.as_mut_slice();
@@ -64,13 +64,13 @@ fn write_line(message: &[u8], to: &mut impl Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GATHERED, Lines};
+    use super::{LineWriter, MAX_BUFFERED_MESSAGE};
     use std::io::{self, Write};
 
-    /// Takes a few bytes at a time.
-    struct Reluctant(Vec<u8>);
+    /// Accepts at most 1000 bytes per write.
+    struct ShortWriter(Vec<u8>);
 
-    impl Write for Reluctant {
+    impl Write for ShortWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let taken = bytes.len().min(1000);
             self.0.extend_from_slice(&bytes[..taken]);
@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     fn small_and_large_messages_keep_their_order() {
-        let mut out = Reluctant(Vec::new());
-        let mut lines = Lines::default();
-        let large = vec![b'x'; GATHERED + 1];
+        let mut out = ShortWriter(Vec::new());
+        let mut lines = LineWriter::default();
+        let large = vec![b'x'; MAX_BUFFERED_MESSAGE + 1];
         for message in [b"a".as_slice(), &large, b"b"] {
             lines.push(message, &mut out).unwrap();
         }

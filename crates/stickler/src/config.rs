@@ -1,33 +1,33 @@
-//! What a user can choose.
+//! Configuration of validation, help, repair and limits.
 
 /// How calls are validated, explained and repaired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValidationConfig {
-    /// Check the arguments before the call.
+    /// Validate the arguments before the call.
     pub pre_validate: bool,
-    /// Add what the schema knows to the server's own errors.
+    /// Add help from the schema to errors that the server returns.
     pub enhance_errors: bool,
-    /// How many edits apart two names may be for one to be suggested for the other.
+    /// Maximum edit distance between a name and a suggestion for it.
     pub suggestion_distance: usize,
-    /// What to do with a field that the schema does not mention and is silent about.
+    /// Whether fields that the schema does not mention are rejected.
     pub unknown_fields: UnknownFields,
-    /// Whether a corrected call is looked for, and what becomes of it.
+    /// Whether a corrected call is computed, and whether it is applied.
     pub repair: Repair,
-    /// How much the help prompt tells.
+    /// The level of detail of help prompts.
     pub help: HelpDetail,
-    /// How many tokens a brief help prompt may take.
+    /// Maximum number of tokens of a brief help prompt.
     pub help_token_budget: usize,
-    /// Keep argument values out of messages, help and corrected calls; names and types stay.
+    /// Omit argument values from messages, help and corrected calls; names and types are kept.
     pub mask_values: bool,
-    /// Keys that a client adds to every call and that the tool does not know; repair drops them.
+    /// Keys that a client adds to every call and that tools do not define; repair removes them.
     pub injected_keys: Vec<String>,
-    /// Where a tool's documentation is, with `{server}` and `{tool}` standing for their names; for
-    /// tools whose `_meta` does not say it.
+    /// URL template of a tool's documentation, with the placeholders `{server}` and `{tool}`; used if
+    /// the tool's `_meta` does not contain a URL.
     pub documentation_url: Option<String>,
     /// When the schemas of a tool list are compiled.
     pub compile_schemas: CompileSchemas,
-    /// How much is too much.
+    /// Resource limits.
     pub limits: Limits,
 }
 
@@ -53,77 +53,77 @@ impl Default for ValidationConfig {
 /// When the schemas of a tool list are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CompileSchemas {
-    /// Each when its tool is first called: a list that is only listed costs what reading it costs.
+    /// Each schema at the first call of its tool, so that listing tools does not pay for compilation.
     #[default]
     OnFirstCall,
-    /// All when the list is learnt, so that what is wrong with them is reported with the list.
+    /// All schemas when the list is received, so that schema errors are reported with the list.
     WhenListed,
 }
 
-/// What becomes of a field that a schema neither lists nor forbids.
+/// How fields are treated that a schema neither lists nor forbids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownFields {
-    /// An object schema that lists `properties` and says nothing about others is closed.
+    /// Treats an object schema with `properties` but without a keyword about other fields as closed.
     #[default]
     Reject,
-    /// As the schema says, to the letter.
+    /// Applies the schema as written.
     FollowSchema,
 }
 
-/// What becomes of a call that can be corrected.
+/// Whether a corrected call is computed, and whether it is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Repair {
-    /// No corrected call is looked for.
+    /// No corrected call is computed.
     Off,
-    /// The corrected call is shown.
+    /// The corrected call is included in the response.
     #[default]
     Suggest,
-    /// The corrected call is made, where the correction is beyond doubt; otherwise it is shown.
+    /// An unambiguously corrected call is made; other corrections are included in the response.
     Apply,
 }
 
-/// How much a help prompt tells.
+/// The level of detail of a help prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HelpDetail {
-    /// What fits the token budget.
+    /// As much as fits into the token budget.
     #[default]
     Brief,
-    /// Everything, the schema included.
+    /// Everything, including the schema.
     Full,
 }
 
-/// Bounds on what a peer can make us do.
+/// Limits on the resources that a peer can consume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one message.
+    /// Maximum size of a message in bytes.
     pub message_bytes: usize,
-    /// Arrays and objects open at once in one message.
+    /// Maximum nesting depth of a message.
     pub message_depth: usize,
-    /// Requests of one side that wait for an answer at once.
+    /// Maximum number of pending requests per peer.
     pub requests_in_flight: usize,
-    /// Tools of one server.
+    /// Maximum number of tools per server.
     pub tools_per_server: usize,
-    /// Bytes of one tool schema.
+    /// Maximum size of a tool schema in bytes.
     pub schema_bytes: usize,
-    /// Levels of one tool schema.
+    /// Maximum nesting depth of a tool schema.
     pub schema_depth: usize,
-    /// Subschemas of one tool schema, local references followed.
+    /// Maximum number of subschemas of a tool schema, with local references resolved.
     pub schema_nodes: u64,
-    /// Bytes of one compiled pattern.
+    /// Maximum size of a compiled pattern in bytes.
     pub pattern_bytes: usize,
-    /// Estimated bytes of the compiled schemas of one server's tools.
+    /// Maximum estimated size in bytes of the compiled schemas of one server.
     pub compiled_bytes_per_server: usize,
-    /// The same of all servers.
+    /// Maximum estimated size in bytes of the compiled schemas of all servers.
     pub compiled_bytes: usize,
-    /// Steps back that a pattern with lookaround may take on one string.
+    /// Maximum number of backtracking steps of a pattern with lookaround on one string.
     pub pattern_backtracks: usize,
-    /// Looks into arrays and objects that deciding about one call may take.
+    /// Maximum number of array and object accesses for deciding whether a call is valid.
     pub verdict_steps: u32,
-    /// Steps that each part of explaining one rejected call may take: looks into arrays and objects,
-    /// subschemas applied, names compared, and the tokens of repeated rounds of repair.
+    /// Maximum number of steps of each part of an explanation: array and object accesses, subschemas
+    /// applied, names compared, and tokens of repeated repair rounds.
     pub explain_steps: u32,
-    /// Problems told about one call.
+    /// Maximum number of errors reported for one call.
     pub errors: usize,
 }
 

@@ -1,26 +1,26 @@
-//! JSON that arrived as the text of a string.
+//! JSON embedded in a string.
 
 use serde_json::Number;
 
 use crate::tape::{Kind, Node, TapeBuffer};
 
-/// Text inside a string is someone's JSON only within reason.
-const DEEPEST: usize = 128;
+/// Maximum nesting depth of embedded JSON.
+const MAX_DEPTH: usize = 128;
 
-/// The JSON that a string holds, if it is of one of the wanted types. A number or boolean must be
-/// written the one way in which it is always written: `"007"` is not seven.
-pub(crate) fn parse_as(text: &str, wanted: &[&str]) -> Option<String> {
+/// Returns the JSON text that a string contains if it is of one of the types. A number or boolean must
+/// be in canonical form: `"007"` does not match `integer`.
+pub(crate) fn parse_as(text: &str, types: &[&str]) -> Option<String> {
     let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(text.as_bytes(), DEEPEST).ok()?;
+    let tape = buffer.read(text.as_bytes(), MAX_DEPTH).ok()?;
     let inner = tape.root();
-    let fits = types_of(inner, text).iter().any(|name| wanted.contains(name));
+    let fits = types_of(inner, text).iter().any(|name| types.contains(name));
     fits.then(|| inner.raw().to_owned())
 }
 
-/// The types as which [`parse_as`] takes a text.
-pub(crate) fn types_held(text: &str) -> &'static [&'static str] {
+/// Returns the types for which [`parse_as`] accepts the text.
+pub(crate) fn embedded_types(text: &str) -> &'static [&'static str] {
     let mut buffer = TapeBuffer::new();
-    buffer.read(text.as_bytes(), DEEPEST).map_or(&[], |tape| types_of(tape.root(), text))
+    buffer.read(text.as_bytes(), MAX_DEPTH).map_or(&[], |tape| types_of(tape.root(), text))
 }
 
 fn types_of(inner: Node<'_>, text: &str) -> &'static [&'static str] {
@@ -41,16 +41,16 @@ fn is_canonical(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_as, types_held};
+    use super::{embedded_types, parse_as};
 
     #[test]
-    fn containers_are_taken_with_any_spacing() {
+    fn objects_and_arrays_are_parsed_with_any_whitespace() {
         assert_eq!(parse_as(" {\"a\": 1} ", &["object"]).as_deref(), Some("{\"a\": 1}"));
         assert_eq!(parse_as("[1]", &["object"]), None);
     }
 
     #[test]
-    fn numbers_and_booleans_only_as_they_are_always_written() {
+    fn numbers_and_booleans_are_parsed_only_in_canonical_form() {
         assert_eq!(parse_as("42", &["integer"]).as_deref(), Some("42"));
         assert_eq!(parse_as("1.5", &["number"]).as_deref(), Some("1.5"));
         assert_eq!(parse_as("true", &["boolean"]).as_deref(), Some("true"));
@@ -60,18 +60,18 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_is_no_integer() {
+    fn a_fraction_is_not_an_integer() {
         assert_eq!(parse_as("1.5", &["integer"]), None);
     }
 
     #[test]
-    fn the_types_held_are_those_that_are_parsed() {
+    fn embedded_types_agree_with_parse_as() {
         let names = ["object", "array", "boolean", "integer", "number", "string", "null"];
         for text in ["{}", "[1]", "true", "1", "1.5", "1.0", "007", " 1", "null", "\"a\"", "a", ""]
         {
             for name in names {
-                let held = types_held(text).contains(&name);
-                assert_eq!(held, parse_as(text, &[name]).is_some(), "{text} as {name}");
+                let is_embedded = embedded_types(text).contains(&name);
+                assert_eq!(is_embedded, parse_as(text, &[name]).is_some(), "{text} as {name}");
             }
         }
     }

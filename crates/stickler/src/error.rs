@@ -1,4 +1,4 @@
-//! What can go wrong with a tool call, with the code that documentation and logs know it by.
+//! Errors of tool calls, each with its documented code.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ use crate::rules::Code;
 pub enum McpError {
     /// The server answered with an error.
     Tool(McpToolError),
-    /// The call was refused before it reached the server.
+    /// The call was rejected before it reached the server.
     Validation(McpValidationFailed),
     /// The tool's schema cannot be used.
     Schema(McpSchemaError),
-    /// The server has no such tool.
+    /// The server does not have the tool.
     UnknownTool(UnknownToolError),
-    /// Anything else, which nothing is added to.
+    /// Any other error; it is not enhanced.
     Other {
-        /// The code it is known by.
+        /// The code of the error.
         code: Code,
-        /// What happened.
+        /// The description of the error.
         message: String,
     },
 }
 
 impl McpError {
-    /// The code it is known by.
+    /// Returns the code of the error.
     pub fn code(&self) -> Code {
         match self {
             Self::Tool(_) => Code::ToolFailed,
@@ -53,12 +53,12 @@ impl fmt::Display for McpError {
 
 impl std::error::Error for McpError {}
 
-/// The server's own error about a call.
+/// An error that the server returned for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpToolError {
     /// The tool that was called.
     pub tool: String,
-    /// What the server said, with what was added to it.
+    /// The server's error text, including added help.
     pub reason: String,
 }
 
@@ -70,17 +70,17 @@ impl fmt::Display for McpToolError {
 
 impl std::error::Error for McpToolError {}
 
-/// A call whose arguments the tool's schema refuses.
+/// A call with arguments that the tool's schema rejects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct McpValidationFailed {
-    /// The tool that was to be called.
+    /// The called tool.
     pub tool: String,
-    /// Everything that is wrong with the arguments.
+    /// The problems with the arguments.
     pub errors: Vec<ValidationError>,
 }
 
 impl McpValidationFailed {
-    /// The required fields that are missing.
+    /// Returns the required fields that are missing.
     pub fn missing(&self) -> Vec<String> {
         let fields = self.errors.iter().filter_map(|error| match &error.kind {
             ValidationErrorKind::MissingRequired { field } => Some(field.clone()),
@@ -89,7 +89,7 @@ impl McpValidationFailed {
         fields.collect()
     }
 
-    /// The names and values that were probably meant.
+    /// Returns the names and values that were probably meant.
     pub fn suggestions(&self) -> Vec<String> {
         self.errors.iter().flat_map(|error| error.suggestions().iter().cloned()).collect()
     }
@@ -108,12 +108,12 @@ impl fmt::Display for McpValidationFailed {
 
 impl std::error::Error for McpValidationFailed {}
 
-/// A tool whose schema cannot be used; the tool is in quarantine.
+/// A tool with a schema that cannot be used; calls to the tool are not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpSchemaError {
     /// The tool.
     pub tool: String,
-    /// Why its schema cannot be used.
+    /// Why the schema cannot be used.
     pub reason: String,
 }
 
@@ -126,10 +126,10 @@ impl fmt::Display for McpSchemaError {
 
 impl std::error::Error for McpSchemaError {}
 
-/// A call of a tool that the server does not have.
+/// A call to a tool that the server does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownToolError {
-    /// The name that was called.
+    /// The name in the call.
     pub name: String,
     /// The names that were probably meant, best first.
     pub suggestions: Vec<String>,

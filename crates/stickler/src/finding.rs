@@ -1,31 +1,30 @@
-//! One finding about a message: the rule, the place and the sentence that every renderer and
-//! observer reads.
+//! Findings: the rule violations found in a message, in the form that renderers and observers share.
 
 use crate::arguments::ValidationError;
 use crate::rules::{MessageRule, Severity};
 
-/// One thing there is to say about a message.
+/// One rule violation in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The rule that it broke.
+    /// The violated rule.
     pub rule: MessageRule,
-    /// How bad that is here.
+    /// The severity under the current policy.
     pub severity: Severity,
-    /// JSON Pointer within the message; empty for the whole.
+    /// JSON Pointer within the message; empty for the whole message.
     pub path: String,
-    /// JSON Pointer within the schema to the keyword that refused; empty where none did.
+    /// JSON Pointer within the schema to the keyword that failed; empty if there is none.
     pub schema_path: String,
-    /// A sentence for whoever can mend it.
+    /// One sentence that the sender can act on.
     pub message: String,
-    /// What would have been right, in a few words.
+    /// What was expected, in a few words.
     pub expected: String,
-    /// What came instead, in a few words.
+    /// What was received, in a few words.
     pub received: String,
 }
 
 impl Finding {
-    /// A finding about a whole message, as severe as its rule.
+    /// Creates a finding about a whole message, with the default severity of its rule.
     pub fn new(rule: MessageRule, message: impl Into<String>) -> Self {
         Self {
             rule,
@@ -38,14 +37,14 @@ impl Finding {
         }
     }
 
-    /// The finding at that place in the message, a JSON Pointer.
+    /// Sets the path, a JSON Pointer within the message.
     #[must_use]
     pub fn at(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// The finding with what was expected and what was received.
+    /// Sets what was expected and what was received.
     #[must_use]
     pub fn with(mut self, expected: impl Into<String>, received: impl Into<String>) -> Self {
         self.expected = expected.into();
@@ -53,51 +52,51 @@ impl Finding {
         self
     }
 
-    /// What a schema has against a part of a message, which begins at that place.
-    pub fn from_schema(rule: MessageRule, place: &str, error: ValidationError) -> Self {
-        let mut finding = Self::new(rule, error.message).at(format!("{place}{}", error.path));
+    /// Converts a schema error about the part of a message at `location`, a JSON Pointer.
+    pub fn from_schema(rule: MessageRule, location: &str, error: ValidationError) -> Self {
+        let mut finding = Self::new(rule, error.message).at(format!("{location}{}", error.path));
         finding.schema_path = error.schema_path;
         finding.with(error.expected, error.received)
     }
 
-    /// The finding in one line without the values that came, which its sentence may quote: for logs.
+    /// Returns the finding as one log line without the values that the message may quote.
     pub fn masked(&self) -> String {
         let rule = self.rule.as_str();
-        if self.expected.is_empty() || self.says_no_values() {
+        if self.expected.is_empty() || self.has_value_free_message() {
             return format!("[{rule}] {}", self.message);
         }
         let received = self.received_without_value();
-        let place = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
-        let told = format!("[{rule}] {place}expected {}, received {received}", self.expected);
+        let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
+        let line = format!("[{rule}] {path}expected {}, received {received}", self.expected);
         if self.schema_path.is_empty() {
-            return told;
+            return line;
         }
-        format!("{told} (by {} of the schema)", self.schema_path)
+        format!("{line} (schema path {})", self.schema_path)
     }
 
-    /// Whether the sentence is made of our words and of positions alone: what is wrong with bytes that
-    /// are not JSON, or with a message as a whole.
-    fn says_no_values(&self) -> bool {
+    /// Returns whether the message contains no values of the peer: it describes the syntax or the shape
+    /// of the message with positions only.
+    fn has_value_free_message(&self) -> bool {
         match self.rule {
-            // Of a schema only what is in the schema is told.
+            // Messages about a schema quote only the schema.
             MessageRule::JsonSyntax | MessageRule::UnusableSchema => true,
             MessageRule::BadEnvelope => self.path.is_empty() && self.schema_path.is_empty(),
             _ => false,
         }
     }
 
-    /// What a schema has refused is told as its type and its value, and only the type is no secret.
-    /// A name in quotes is none either: the path has it too.
+    /// Returns `received` without the value. For schema errors it is the type followed by the value, of
+    /// which only the type is kept. A quoted field name is kept because the path contains it too.
     fn received_without_value(&self) -> &str {
-        let is_of_schema =
+        let is_schema_error =
             !self.schema_path.is_empty() || self.rule == MessageRule::InvalidArguments;
-        if !is_of_schema || self.received.starts_with('`') {
+        if !is_schema_error || self.received.starts_with('`') {
             return &self.received;
         }
         self.received.split(' ').next().unwrap_or_default()
     }
 
-    /// The keyword of the schema that refused, where one did.
+    /// Returns the schema keyword that failed.
     pub fn keyword(&self) -> Option<&str> {
         self.schema_path.rsplit('/').next().filter(|keyword| !keyword.is_empty())
     }
@@ -108,31 +107,34 @@ mod tests {
     use super::{Finding, MessageRule};
 
     #[test]
-    fn what_is_logged_has_no_values_and_whole_sentences() {
-        let own =
+    fn masked_line_contains_no_values() {
+        let capability =
             Finding::new(MessageRule::Capability, "m").with("the capability", "not announced");
-        assert_eq!(own.masked(), "[capability] expected the capability, received not announced");
-        let of_call =
+        assert_eq!(
+            capability.masked(),
+            "[capability] expected the capability, received not announced"
+        );
+        let arguments =
             Finding::new(MessageRule::InvalidArguments, "m").with("integer", "string \"x y\"");
-        assert_eq!(of_call.masked(), "[STK-107] expected integer, received string");
+        assert_eq!(arguments.masked(), "[STK-107] expected integer, received string");
     }
 
     #[test]
-    fn names_are_logged_whole_and_values_never() {
+    fn masked_line_keeps_field_names_and_drops_values() {
         let finding = |received: &str| {
             let mut finding = Finding::new(MessageRule::InvalidArguments, "m").with("x", received);
             finding.schema_path = "/properties".to_owned();
             finding.masked()
         };
-        let by = "(by /properties of the schema)";
+        let suffix = "(schema path /properties)";
         assert_eq!(
             finding("`my own field`"),
-            format!("[STK-107] expected x, received `my own field` {by}")
+            format!("[STK-107] expected x, received `my own field` {suffix}")
         );
-        // A value that looks like a name is still one.
+        // A value that looks like a quoted name is masked.
         assert_eq!(
             finding("string \"`my secret`\""),
-            format!("[STK-107] expected x, received string {by}")
+            format!("[STK-107] expected x, received string {suffix}")
         );
     }
 }

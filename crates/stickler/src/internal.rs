@@ -1,8 +1,8 @@
-//! What `stickler-protocol` needs of this crate beyond its public interface.
+//! Items that `stickler-protocol` uses in addition to the public API of this crate.
 //!
-//! Not a part of that interface: any of it can change in any version.
+//! They are not covered by semantic versioning.
 
-pub use crate::arguments::{ARGUMENTS, explain_part};
-pub use crate::discovery::{Mirror, mirrored};
-pub use crate::render::{Told, told};
-pub use crate::schema::{Answer, Checker, CompiledSchema, Formats, SchemaRefusal};
+pub use crate::arguments::{ARGUMENTS_POINTER, explain_part};
+pub use crate::discovery::{ParamHeader, param_header_values};
+pub use crate::render::{ReportedFinding, reported_findings};
+pub use crate::schema::{Answer, Checker, CompiledSchema, Formats, SchemaRejection};

@@ -1,8 +1,8 @@
-//! Validation for the Model Context Protocol that explains and fixes.
+//! Validation of Model Context Protocol (MCP) tool calls, with explanations and corrections.
 //!
-//! Tool calls are checked against the schemas that servers publish, and a call that fails comes
-//! back with everything its caller needs to correct it: the path, what was expected, "did you
-//! mean", a valid example, the corrected call.
+//! Tool calls are validated against the schemas that servers publish. A rejected call is returned
+//! with everything that its caller needs to correct it: the path, what was expected, "did you mean"
+//! suggestions, a valid example and the corrected call.
 //!
 //! ```
 //! use serde_json::json;
@@ -25,20 +25,20 @@
 //!
 //! # The stages of a call
 //!
-//! Each can be used alone. The messages that calls travel in, and the connections that messages
-//! travel on, are the subject of the crate `stickler-protocol`.
+//! Each stage can be used on its own. Messages and connections are handled by the crate
+//! `stickler-protocol`.
 //!
-//! | stage | item | asks |
+//! | stage | item | purpose |
 //! | --- | --- | --- |
-//! | bytes | [`tape`] | is it JSON, and where is what? |
-//! | discovery | [`ToolSchemaCache`] | which tools does the server have, and what do their schemas say? |
-//! | arguments | [`McpValidator`] | do the arguments satisfy the schema, and if not, why? |
-//! | repair | [`Edit`] | what was probably meant? |
-//! | render | [`HelpPrompt`], [`RetryObservation`], [`CallRefusal`] | how is the caller told? |
-//! | after the call | [`ErrorEnhancer`] | what does the schema add to the server's own error? |
+//! | bytes | [`tape`] | parses JSON and indexes its values |
+//! | discovery | [`ToolSchemaCache`] | holds the tools of each server and their schemas |
+//! | arguments | [`McpValidator`] | validates the arguments and explains why they are invalid |
+//! | repair | [`Edit`] | derives the call that was probably meant |
+//! | render | [`HelpPrompt`], [`RetryObservation`], [`CallRejection`] | renders a rejection for the caller |
+//! | after the call | [`ErrorEnhancer`] | adds help from the schema to the server's error |
 //!
-//! This crate does no I/O of any kind: no files, sockets, clock, environment, threads or logging.
-//! Nothing a peer can send makes it panic or return an error where a verdict is due.
+//! This crate does no I/O: it uses no files, sockets, clock, environment, threads or logging. Invalid
+//! input from a peer never causes a panic; it is reported in the validation result.
 
 mod arguments;
 mod config;
@@ -72,7 +72,7 @@ pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
 pub use finding::Finding;
 pub use render::{
-    AnswerForm, CallAnswer, CallRefusal, HelpPrompt, ObservedError, RetryObservation,
+    AnswerForm, CallAnswer, CallRejection, HelpPrompt, ObservedError, RetryObservation,
     estimate_tokens,
 };
 pub use repair::{Edit, EditKind};
@@ -81,7 +81,7 @@ pub use rules::{Code, MessageRule, Rule, Severity};
 pub use suggest::{edit_distance, nearest_names};
 pub use tool_validation::ToolValidationCapability;
 
-/// The example of the README, run as a test.
+/// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

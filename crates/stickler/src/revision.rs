@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A revision, named by its date. Later ones are greater.
+/// A revision, named by its date. Revisions are ordered by date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "the dates are all there is to say")]
+#[allow(missing_docs, reason = "each variant is fully described by its date")]
 pub enum Revision {
     V2024_11_05,
     V2025_03_26,
@@ -14,17 +14,17 @@ pub enum Revision {
     V2026_07_28,
 }
 
-/// The two ways in which a connection works.
+/// The two connection models of MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Era {
-    /// A handshake, then a session: up to 2025-11-25.
+    /// A handshake establishes a session: up to 2025-11-25.
     Legacy,
-    /// Every request speaks for itself: from 2026-07-28 on.
+    /// Every request is self-contained: since 2026-07-28.
     Modern,
 }
 
 impl Revision {
-    /// All of them, the oldest first.
+    /// All revisions, oldest first.
     pub const ALL: [Self; 5] = [
         Self::V2024_11_05,
         Self::V2025_03_26,
@@ -33,10 +33,10 @@ impl Revision {
         Self::V2026_07_28,
     ];
 
-    /// The newest.
+    /// The latest revision.
     pub const LATEST: Self = Self::V2026_07_28;
 
-    /// As it is written on the wire: `2025-11-25`.
+    /// Returns the name on the wire, such as `2025-11-25`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -47,17 +47,17 @@ impl Revision {
         }
     }
 
-    /// The revision of that name, if there is one.
+    /// Returns the revision with that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.as_str() == name)
     }
 
-    /// How connections work in it.
+    /// Returns the connection model of the revision.
     pub fn era(self) -> Era {
         if self < Self::V2026_07_28 { Era::Legacy } else { Era::Modern }
     }
 
-    /// Whether several messages may be sent as one array.
+    /// Returns whether the revision supports JSON-RPC batches.
     pub fn has_batches(self) -> bool {
         self == Self::V2025_03_26
     }
@@ -69,14 +69,14 @@ impl fmt::Display for Revision {
     }
 }
 
-/// A name that no revision has.
+/// A name that is not a published revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRevision(String);
 
 impl fmt::Display for UnknownRevision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = Revision::ALL.map(Revision::as_str).join(", ");
-        write!(f, "`{}` is not a revision of MCP; there are {known}", self.0)
+        write!(f, "`{}` is not an MCP revision; known revisions: {known}", self.0)
     }
 }
 
@@ -95,24 +95,26 @@ mod tests {
     use super::{Era, Revision};
 
     #[test]
-    fn names_and_revisions_lead_to_each_other() {
+    fn every_revision_parses_from_its_name() {
         for revision in Revision::ALL {
             assert_eq!(revision.as_str().parse(), Ok(revision));
         }
         assert_eq!(Revision::parse("2025-11-26"), None);
-        let refusal = "newest".parse::<Revision>().unwrap_err().to_string();
-        assert!(refusal.starts_with("`newest` is not a revision of MCP; there are 2024-11-05, "));
+        let error = "newest".parse::<Revision>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("`newest` is not an MCP revision; known revisions: 2024-11-05, ")
+        );
     }
 
     #[test]
-    fn they_stand_in_the_order_of_their_dates() {
+    fn revisions_are_sorted_by_date() {
         assert!(Revision::ALL.is_sorted());
         assert!(Revision::ALL.map(Revision::as_str).is_sorted());
         assert_eq!(Revision::ALL.last(), Some(&Revision::LATEST));
     }
 
     #[test]
-    fn one_is_modern_and_one_has_batches() {
+    fn only_2026_07_28_is_modern_and_only_2025_03_26_has_batches() {
         let modern = Revision::ALL.into_iter().filter(|revision| revision.era() == Era::Modern);
         assert_eq!(modern.collect::<Vec<_>>(), [Revision::V2026_07_28]);
         let batches = Revision::ALL.into_iter().filter(|revision| revision.has_batches());

@@ -1,17 +1,17 @@
-//! A failed `anyOf` or `oneOf` is explained by the branch that was meant.
+//! A failed `anyOf` or `oneOf` is explained by the closest branch.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ToolDefinition, ValidationConfig};
 
-fn told(schema: Value, arguments: Value) -> Vec<String> {
+fn describe_errors(schema: Value, arguments: Value) -> Vec<String> {
     let validator = McpValidator::new(ValidationConfig::default());
     let schema = json!({ "type": "object", "properties": { "v": schema } });
     validator.cache().populate("s", &[ToolDefinition::new("t").with_input_schema(schema)]);
@@ -30,48 +30,48 @@ fn shapes() -> Value {
 }
 
 #[test]
-fn the_discriminator_decides() {
+fn discriminator_selects_the_branch() {
     let expected = ["type_mismatch /v/side: number"];
-    assert_eq!(told(shapes(), json!({ "kind": "square", "side": "2" })), expected);
+    assert_eq!(describe_errors(shapes(), json!({ "kind": "square", "side": "2" })), expected);
 }
 
 #[test]
-fn a_misspelt_discriminator_still_points_at_its_branch() {
+fn misspelt_discriminator_selects_the_closest_branch() {
     let expected = ["invalid_enum /v/kind: \"circle\""];
-    assert_eq!(told(shapes(), json!({ "kind": "cirlce", "radius": 1 })), expected);
+    assert_eq!(describe_errors(shapes(), json!({ "kind": "cirlce", "radius": 1 })), expected);
 }
 
 #[test]
-fn the_fields_decide_where_there_is_no_discriminator() {
+fn field_names_select_the_branch_without_a_discriminator() {
     let schema = json!({ "anyOf": [
         { "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] },
         { "type": "object", "properties": { "id": { "type": "integer" } }, "required": ["id"] }
     ] });
-    assert_eq!(told(schema, json!({ "id": "7" })), ["type_mismatch /v/id: integer"]);
+    assert_eq!(describe_errors(schema, json!({ "id": "7" })), ["type_mismatch /v/id: integer"]);
 }
 
 #[test]
-fn wrong_types_are_told_together() {
+fn type_mismatches_of_branches_are_combined() {
     let schema =
         json!({ "anyOf": [{ "type": "string" }, { "type": "array" }, { "type": "null" }] });
-    assert_eq!(told(schema, json!(5)), ["type_mismatch /v: string or array or null"]);
+    assert_eq!(describe_errors(schema, json!(5)), ["type_mismatch /v: string or array or null"]);
 }
 
 #[test]
-fn constants_are_told_together() {
+fn constants_of_branches_are_combined() {
     let schema = json!({ "anyOf": [{ "const": "a" }, { "const": "b" }, { "type": "null" }] });
-    assert_eq!(told(schema, json!("c")), ["invalid_enum /v: one of \"a\", \"b\""]);
+    assert_eq!(describe_errors(schema, json!("c")), ["invalid_enum /v: one of \"a\", \"b\""]);
 }
 
 #[test]
-fn text_of_a_wanted_type_is_taken_for_that() {
+fn stringified_value_selects_the_branch_of_its_type() {
     let schema = json!({ "anyOf": [{ "type": "number" }, { "enum": ["auto", "none"] }] });
-    assert_eq!(told(schema, json!("5")), ["type_mismatch /v: number"]);
+    assert_eq!(describe_errors(schema, json!("5")), ["type_mismatch /v: number"]);
 }
 
 #[test]
-fn matching_several_branches_of_one_of_is_said() {
+fn match_of_several_one_of_branches_is_reported() {
     let schema = json!({ "oneOf": [{ "type": "integer" }, { "minimum": 0 }] });
-    let expected = ["invalid_value /v: only one of the forms in the schema, not several at once"];
-    assert_eq!(told(schema, json!(5)), expected);
+    let expected = ["invalid_value /v: exactly one of the schema's alternatives, not several"];
+    assert_eq!(describe_errors(schema, json!(5)), expected);
 }

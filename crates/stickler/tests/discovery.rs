@@ -1,11 +1,11 @@
-//! Layer 1: what the cache learns from tool lists, and what it keeps out.
+//! Layer 1: the schema cache stores the tools of a list and quarantines unusable schemas.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::{Value, json};
@@ -19,22 +19,22 @@ fn quarantine_reason(schema: Value) -> String {
     let cache = ToolSchemaCache::new();
     let good = tool("good", json!({ "type": "object" }));
     cache.populate("s", &[tool("bad", schema), good]);
-    assert!(cache.get("s", "good").is_some(), "the rest is usable");
+    assert!(cache.get("s", "good").is_some(), "the other tool is usable");
     assert!(cache.get("s", "bad").is_none());
     let quarantined = cache.quarantined("s");
-    assert_eq!(quarantined, cache.compile_all("s"), "known once the tool was looked up");
+    assert_eq!(quarantined, cache.compile_all("s"), "the error is available after the lookup");
     let [error] = quarantined.as_slice() else { panic!("one tool in quarantine") };
     error.to_string()
 }
 
 #[test]
-fn a_new_cache_is_empty() {
+fn new_cache_is_empty() {
     let stats = ToolSchemaCache::new().stats();
     assert_eq!((stats.tool_count, stats.servers), (0, 0));
 }
 
 #[test]
-fn populating_learns_the_tools_of_a_list() {
+fn populate_stores_the_tools_of_a_list() {
     let cache = ToolSchemaCache::new();
     let schema =
         json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] });
@@ -44,7 +44,7 @@ fn populating_learns_the_tools_of_a_list() {
 }
 
 #[test]
-fn tools_without_a_schema_are_known_but_not_checked() {
+fn tools_without_a_schema_are_known_but_unchecked() {
     let cache = ToolSchemaCache::new();
     let tools = [ToolDefinition::new("no_schema"), tool("has_schema", json!({ "type": "object" }))];
     let discovery = cache.populate("server", &tools);
@@ -53,12 +53,12 @@ fn tools_without_a_schema_are_known_but_not_checked() {
 }
 
 #[test]
-fn a_tool_that_was_never_learnt_is_not_there() {
+fn unknown_tool_is_not_in_the_cache() {
     assert!(ToolSchemaCache::new().get("server", "tool").is_none());
 }
 
 #[test]
-fn clearing_forgets_everything() {
+fn clear_removes_all_entries() {
     let cache = ToolSchemaCache::new();
     cache.populate("s", &[tool("t", json!({}))]);
     assert_eq!(cache.stats().tool_count, 1);
@@ -67,7 +67,7 @@ fn clearing_forgets_everything() {
 }
 
 #[test]
-fn required_and_property_names_are_at_hand() {
+fn required_and_property_names_are_available() {
     let cache = ToolSchemaCache::new();
     let schema = json!({
         "type": "object",
@@ -82,7 +82,7 @@ fn required_and_property_names_are_at_hand() {
 }
 
 #[test]
-fn one_cache_serves_many_threads_at_once() {
+fn cache_is_shared_between_threads() {
     let cache = ToolSchemaCache::new();
     std::thread::scope(|scope| {
         for server in ["a", "b", "c", "d"] {
@@ -99,7 +99,7 @@ fn one_cache_serves_many_threads_at_once() {
 }
 
 #[test]
-fn names_behind_references_and_all_of_count_too() {
+fn names_behind_references_and_all_of_are_collected() {
     let cache = ToolSchemaCache::new();
     let schema = json!({
         "allOf": [{ "$ref": "#/$defs/base" }, { "properties": { "b": {} }, "required": ["b"] }],
@@ -112,7 +112,7 @@ fn names_behind_references_and_all_of_count_too() {
 }
 
 #[test]
-fn a_new_list_replaces_the_old_one_of_that_server_only() {
+fn new_list_replaces_only_the_list_of_its_server() {
     let cache = ToolSchemaCache::new();
     cache.populate("s", &[tool("old", json!({}))]);
     cache.populate("other", &[tool("kept", json!({}))]);
@@ -124,7 +124,7 @@ fn a_new_list_replaces_the_old_one_of_that_server_only() {
 }
 
 #[test]
-fn one_tool_can_be_registered_beside_the_others_and_a_server_removed() {
+fn single_tools_can_be_registered_and_servers_removed() {
     let validator = McpValidator::new(ValidationConfig::default());
     validator.cache().populate("s", &[tool("a", json!({}))]);
     let schema = json!({ "properties": { "x": { "type": "string" } }, "required": ["x"] });
@@ -140,7 +140,7 @@ fn one_tool_can_be_registered_beside_the_others_and_a_server_removed() {
 }
 
 #[test]
-fn a_registered_example_that_is_wrong_is_not_shown() {
+fn invalid_registered_example_is_not_shown() {
     let cache = ToolSchemaCache::new();
     let schema = json!({ "properties": { "x": { "type": "integer" } }, "required": ["x"] });
     cache.populate("s", &[tool("t", schema).with_example(json!({ "x": "no" }))]);
@@ -162,7 +162,7 @@ fn equal_schemas_are_compiled_once() {
 }
 
 #[test]
-fn every_dialect_from_draft_4_on_is_honoured() {
+fn dialects_from_draft_4_are_supported() {
     for (dialect, exclusive) in [
         ("http://json-schema.org/draft-04/schema#", json!(true)),
         ("http://json-schema.org/draft-06/schema#", json!(5)),
@@ -183,14 +183,14 @@ fn every_dialect_from_draft_4_on_is_honoured() {
 }
 
 #[test]
-fn an_unknown_dialect_is_refused_by_name() {
+fn unknown_dialect_is_rejected_by_name() {
     let reason = quarantine_reason(json!({ "$schema": "https://example.com/my-dialect" }));
     assert!(reason.starts_with("[STK-108]"), "{reason}");
     assert!(reason.contains("`https://example.com/my-dialect`"), "{reason}");
 }
 
 #[test]
-fn references_that_lead_nowhere_or_outside_are_refused() {
+fn dangling_and_external_references_are_rejected() {
     for target in ["#/$defs/missing", "https://example.com/schema.json", "file:///etc/passwd"] {
         let reason = quarantine_reason(json!({ "properties": { "a": { "$ref": target } } }));
         assert!(reason.contains("cannot be resolved"), "{target}: {reason}");
@@ -198,14 +198,14 @@ fn references_that_lead_nowhere_or_outside_are_refused() {
 }
 
 #[test]
-fn an_invalid_schema_is_refused_with_the_place() {
+fn invalid_schema_is_rejected_with_its_path() {
     let reason = quarantine_reason(json!({ "properties": { "a": { "type": "strnig" } } }));
     assert!(reason.contains("`/properties/a/type`"), "{reason}");
     assert!(quarantine_reason(json!([1, 2])).contains("neither an object nor a boolean"));
 }
 
 #[test]
-fn a_schema_past_a_limit_is_refused() {
+fn schema_over_a_limit_is_rejected() {
     let mut deep = json!({});
     for _ in 0..100 {
         deep = json!({ "not": deep });
@@ -216,7 +216,7 @@ fn a_schema_past_a_limit_is_refused() {
 }
 
 #[test]
-fn a_fan_out_of_references_is_counted_as_often_as_it_is_reached() {
+fn shared_references_are_counted_per_use() {
     let mut definitions = serde_json::Map::new();
     for level in 0..20 {
         let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
@@ -228,7 +228,7 @@ fn a_fan_out_of_references_is_counted_as_often_as_it_is_reached() {
 }
 
 #[test]
-fn an_endless_chain_of_references_is_refused() {
+fn endless_reference_chain_is_rejected() {
     let mut definitions = serde_json::Map::new();
     for level in 0..5_000 {
         definitions
@@ -236,11 +236,11 @@ fn an_endless_chain_of_references_is_refused() {
     }
     definitions.insert("d5000".into(), json!({ "type": "object" }));
     let schema = json!({ "$ref": "#/$defs/d0", "$defs": definitions });
-    assert!(quarantine_reason(schema).contains("too long a chain"));
+    assert!(quarantine_reason(schema).contains("chain of references is too long"));
 }
 
 #[test]
-fn a_recursive_schema_is_usable() {
+fn recursive_schema_is_usable() {
     let validator = McpValidator::new(ValidationConfig::default());
     let schema = json!({
         "properties": { "child": { "$ref": "#" }, "name": { "type": "string" } }
@@ -254,7 +254,7 @@ fn a_recursive_schema_is_usable() {
 }
 
 #[test]
-fn tools_past_the_limit_pass_unchecked_instead_of_being_unknown() {
+fn tools_over_the_limit_are_accepted_unchecked() {
     let mut config = ValidationConfig::default();
     config.limits.tools_per_server = 3;
     let validator = McpValidator::new(config);
@@ -264,7 +264,7 @@ fn tools_past_the_limit_pass_unchecked_instead_of_being_unknown() {
 }
 
 #[test]
-fn lists_are_read_in_all_three_shapes_and_one_bad_entry_does_not_spoil_them() {
+fn lists_are_read_in_three_shapes_and_bad_entries_are_skipped() {
     let tools = r#"[{"name":"a","inputSchema":{"type":"object"}},{"nome":"b"},7]"#;
     for text in [
         tools.to_owned(),
@@ -279,7 +279,7 @@ fn lists_are_read_in_all_three_shapes_and_one_bad_entry_does_not_spoil_them() {
 }
 
 #[test]
-fn a_schema_of_five_thousand_levels_costs_only_its_tool() {
+fn schema_of_five_thousand_levels_quarantines_only_its_tool() {
     let deep = "{\"not\":".repeat(5_000) + "{}" + &"}".repeat(5_000);
     let text = format!(
         "[{{\"name\":\"deep\",\"inputSchema\":{deep}}},{{\"name\":\"good\",\"inputSchema\":{{}}}}]"
@@ -291,7 +291,7 @@ fn a_schema_of_five_thousand_levels_costs_only_its_tool() {
 }
 
 #[test]
-fn a_link_to_the_documentation_is_taken_from_meta() {
+fn documentation_link_is_read_from_meta() {
     let text = br#"[{"name":"a","_meta":{"docs":"https://example.com/a"}},
                     {"name":"b","_meta":{"docs":"javascript:alert(1)"}}]"#;
     let list = ToolList::read(text, &Limits::default()).unwrap();

@@ -1,11 +1,11 @@
-//! Layer 3: the server's own errors, with what the schema adds to them.
+//! Layer 3: server errors are extended with information from the schema.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use std::borrow::Cow;
@@ -40,7 +40,7 @@ fn enhanced(reason: &str) -> String {
 }
 
 #[test]
-fn a_missing_field_gets_the_required_and_valid_ones() {
+fn missing_field_error_is_extended_with_required_and_valid_fields() {
     let reason = enhanced("missing field `entity`");
     assert!(reason.starts_with("missing field `entity`\n\n"), "{reason}");
     assert!(reason.contains("Required: [entity]"), "{reason}");
@@ -49,14 +49,14 @@ fn a_missing_field_gets_the_required_and_valid_ones() {
 }
 
 #[test]
-fn an_unknown_field_gets_a_suggestion() {
+fn unknown_field_error_is_extended_with_a_suggestion() {
     let reason =
         enhanced("failed to deserialize parameters: unknown field `entiy`, expected `entity`");
     assert!(reason.contains("Did you mean `entity` instead of `entiy`?"), "{reason}");
 }
 
 #[test]
-fn what_zod_and_pydantic_say_is_recognised() {
+fn zod_and_pydantic_errors_are_recognized() {
     for text in [
         "MCP error -32602: Input validation error: Invalid arguments for tool x: [{\"code\":\
          \"invalid_type\",\"expected\":\"string\",\"path\":[\"entity\"],\"message\":\"Required\"}]",
@@ -68,14 +68,14 @@ fn what_zod_and_pydantic_say_is_recognised() {
 }
 
 #[test]
-fn ordinary_failures_pass_unchanged() {
+fn ordinary_failures_are_returned_unchanged() {
     for text in ["ENOENT: no such file", "fetch failed", "Project 'x' already exists", ""] {
         assert_eq!(enhanced(text), text);
     }
 }
 
 #[test]
-fn errors_that_are_not_the_servers_pass_unchanged() {
+fn errors_not_from_the_server_are_returned_unchanged() {
     let validator = validator(ValidationConfig::default());
     let original = McpError::Other { code: Code::Timeout, message: "missing field `x`".into() };
     let enhanced = ErrorEnhancer::of(&validator).enhance("novanet", "t", original.clone());
@@ -83,7 +83,7 @@ fn errors_that_are_not_the_servers_pass_unchanged() {
 }
 
 #[test]
-fn without_a_schema_the_original_is_returned() {
+fn error_of_a_tool_without_a_schema_is_returned_unchanged() {
     let validator = McpValidator::new(ValidationConfig::default());
     let enhancer = ErrorEnhancer::of(&validator);
     let original = tool_error("missing field `entity`");
@@ -91,7 +91,7 @@ fn without_a_schema_the_original_is_returned() {
 }
 
 #[test]
-fn enhancement_switched_off_adds_nothing() {
+fn disabled_enhancement_adds_nothing() {
     let mut config = ValidationConfig::default();
     config.enhance_errors = false;
     let validator = validator(config);
@@ -104,7 +104,7 @@ fn enhancement_switched_off_adds_nothing() {
 }
 
 #[test]
-fn a_json_rpc_error_keeps_everything_but_its_message() {
+fn enhanced_json_rpc_error_changes_only_its_message() {
     let validator = validator(ValidationConfig::default());
     let reply = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"missing field `entity`","data":{"big":12345678901234567890}}}"#;
     let enhanced =
@@ -121,7 +121,7 @@ fn a_json_rpc_error_keeps_everything_but_its_message() {
 }
 
 #[test]
-fn a_failed_result_gets_one_more_piece_of_text() {
+fn failed_result_gets_an_additional_text_block() {
     let validator = validator(ValidationConfig::default());
     let reply = br#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"missing field `entity`"}],"isError":true}}"#;
     let enhanced =
@@ -134,7 +134,7 @@ fn a_failed_result_gets_one_more_piece_of_text() {
 }
 
 #[test]
-fn every_other_reply_is_returned_as_it_came() {
+fn other_responses_are_returned_unchanged() {
     let validator = validator(ValidationConfig::default());
     let enhancer = ErrorEnhancer::of(&validator);
     for reply in [
@@ -150,7 +150,7 @@ fn every_other_reply_is_returned_as_it_came() {
 }
 
 #[test]
-fn a_link_to_the_documentation_is_added_where_one_is_known() {
+fn known_documentation_link_is_added() {
     let mut config = ValidationConfig::default();
     config.documentation_url = Some("https://docs.example/{server}/{tool}".into());
     let validator = validator(config);
@@ -169,7 +169,7 @@ fn a_link_to_the_documentation_is_added_where_one_is_known() {
 }
 
 #[test]
-fn an_unknown_tool_gets_the_nearest_name() {
+fn unknown_tool_error_is_extended_with_the_closest_name() {
     let validator = validator(ValidationConfig::default());
     let enhancer = ErrorEnhancer::of(&validator);
     let text = enhancer.enhance_text("novanet", "novanet_genrate", "Unknown tool: novanet_genrate");

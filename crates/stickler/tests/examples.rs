@@ -1,16 +1,16 @@
-//! The examples do what they say.
+//! The examples print the documented output.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use std::process::Command;
 
-/// What an example prints. Cargo builds the examples together with the tests.
+/// Runs an example and returns its output. Cargo builds the examples together with the tests.
 fn run(name: &str) -> String {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples");
@@ -23,21 +23,21 @@ fn run(name: &str) -> String {
 }
 
 #[test]
-fn check_a_call_names_the_field_that_was_meant() {
+fn check_a_call_suggests_the_intended_field() {
     let printed = run("check_a_call");
     assert!(printed.contains("unknown_field at /pth"), "{printed}");
     assert!(
-        printed.ends_with("meant: write_file {\"path\":\"a.txt\",\"content\":\"hi\"}\n"),
+        printed.ends_with("corrected: write_file {\"path\":\"a.txt\",\"content\":\"hi\"}\n"),
         "{printed}"
     );
 }
 
 #[test]
-fn agent_loop_needs_one_refusal() {
+fn agent_loop_succeeds_after_one_rejection() {
     let printed = run("agent_loop");
     assert_eq!(
         printed,
-        "turn 1: refused, 3 problems\nturn 2: search {\"query\":\"rust\",\"limit\":5}\n"
+        "turn 1: rejected, 3 problems\nturn 2: search {\"query\":\"rust\",\"limit\":5}\n"
     );
 }
 

@@ -1,11 +1,11 @@
-//! The help prompt and the retry observation: what a model corrects itself from.
+//! The help prompt and the retry observation that a model uses to correct a call.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn help(validator: &McpValidator, tool: &str, arguments: &Value) -> String {
 }
 
 #[test]
-fn a_valid_call_passes_and_needs_no_help() {
+fn valid_call_is_accepted_without_help() {
     let validator = files(ValidationConfig::default());
     let arguments = json!({ "action": "read", "path": "/src/foo.ts" });
     let result = validator.validate("project", "filesystem_operation", &arguments);
@@ -54,14 +54,14 @@ fn a_valid_call_passes_and_needs_no_help() {
 }
 
 #[test]
-fn a_wrong_type_names_the_field_and_both_types() {
+fn type_error_names_the_field_and_both_types() {
     let validator = files(ValidationConfig::default());
     let help = help(&validator, "run_test_task", &json!({ "test_path": 42, "reporter": "json" }));
     assert!(help.contains("`test_path` must be a string, but is an integer (42)."), "{help}");
 }
 
 #[test]
-fn help_has_the_tool_the_problems_the_required_fields_and_an_example_in_order() {
+fn help_contains_tool_errors_required_fields_and_example_in_order() {
     let validator = files(ValidationConfig::default());
     let help = help(&validator, "filesystem_operation", &json!({ "action": "read" }));
     let parts = [
@@ -89,7 +89,7 @@ fn help_has_the_tool_the_problems_the_required_fields_and_an_example_in_order() 
 }
 
 #[test]
-fn the_corrected_call_is_shown() {
+fn corrected_call_is_shown() {
     let validator = files(ValidationConfig::default());
     let help = help(&validator, "filesystem_operation", &json!({ "Action": "Read", "path": "x" }));
     let call = r#"{"name":"filesystem_operation","arguments":{"action":"read","path":"x"}}"#;
@@ -97,7 +97,7 @@ fn the_corrected_call_is_shown() {
 }
 
 #[test]
-fn full_help_has_the_whole_schema_in_a_fence() {
+fn full_help_contains_the_schema_in_a_code_fence() {
     let mut config = ValidationConfig::default();
     config.help = HelpDetail::Full;
     let validator = files(config);
@@ -109,7 +109,7 @@ fn full_help_has_the_whole_schema_in_a_fence() {
 }
 
 #[test]
-fn help_for_an_unknown_tool_lists_all_tools_the_nearest_first() {
+fn help_for_an_unknown_tool_lists_tools_by_closeness() {
     let validator = files(ValidationConfig::default());
     let help = help(&validator, "run_tests_task", &json!({}));
     let list = "Unknown tool name. Available tools:\n- run_test_task\n- filesystem_operation\n";
@@ -118,7 +118,7 @@ fn help_for_an_unknown_tool_lists_all_tools_the_nearest_first() {
 }
 
 #[test]
-fn a_long_list_of_tools_stays_within_the_budget_and_says_how_many_are_left() {
+fn long_tool_list_stays_within_the_budget_and_counts_the_omitted_tools() {
     let validator = McpValidator::new(ValidationConfig::default());
     let schema = json!({ "type": "object" });
     let tools: Vec<_> = (0..10_000)
@@ -156,7 +156,7 @@ fn brief_help_stays_within_its_budget_on_any_schema() {
 }
 
 #[test]
-fn nothing_breaks_out_of_a_fence() {
+fn content_cannot_close_a_code_fence() {
     let validator = McpValidator::new(ValidationConfig::default());
     let schema = json!({ "properties": { "a": { "type": "string" } }, "required": ["a"] });
     let tool = ToolDefinition::new("t").with_input_schema(schema);
@@ -165,7 +165,7 @@ fn nothing_breaks_out_of_a_fence() {
 }
 
 #[test]
-fn help_is_the_same_every_time() {
+fn help_is_deterministic() {
     let validator = files(ValidationConfig::default());
     let arguments = json!({ "acton": 5, "b": [], "path": null });
     let first = help(&validator, "filesystem_operation", &arguments);
@@ -173,7 +173,7 @@ fn help_is_the_same_every_time() {
 }
 
 #[test]
-fn no_internals_appear() {
+fn help_contains_no_internal_names() {
     let validator = files(ValidationConfig::default());
     let help = help(&validator, "filesystem_operation", &json!({ "action": { "a": [null] } }));
     for internal in ["stickler", "jsonschema", "::", "panicked", ".rs:", "Some("] {
@@ -182,7 +182,7 @@ fn no_internals_appear() {
 }
 
 #[test]
-fn a_retry_observation_carries_the_help_and_the_callers_turn() {
+fn retry_observation_contains_the_help_and_the_turn_index() {
     let validator = files(ValidationConfig::default());
     let result =
         validator.validate("project", "filesystem_operation", &json!({ "action": "read" }));

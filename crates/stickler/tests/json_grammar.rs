@@ -1,15 +1,14 @@
 //! The tape accepts exactly the JSON of RFC 8259.
 //!
-//! Shown with the public JSON parsing test suite where it lies beside the project (a table of our
-//! own is in `json_grammar_table.rs`). Where the RFC leaves a choice, the choice is written down
-//! here.
+//! Runs the public JSON parsing test suite if it is available next to the project;
+//! `json_grammar_table.rs` has a built-in table. Results that the RFC leaves open are listed here.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use std::collections::BTreeMap;
@@ -25,13 +24,13 @@ fn read(bytes: &[u8], depth: usize) -> Result<(), (Kind, usize)> {
     buffer.read(bytes, depth).map(|_| ()).map_err(|error| (error.kind(), error.offset()))
 }
 
-/// A choice that the RFC leaves to the reader: accepted or not, why, and which files are about it.
+/// A result that the RFC leaves to the parser: accepted or not, the reason, and the test files.
 type Choice = (bool, &'static str, &'static [&'static str]);
 
 const CHOICES: &[Choice] = &[
     (
         true,
-        "a number of any size is only text until someone compares it",
+        "numbers of any size stay text until they are compared",
         &[
             "i_number_double_huge_neg_exp.json",
             "i_number_huge_exp.json",
@@ -47,7 +46,7 @@ const CHOICES: &[Choice] = &[
     ),
     (
         true,
-        "half of a surrogate pair, or two halves in the wrong order, are only text until someone looks",
+        "lone or reversed surrogates stay text until the string is decoded",
         &[
             "i_object_key_lone_2nd_surrogate.json",
             "i_string_1st_surrogate_but_2nd_missing.json",
@@ -63,7 +62,7 @@ const CHOICES: &[Choice] = &[
     ),
     (
         false,
-        "JSON between systems is UTF-8, and this is another encoding or a broken one",
+        "interchanged JSON is UTF-8; other encodings and invalid sequences are rejected",
         &[
             "i_string_UTF-16LE_with_BOM.json",
             "i_string_UTF-8_invalid_sequence.json",
@@ -82,7 +81,7 @@ const CHOICES: &[Choice] = &[
     ),
     (
         true,
-        "how deep a text may be is its reader's limit and not the grammar's",
+        "the nesting depth is a limit of the parser, not of the grammar",
         &["i_structure_500_nested_arrays.json"],
     ),
     (
@@ -92,7 +91,7 @@ const CHOICES: &[Choice] = &[
     ),
 ];
 
-/// The suite's files by name, or `None` where the suite is not there.
+/// The files of the suite by name; `None` if the suite is not available.
 fn suite() -> Option<BTreeMap<String, PathBuf>> {
     let beside = "../../../shared/json-test-suite/test_parsing";
     let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(beside)).ok()?;
@@ -104,12 +103,12 @@ fn suite() -> Option<BTreeMap<String, PathBuf>> {
 }
 
 #[test]
-fn the_parsing_test_suite_is_decided_as_the_rfc_and_our_choices_say() {
+fn json_parsing_test_suite_gives_the_documented_results() {
     let Some(files) = suite() else {
-        eprintln!("skipped: the JSON parsing test suite is not there");
+        eprintln!("skipped: the JSON parsing test suite is not available");
         return;
     };
-    assert!(files.len() > 300, "only {} files: is the suite whole?", files.len());
+    assert!(files.len() > 300, "the suite is incomplete: only {} files", files.len());
     let chosen: BTreeMap<&str, bool> = CHOICES
         .iter()
         .flat_map(|(accepted, _, names)| names.iter().map(|name| (*name, *accepted)))
@@ -117,25 +116,25 @@ fn the_parsing_test_suite_is_decided_as_the_rfc_and_our_choices_say() {
     let mut wrong = Vec::new();
     for (name, path) in &files {
         let outcome = read(&std::fs::read(path).unwrap(), UNBOUNDED);
-        let wanted = match name.get(..2) {
+        let expected = match name.get(..2) {
             Some("y_") => Some(true),
             Some("n_") => Some(false),
             _ => chosen.get(name.as_str()).copied(),
         };
-        if wanted != Some(outcome.is_ok()) {
-            wrong.push(format!("{name}: wanted {wanted:?}, got {outcome:?}"));
+        if expected != Some(outcome.is_ok()) {
+            wrong.push(format!("{name}: expected {expected:?}, got {outcome:?}"));
         }
     }
     for name in chosen.keys().filter(|name| !files.contains_key(**name)) {
-        wrong.push(format!("{name}: decided here, but the suite has no such file"));
+        wrong.push(format!("{name}: listed here, but missing from the suite"));
     }
     assert!(wrong.is_empty(), "{} of {} files:\n{}", wrong.len(), files.len(), wrong.join("\n"));
 }
 
 #[test]
-fn the_depth_limit_changes_nothing_for_texts_within_it() {
+fn depth_limit_does_not_affect_shallow_texts() {
     let Some(files) = suite() else {
-        eprintln!("skipped: the JSON parsing test suite is not there");
+        eprintln!("skipped: the JSON parsing test suite is not available");
         return;
     };
     let mut too_deep = Vec::new();

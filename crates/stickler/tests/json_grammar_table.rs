@@ -1,14 +1,14 @@
-//! The tape accepts exactly the JSON of RFC 8259, up to the depth it is told.
+//! The tape accepts exactly the JSON of RFC 8259, up to the configured depth.
 //!
-//! A table of our own that needs nothing beside the project: good texts, bad ones with what is
-//! wrong with them and where, and the limit on nesting.
+//! A self-contained table: valid texts, invalid texts with the kind and offset of the error, and the
+//! nesting limit.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use stickler::tape::{SyntaxErrorKind as Kind, TapeBuffer};
@@ -18,7 +18,7 @@ fn read(bytes: &[u8], depth: usize) -> Result<(), (Kind, usize)> {
     buffer.read(bytes, depth).map(|_| ()).map_err(|error| (error.kind(), error.offset()))
 }
 
-const GOOD: &[&str] = &[
+const VALID: &[&str] = &[
     "null",
     " true ",
     "\t\r\n false",
@@ -44,7 +44,7 @@ const GOOD: &[&str] = &[
     r#""longer than one stride of the reader, with an escape \u0041 and a good deal after it""#,
 ];
 
-const BAD: &[(Kind, &[&str])] = &[
+const INVALID: &[(Kind, &[&str])] = &[
     (Kind::UnexpectedEnd, &["", " \n", "[", "[1,", "[1", "{", "{\"a\":", "\"", "\"a\\"]),
     (Kind::ExpectedValue, &["nul", "True", "NaN", "'a'", "+1", ".5", "[,]", "[1,]", "{\"a\":}"]),
     (Kind::ExpectedValue, &["/* */ 1", "\u{feff}1", "\u{a0}1", "\u{b}1", "\u{2028}1", "]"]),
@@ -59,25 +59,25 @@ const BAD: &[(Kind, &[&str])] = &[
 ];
 
 #[test]
-fn our_own_good_texts_are_accepted() {
-    for text in GOOD {
+fn valid_texts_are_accepted() {
+    for text in VALID {
         assert_eq!(read(text.as_bytes(), 128), Ok(()), "{text:?}");
     }
 }
 
 #[test]
-fn our_own_bad_texts_are_refused_for_what_is_wrong_with_them() {
-    for (kind, texts) in BAD {
+fn invalid_texts_are_rejected_with_the_right_reason() {
+    for (kind, texts) in INVALID {
         for text in *texts {
-            let refused = read(text.as_bytes(), 128).map_err(|(kind, _)| kind);
-            assert_eq!(refused, Err(*kind), "{text:?}");
+            let rejected = read(text.as_bytes(), 128).map_err(|(kind, _)| kind);
+            assert_eq!(rejected, Err(*kind), "{text:?}");
         }
     }
     assert_eq!(read(b"\"ok \xff\"", 128), Err((Kind::NotUtf8, 4)));
 }
 
 #[test]
-fn a_refusal_points_at_the_byte_where_it_became_certain() {
+fn error_offset_is_the_first_invalid_byte() {
     let places = [
         ("[1 2]", 3),
         (r#"{"a" 1}"#, 5),
@@ -89,13 +89,13 @@ fn a_refusal_points_at_the_byte_where_it_became_certain() {
         ("[[[", 3),
     ];
     for (text, offset) in places {
-        let refused = read(text.as_bytes(), 128).map_err(|(_, offset)| offset);
-        assert_eq!(refused, Err(offset), "{text:?}");
+        let rejected = read(text.as_bytes(), 128).map_err(|(_, offset)| offset);
+        assert_eq!(rejected, Err(offset), "{text:?}");
     }
 }
 
 #[test]
-fn nesting_is_accepted_up_to_the_limit_and_refused_one_level_past_it() {
+fn nesting_is_accepted_up_to_the_limit_and_rejected_above_it() {
     for depth in [1, 2, 127, 128, 129, 130, 1000] {
         let arrays = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         let objects = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
@@ -106,7 +106,7 @@ fn nesting_is_accepted_up_to_the_limit_and_refused_one_level_past_it() {
         assert_eq!(read(objects.as_bytes(), 128), expected(128 * 5), "{depth} objects");
     }
     let siblings = format!("[{}]", vec!["[[]]"; 200].join(","));
-    assert_eq!(read(siblings.as_bytes(), 3), Ok(()), "only what is open at once counts");
-    assert_eq!(read(b"1", 0), Ok(()), "a scalar opens nothing");
+    assert_eq!(read(siblings.as_bytes(), 3), Ok(()), "only simultaneously open containers count");
+    assert_eq!(read(b"1", 0), Ok(()), "a scalar has no depth");
     assert_eq!(read(b"[]", 0), Err((Kind::TooDeep, 0)));
 }

@@ -1,6 +1,5 @@
-//! What is wrong with large calls is found, whatever they hold besides, and nothing is made up where looking
-//! took too long.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests are blunt")]
+//! Errors in large calls are found, and an exhausted search budget produces no false explanations.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests panic on failure")]
 
 use serde_json::{Map, Value, json};
 use stickler::{
@@ -22,27 +21,27 @@ fn rows() -> Value {
 }
 
 #[test]
-fn the_last_of_many_elements_is_the_one_that_is_told() {
+fn error_in_the_last_of_many_elements_is_reported() {
     let mut elements = vec![json!({ "a": 1 }); 200_000];
     elements.push(json!({ "a": "x" }));
     elements.push(json!({ "a": 1, "b": 1 }));
     let result = check(rows(), ValidationConfig::default(), &json!({ "rows": elements }));
-    let told: Vec<&str> = result.errors.iter().map(|error| error.path.as_str()).collect();
-    assert_eq!(told, ["/rows/200000/a", "/rows/200001/b"], "{:?}", result.errors);
+    let paths: Vec<&str> = result.errors.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!(paths, ["/rows/200000/a", "/rows/200001/b"], "{:?}", result.errors);
 }
 
 #[test]
-fn of_many_mistakes_as_many_are_told_as_are_shown() {
+fn number_of_reported_errors_is_limited() {
     let elements = vec![json!({ "a": "x" }); 100_000];
     let config = ValidationConfig::default();
-    let most = config.limits.errors;
+    let limit = config.limits.errors;
     let result = check(rows(), config, &json!({ "rows": elements }));
-    assert_eq!((result.errors.len(), result.truncated), (most, true));
+    assert_eq!((result.errors.len(), result.truncated), (limit, true));
     assert!(result.errors.iter().all(|error| error.message.contains("integer")));
 }
 
 #[test]
-fn nothing_is_made_up_where_looking_took_too_long() {
+fn no_corrections_are_suggested_when_the_search_budget_is_exhausted() {
     let tree = json!({ "$ref": "#/$defs/tree" });
     let part = json!({ "anyOf": [tree, tree, { "type": "string" }] });
     let whole = json!({ "type": "object", "properties": { "next": part } });
@@ -74,12 +73,12 @@ fn object(keys: impl Iterator<Item = String>) -> Value {
 }
 
 #[test]
-fn of_many_unknown_fields_the_first_are_told_and_there_may_be_more() {
+fn first_unknown_fields_are_reported_and_the_list_is_marked_incomplete() {
     let config = ValidationConfig::default();
-    let most = config.limits.errors;
+    let limit = config.limits.errors;
     let unknown = object((0..100_000).map(|index| format!("unknown{index:06}")));
     let result = check(fields(50), config, &unknown);
-    assert_eq!((result.errors.len(), result.truncated), (most, true));
+    assert_eq!((result.errors.len(), result.truncated), (limit, true));
     for (index, error) in result.errors.iter().enumerate() {
         assert_eq!(error.path, format!("/unknown{index:06}"));
         assert!(error.message.contains("valid fields: `field_0`, `field_1`"), "{error:?}");
@@ -88,8 +87,8 @@ fn of_many_unknown_fields_the_first_are_told_and_there_may_be_more() {
 }
 
 #[test]
-fn as_many_fields_are_compared_as_the_bound_allows_and_the_others_are_told_without_suggestions() {
-    // 64 × 256 pairs are 40 fields with 400 names each.
+fn fields_beyond_the_comparison_budget_are_reported_without_suggestions() {
+    // The budget of 64 × 256 comparisons covers 40 fields with 400 names each.
     let misspelt = object((0..400).map(|index| format!("feild_{index:03}")));
     let result = check(fields(400), ValidationConfig::default(), &misspelt);
     let with: Vec<bool> =
@@ -100,14 +99,14 @@ fn as_many_fields_are_compared_as_the_bound_allows_and_the_others_are_told_witho
 }
 
 #[test]
-fn one_misspelt_field_is_found_among_thousands() {
+fn misspelt_field_is_found_among_thousands() {
     let result = check(fields(5_000), ValidationConfig::default(), &json!({ "feild_4999": 1 }));
     assert_eq!(result.errors[0].suggestions()[0], "field_4999");
     assert_eq!(result.corrected.unwrap().arguments.get(), r#"{"field_4999":1}"#);
 }
 
 #[test]
-fn a_call_is_repaired_up_to_ten_times_as_many_problems_as_are_shown() {
+fn calls_are_repaired_up_to_ten_times_the_error_limit() {
     let texts = |count: usize| json!({ "rows": vec![json!({ "a": "1" }); count] });
     let repaired = check(rows(), ValidationConfig::default(), &texts(500));
     let numbers = json!({ "rows": vec![json!({ "a": 1 }); 500] });
@@ -118,13 +117,13 @@ fn a_call_is_repaired_up_to_ten_times_as_many_problems_as_are_shown() {
 }
 
 #[test]
-fn a_branch_is_chosen_for_an_object_of_any_size() {
+fn branch_is_selected_for_objects_of_any_size() {
     let branch = |index: usize| {
-        let own = format!("only_{index}");
+        let field = format!("only_{index}");
         json!({
             "type": "object",
-            "properties": { own.as_str(): { "type": "string" }, "kind": { "const": index } },
-            "required": [own, "kind"],
+            "properties": { field.as_str(): { "type": "string" }, "kind": { "const": index } },
+            "required": [field, "kind"],
         })
     };
     let branches: Vec<Value> = (0..200).map(branch).collect();
@@ -139,7 +138,7 @@ fn a_branch_is_chosen_for_an_object_of_any_size() {
 }
 
 #[test]
-fn many_errors_with_long_lists_of_values_list_the_first_few() {
+fn long_value_lists_are_truncated_in_errors() {
     let values: Vec<String> = (0..10_000).map(|index| format!("value_{index}")).collect();
     let items = json!({ "type": "array", "items": { "enum": values } });
     let schema = json!({ "type": "object", "properties": { "modes": items } });
@@ -156,15 +155,15 @@ fn many_errors_with_long_lists_of_values_list_the_first_few() {
 }
 
 #[test]
-fn a_key_that_is_repeated_often_is_told_as_often_as_errors_are_shown() {
+fn duplicate_key_errors_respect_the_error_limit() {
     let config = ValidationConfig::default();
-    let most = config.limits.errors;
+    let limit = config.limits.errors;
     let validator = McpValidator::new(config);
     let tool = ToolDefinition::new("store").with_input_schema(fields(1));
     validator.cache().populate(SERVER, &[tool]);
     let text = format!("{{{}}}", vec![r#""field_0":1"#; 100_000].join(","));
     let result = validator.validate_text(SERVER, "store", Some(text.as_bytes())).unwrap();
-    assert_eq!(result.errors.len(), most);
+    assert_eq!(result.errors.len(), limit);
     assert!(result.errors.iter().all(|error| error.path == "/field_0"));
     let inner = r#""field_0":{"x":1,"x":1}"#;
     let text = format!(r#"{{{},"field_0":1}}"#, vec![inner; 100_000].join(","));
@@ -173,7 +172,7 @@ fn a_key_that_is_repeated_often_is_told_as_often_as_errors_are_shown() {
 }
 
 #[test]
-fn a_long_key_above_many_mistakes_is_told_in_short() {
+fn long_keys_in_error_paths_are_shortened() {
     let schema = json!({ "type": "object", "additionalProperties": rows()["properties"]["rows"] });
     let key = "k".repeat(100_000);
     let arguments = json!({ key.as_str(): vec![json!({ "a": "x" }); 1_000] });

@@ -1,6 +1,6 @@
-//! The memory of a learnt tool list and of its compiled schemas, by a counting allocator.
+//! Measures the memory of a tool list and of its compiled schemas with a counting allocator.
 //!
-//! One test, in a program of its own: other tests would allocate at the same time.
+//! The only test of its binary, because other tests would allocate at the same time.
 //! `cargo test -p stickler --test learning_memory -- --nocapture` prints the figures.
 #![allow(
     unsafe_code,
@@ -8,7 +8,7 @@
     clippy::disallowed_methods,
     clippy::cast_precision_loss,
     clippy::print_stderr,
-    reason = "an allocator cannot be written otherwise; figures are printed, and files read"
+    reason = "an allocator requires unsafe code; the test prints figures and reads files"
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -22,17 +22,17 @@ struct Counting;
 
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every request goes to the system's allocator as it is.
+// SAFETY: every request is passed to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -40,8 +40,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a list whose tools were never called may take, in units of its bytes.
-const LISTED_AT_MOST: f64 = 3.0;
+/// The maximum memory of a list before any call, as a multiple of its text size.
+const MAX_LIST_MEMORY_RATIO: f64 = 3.0;
 
 struct Figures {
     bytes: usize,
@@ -63,7 +63,7 @@ fn measure(list: &[u8]) -> Figures {
     Figures { bytes: list.len(), listed, compiled, estimated: cache.stats().compiled_bytes }
 }
 
-/// Tools with descriptions, nested objects and a pattern each, no two alike.
+/// Distinct tools with descriptions, nested objects and a pattern each.
 fn generated(tools: usize) -> String {
     let mut list = String::from("[");
     for index in 0..tools {
@@ -82,7 +82,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     let files = std::fs::read_dir(folder).into_iter().flatten();
     let read = |entry: std::fs::DirEntry| {
         let bytes = std::fs::read(entry.path()).ok()?;
-        // Compact, as servers send it.
+        // Servers send compact JSON.
         let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
         let name = entry.file_name().to_string_lossy().into_owned();
         Some((name, value.get("tools")?.to_string().into_bytes()))
@@ -91,10 +91,10 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn listed_tools_take_at_most_three_times_their_text() {
+fn learned_list_uses_at_most_three_times_its_text_size() {
     let mut lists = corpus();
     lists.push(("generated".to_owned(), generated(1_000).into_bytes()));
-    // The engine keeps some tables of its own from the first schemas on.
+    // Warm-up: the schema engine allocates global tables with the first schemas.
     measure(generated(50).as_bytes());
     let mut total = Figures { bytes: 0, listed: 0, compiled: 0, estimated: 0 };
     let mut report = String::new();
@@ -114,6 +114,6 @@ fn listed_tools_take_at_most_three_times_their_text() {
     let ratio = total.listed as f64 / total.bytes as f64;
     let accuracy = total.estimated as f64 / total.compiled as f64;
     eprintln!("{report}all lists: listed {ratio:.2} x, estimate {accuracy:.2} of compiled");
-    assert!(ratio <= LISTED_AT_MOST, "{ratio:.2} x the bytes of the lists\n{report}");
-    assert!((0.67..=2.0).contains(&accuracy), "the estimate is off: {accuracy:.2}\n{report}");
+    assert!(ratio <= MAX_LIST_MEMORY_RATIO, "{ratio:.2} x the bytes of the lists\n{report}");
+    assert!((0.67..=2.0).contains(&accuracy), "inaccurate estimate: {accuracy:.2}\n{report}");
 }

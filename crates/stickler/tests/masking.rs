@@ -1,11 +1,11 @@
-//! Masking: argument values stay out of everything that is written; names and types stay in.
+//! Masking: messages, help and edits contain field names and types, never argument values.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::json;
@@ -32,7 +32,7 @@ fn validator(repair: Repair) -> McpValidator {
 }
 
 #[test]
-fn messages_help_and_edits_hold_no_values() {
+fn messages_help_and_edits_contain_no_values() {
     let validator = validator(Repair::Suggest);
     let arguments = json!({ "usr": SECRET, "pin": SECRET, "mode": SECRET, "tags": SECRET });
     let result = validator.validate("s", "login", &arguments);
@@ -41,12 +41,12 @@ fn messages_help_and_edits_hold_no_values() {
     let written = format!("{:?} {:?} {help} {observation}", result.errors, result.edits);
     assert!(!written.contains("hunter2"), "{written}");
     for name in ["`usr`", "`pin`", "integer", "string"] {
-        assert!(written.contains(name), "{name} stays");
+        assert!(written.contains(name), "{name} is kept");
     }
 }
 
 #[test]
-fn the_corrected_call_is_left_out_of_the_help() {
+fn masked_help_omits_the_corrected_call() {
     let validator = validator(Repair::Suggest);
     let result = validator.validate("s", "login", &json!({ "usr": SECRET }));
     let help = validator.build_help_prompt("s", "login", &result);
@@ -57,7 +57,7 @@ fn the_corrected_call_is_left_out_of_the_help() {
 }
 
 #[test]
-fn a_call_that_is_repaired_is_still_passed_on_with_its_values() {
+fn repaired_call_keeps_its_values() {
     let validator = validator(Repair::Apply);
     let result = validator.validate("s", "login", &json!({ "User": SECRET }));
     assert!(result.is_valid);

@@ -1,14 +1,14 @@
-//! Whatever servers and callers send, there is an answer, and the answers agree with each other.
+//! Property tests of validation with random tools, arguments and configurations.
 //!
-//! Random tools, arguments and configurations: nothing panics, what is corrected is valid, help is
-//! the same every time and within its budget, and masked values stay out of it.
+//! Nothing panics, corrected calls are valid, help is deterministic and within its budget, and masked
+//! values never appear in it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ mod times;
 
 const SERVER: &str = "server";
 
-/// What a call is made of.
+/// The random inputs of one call.
 #[derive(Debug, Clone)]
 struct Inputs {
     config: ValidationConfig,
@@ -38,7 +38,7 @@ struct Inputs {
     arguments: String,
 }
 
-/// A call that was checked.
+/// A validated call.
 struct Call {
     validator: McpValidator,
     tool: &'static str,
@@ -62,14 +62,14 @@ fn inputs() -> impl Strategy<Value = Inputs> {
 }
 
 impl Inputs {
-    /// `None` when the arguments are not JSON.
+    /// Validates the call; `None` if the arguments are not JSON.
     fn check(self) -> Option<Call> {
         let Self { config, schemas, tool, arguments } = self;
         let validator = McpValidator::new(config);
         let names = ["search_files", "search_file", "write"].into_iter();
         let describe = |(name, schema): (&str, Value)| {
             ToolDefinition::new(name)
-                .with_description("Finds what is `there`.\n\nAnd tells it.")
+                .with_description("Finds `files`.\n\nReturns their paths.")
                 .with_example(json!({ "path": "x" }))
                 .with_input_schema(schema)
         };
@@ -90,10 +90,10 @@ impl Call {
     }
 }
 
-/// The strings among the values that are long enough to be recognised.
+/// Collects the strings that are long enough to be recognised.
 ///
-/// Of a string that is JSON itself, what is in it: its brackets and quotes are no secret, and help
-/// sets them around what the schema says, too.
+/// For a string that contains JSON, only its inner strings count: brackets and quotes are not secret
+/// and also appear in help for other reasons.
 fn long_strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => match serde_json::from_str::<Value>(text) {
@@ -108,7 +108,7 @@ fn long_strings(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn of_json_in_a_string_only_what_is_in_it_is_a_secret() {
+fn only_inner_values_of_stringified_json_are_secrets() {
     let mut found = Vec::new();
     long_strings(&json!({ "a": "\"a secret\"", "b": ["{\"c\": \"another one\"}"] }), &mut found);
     assert_eq!(found, ["a secret", "another one"]);
@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(times::times(1))]
 
     #[test]
-    fn every_definition_is_examined_and_every_finding_has_a_place(
+    fn every_definition_is_linted_and_every_finding_has_a_path(
         input in calls::schema(), output in calls::schema(),
     ) {
         let tool = json!({ "name": "t", "inputSchema": input, "outputSchema": output });
@@ -130,7 +130,7 @@ proptest! {
         for finding in &report.findings {
             prop_assert!(!finding.message.is_empty() && !finding.fix.is_empty());
             prop_assert!(stickler::rules::find(finding.rule.id).is_some());
-            // What is missing is told where it should be.
+            // A missing member is reported with the path where it belongs.
             let outer = finding.path.rsplit_once('/').map_or("", |(outer, _)| outer);
             prop_assert!(tool.pointer(outer).is_some(), "{}", finding.path);
         }
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn every_call_gets_a_verdict_and_a_refusal_says_why(inputs in inputs()) {
+    fn every_invalid_result_has_errors(inputs in inputs()) {
         let Some(call) = inputs.check() else { return Ok(()) };
         let result = &call.result;
         prop_assert!(result.is_valid || call.validator.config().limits.errors == 0
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn every_error_is_about_a_place_in_the_arguments(inputs in inputs()) {
+    fn every_error_path_exists_in_the_arguments(inputs in inputs()) {
         let Some(call) = inputs.check() else { return Ok(()) };
         let mut buffer = TapeBuffer::new();
         let Ok(tape) = buffer.read(call.arguments.as_bytes(), 128) else { return Ok(()) };
@@ -167,15 +167,15 @@ proptest! {
     }
 
     #[test]
-    fn what_a_valid_verdict_lets_through_is_valid_as_it_is(inputs in inputs()) {
+    fn accepted_arguments_are_valid_when_checked_again(inputs in inputs()) {
         let Some(call) = inputs.check().filter(|call| call.result.is_valid) else { return Ok(()) };
-        let passed_on = call.result.arguments().map_or(call.arguments.as_str(), |raw| raw.get());
-        let again = call.validate(call.tool, passed_on);
-        prop_assert!(again.is_some_and(|again| again.is_valid && !again.repaired), "{}", passed_on);
+        let accepted = call.result.arguments().map_or(call.arguments.as_str(), |raw| raw.get());
+        let again = call.validate(call.tool, accepted);
+        prop_assert!(again.is_some_and(|again| again.is_valid && !again.repaired), "{}", accepted);
     }
 
     #[test]
-    fn a_corrected_call_is_valid_as_it_is(inputs in inputs()) {
+    fn corrected_call_is_valid_when_checked_again(inputs in inputs()) {
         let Some(call) = inputs.check() else { return Ok(()) };
         let Some(corrected) = &call.result.corrected else { return Ok(()) };
         prop_assert!(!call.result.edits.is_empty());
@@ -188,13 +188,13 @@ proptest! {
     }
 
     #[test]
-    fn help_is_the_same_every_time_and_brief_help_keeps_to_its_budget(inputs in inputs()) {
+    fn help_is_deterministic_and_brief_help_stays_within_its_budget(inputs in inputs()) {
         let Some(call) = inputs.check() else { return Ok(()) };
         let help = call.help();
         prop_assert_eq!(&help, &call.help());
         prop_assert_eq!(help.is_empty(), call.result.errors.is_empty());
         let config = call.validator.config();
-        // Less than this does not hold the sentences that every help prompt has.
+        // A smaller budget cannot hold the mandatory sentences of a help prompt.
         if config.help == HelpDetail::Brief && config.help_token_budget >= 60 {
             let tokens = estimate_tokens(&help);
             prop_assert!(tokens <= config.help_token_budget, "{} tokens:\n{}", tokens, help);
@@ -202,27 +202,27 @@ proptest! {
     }
 
     #[test]
-    fn masked_values_are_told_nowhere(inputs in inputs()) {
+    fn masked_values_do_not_appear_in_any_output(inputs in inputs()) {
         let Some(call) = inputs.check().filter(|call| call.validator.config().mask_values) else {
             return Ok(());
         };
         let Ok(arguments) = serde_json::from_str::<Value>(&call.arguments) else {
             return Ok(());
         };
-        let told_by_schemas: String = call.validator.cache().tool_names(SERVER).iter()
+        let schema_texts: String = call.validator.cache().tool_names(SERVER).iter()
             .filter_map(|tool| Some(call.validator.cache().get(SERVER, tool)?.raw.to_string()))
             .collect();
         let mut secrets = Vec::new();
         long_strings(&arguments, &mut secrets);
-        let told = format!("{:?} {:?}", call.result.errors, call.result.edits);
+        let reported = format!("{:?} {:?}", call.result.errors, call.result.edits);
         let help = call.help();
         for secret in secrets {
-            // The beginning is enough to give it away, and messages cut long values.
+            // A prefix already leaks the value, and messages truncate long values.
             let secret: String = secret.chars().take(10).collect();
             let debug = format!("{secret:?}");
             let debug = debug.trim_matches('"');
-            if !told_by_schemas.contains(json!(secret).to_string().trim_matches('"')) {
-                prop_assert!(!told.contains(debug), "{:?} is in {}", secret, told);
+            if !schema_texts.contains(json!(secret).to_string().trim_matches('"')) {
+                prop_assert!(!reported.contains(debug), "{:?} is in {}", secret, reported);
                 prop_assert!(!help.contains(&secret), "{:?} is in {}", secret, help);
             }
         }

@@ -1,13 +1,13 @@
-//! Whatever a server complains of, its words stay, and a reply stays a reply.
+//! Property tests of error enhancement: the server's message is kept, and the response stays valid.
 //!
-//! Random tools and complaints, in the shapes of real servers and in none.
+//! Random tools and error messages, in the formats of real servers and in arbitrary ones.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use std::borrow::Cow;
@@ -23,8 +23,8 @@ mod times;
 
 const SERVER: &str = "server";
 
-/// The beginnings and pieces of complaints, put together at random.
-fn complaint() -> impl Strategy<Value = String> {
+/// Random combinations of fragments of server error messages.
+fn error_message() -> impl Strategy<Value = String> {
     let pieces = vec![
         "Error: ",
         "missing field `path`",
@@ -73,8 +73,8 @@ proptest! {
     #![proptest_config(times::times(2))]
 
     #[test]
-    fn the_servers_own_words_come_first(
-        config in calls::config(), schema in calls::schema(), tool in tool(), text in complaint(),
+    fn enhanced_error_starts_with_the_server_message(
+        config in calls::config(), schema in calls::schema(), tool in tool(), text in error_message(),
     ) {
         let enhances = config.enhance_errors;
         let validator = validator(config, schema);
@@ -84,8 +84,8 @@ proptest! {
     }
 
     #[test]
-    fn a_reply_stays_json_and_keeps_everything_but_the_words_added_to(
-        config in calls::config(), schema in calls::schema(), tool in tool(), text in complaint(),
+    fn enhanced_response_is_json_and_changes_only_the_message(
+        config in calls::config(), schema in calls::schema(), tool in tool(), text in error_message(),
         more in calls::value(),
     ) {
         let validator = validator(config, schema);
@@ -113,8 +113,8 @@ proptest! {
     }
 
     #[test]
-    fn a_reply_without_an_error_is_returned_as_it_came(
-        schema in calls::schema(), reply in calls::arguments(), text in complaint(),
+    fn response_without_an_error_is_returned_unchanged(
+        schema in calls::schema(), reply in calls::arguments(), text in error_message(),
     ) {
         let validator = validator(ValidationConfig::default(), schema);
         let enhancer = ErrorEnhancer::of(&validator);

@@ -1,17 +1,17 @@
-//! The core reaches nothing: no network, no runtime, no log in its dependency tree, no resolving
-//! feature in its schema engine.
+//! The core performs no I/O: no network, runtime or logging crate in its dependency tree, and no
+//! resolver feature in its schema engine.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use std::process::Command;
 
-/// The crates that do no I/O.
+/// The crates that perform no I/O.
 const PURE: [&str; 2] = ["stickler", "stickler-protocol"];
 
 fn cargo_tree(package: &str, arguments: &[&str]) -> String {
@@ -26,7 +26,7 @@ fn cargo_tree(package: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn nothing_in_the_dependency_tree_does_io() {
+fn dependency_tree_contains_no_io_crates() {
     for package in PURE {
         let tree = cargo_tree(package, &[]);
         assert!(tree.contains("jsonschema v"), "{tree}");
@@ -48,13 +48,13 @@ fn nothing_in_the_dependency_tree_does_io() {
             "libloading",
         ] {
             let found = tree.lines().find(|line| line.split(' ').next() == Some(name));
-            assert_eq!(found, None, "{name} has no place in {package}");
+            assert_eq!(found, None, "{package} must not depend on {name}");
         }
     }
 }
 
 #[test]
-fn the_schema_engine_cannot_fetch_anything() {
+fn schema_engine_has_no_resolver_features() {
     for package in PURE {
         let features = cargo_tree(package, &["--format", "{p} {f}"]);
         let engine = features.lines().find(|line| line.starts_with("jsonschema v")).unwrap();
@@ -63,7 +63,7 @@ fn the_schema_engine_cannot_fetch_anything() {
 }
 
 #[test]
-fn the_core_does_not_depend_on_the_protocol() {
+fn core_does_not_depend_on_the_protocol_crate() {
     let tree = cargo_tree("stickler", &[]);
     assert!(!tree.lines().any(|line| line.starts_with("stickler-")), "{tree}");
 }

@@ -1,11 +1,11 @@
-//! Mistakes that random tests and fuzzing found, each in its smallest form.
+//! Minimal reproductions of bugs found by property tests and fuzzing.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use stickler::{
 
 const SERVER: &str = "server";
 
-/// A validator that corrects where that is beyond doubt, with one tool.
+/// A validator with one tool that applies unambiguous corrections.
 fn validator(schema: Value, help_token_budget: usize) -> McpValidator {
     let mut config = ValidationConfig::default();
     config.repair = Repair::Apply;
@@ -33,7 +33,7 @@ fn check(validator: &McpValidator, tool: &str, arguments: &str) -> ValidationRes
 }
 
 #[test]
-fn a_correction_brings_in_no_key_twice_and_no_number_past_a_double() {
+fn correction_adds_no_duplicate_keys_or_out_of_range_numbers() {
     let validator =
         validator(json!({ "properties": { "limit": { "type": ["object", "array"] } } }), 500);
     for arguments in [
@@ -49,7 +49,7 @@ fn a_correction_brings_in_no_key_twice_and_no_number_past_a_double() {
 }
 
 #[test]
-fn spacing_makes_no_difference_to_whether_a_call_can_be_corrected() {
+fn whitespace_does_not_affect_correction() {
     let schema = json!({
         "properties": { "a": { "type": "string" }, "b": { "default": 1 } }, "required": ["b"]
     });
@@ -60,16 +60,16 @@ fn spacing_makes_no_difference_to_whether_a_call_can_be_corrected() {
 }
 
 #[test]
-fn a_forbidden_field_with_a_slash_in_its_name_is_named_as_it_is() {
+fn forbidden_field_with_a_slash_is_named_unescaped() {
     let validator = validator(json!({ "properties": { "a/b": false } }), 500);
     let result = check(&validator, "search_files", r#"{"a/b": 1}"#);
-    let told: Vec<_> = result.errors.iter().map(|error| error.path.as_str()).collect();
-    assert_eq!(told, ["/a~1b"]);
+    let paths: Vec<_> = result.errors.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!(paths, ["/a~1b"]);
     assert!(result.errors[0].message.contains("`a/b`"), "{}", result.errors[0].message);
 }
 
 #[test]
-fn help_for_an_unknown_tool_keeps_to_its_budget_with_a_corrected_call_in_it() {
+fn unknown_tool_help_with_a_corrected_call_stays_within_its_budget() {
     for budget in [60, 70, 80, 90, 100, 150] {
         let validator = validator(json!({ "properties": {} }), budget);
         let result = check(&validator, "search_file", "{}");
@@ -81,16 +81,16 @@ fn help_for_an_unknown_tool_keeps_to_its_budget_with_a_corrected_call_in_it() {
 }
 
 #[test]
-fn an_argument_cannot_close_the_fence_around_the_corrected_call() {
+fn argument_cannot_close_the_code_fence_of_the_corrected_call() {
     let validator = validator(json!({ "properties": { "path": { "type": "string" } } }), 500);
-    // In a string of JSON a line cannot end, but a fence in the same line is confusing enough.
+    // A JSON string contains no line break, but a fence on the same line is still ambiguous.
     let result = check(&validator, "search_file", r#"{"path": "```"}"#);
     let help = validator.build_help_prompt(SERVER, "search_file", &result).to_string();
     assert!(help.contains("## Corrected Call\n````json\n"), "{help}");
 }
 
 #[test]
-fn a_json_pointer_is_read_as_rfc_6901_has_it() {
+fn json_pointers_follow_rfc_6901() {
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(b"[7, -0]", 1).unwrap();
     for (pointer, found) in

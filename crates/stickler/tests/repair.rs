@@ -1,11 +1,11 @@
-//! Repair: every kind of edit, what it leaves alone, and when it is made without asking.
+//! Repair: every kind of edit, the values it does not touch, and which edits are applied.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn assert_corrected(schema: Value, arguments: &str, expected: &str, kinds: &[Edi
 }
 
 #[test]
-fn values_that_arrived_as_text_are_taken_out_of_it() {
+fn stringified_values_are_unquoted() {
     for (kind, text, value) in [
         ("object", r#""{\"a\": [1]}""#, r#"{"a": [1]}"#),
         ("array", r#""[1, 2]""#, "[1, 2]"),
@@ -58,7 +58,7 @@ fn values_that_arrived_as_text_are_taken_out_of_it() {
 }
 
 #[test]
-fn numbers_written_in_another_way_stay_text() {
+fn non_canonical_numbers_stay_strings() {
     for text in ["007", "1e3", "1.50", " 1", "0x10"] {
         let schema = properties(json!({ "v": { "type": "number" } }));
         assert_eq!(corrected(schema, &format!("{{\"v\":\"{text}\"}}")), None, "{text}");
@@ -66,7 +66,7 @@ fn numbers_written_in_another_way_stay_text() {
 }
 
 #[test]
-fn a_number_or_boolean_becomes_a_string_where_one_is_wanted() {
+fn number_or_boolean_is_stringified_for_a_string_field() {
     let schema = || properties(json!({ "v": { "type": "string" } }));
     assert_corrected(schema(), r#"{"v":12.50}"#, r#"{"v":"12.50"}"#, &[EditKind::Stringify]);
     assert_corrected(schema(), r#"{"v":true}"#, r#"{"v":"true"}"#, &[EditKind::Stringify]);
@@ -82,14 +82,14 @@ fn null_is_dropped_from_optional_fields_only() {
 }
 
 #[test]
-fn a_misspelt_field_gets_the_name_that_is_missing() {
+fn misspelt_field_is_renamed_to_the_missing_one() {
     let schema = json!({ "properties": { "path": {}, "content": {} }, "required": ["path"] });
     let expected = r#"{"path":"x","content":1}"#;
     assert_corrected(schema, r#"{"pth":"x","content":1}"#, expected, &[EditKind::RenameField]);
 }
 
 #[test]
-fn a_field_is_not_renamed_when_two_names_are_as_near() {
+fn field_is_not_renamed_when_two_names_are_equally_close() {
     let schema = properties(json!({ "field1": {}, "field2": {} }));
     assert_eq!(corrected(schema, r#"{"fieldx":1}"#), None);
 }
@@ -101,26 +101,26 @@ fn two_fields_do_not_get_the_same_name() {
 }
 
 #[test]
-fn an_enum_value_is_replaced_by_the_one_that_was_meant() {
+fn misspelt_enum_value_is_replaced_by_the_closest() {
     let schema = properties(json!({ "mode": { "enum": ["append", "truncate"] } }));
     let kinds = [EditKind::ReplaceValue];
     assert_corrected(schema, r#"{"mode":"trunacte"}"#, r#"{"mode":"truncate"}"#, &kinds);
 }
 
 #[test]
-fn an_enum_value_of_another_type_is_respelt() {
+fn enum_value_of_another_type_is_converted() {
     let schema = properties(json!({ "n": { "enum": [1, 2] } }));
     assert_corrected(schema, r#"{"n":"2"}"#, r#"{"n":2}"#, &[EditKind::Unstringify]);
 }
 
 #[test]
-fn a_scalar_is_wrapped_where_a_list_is_wanted() {
+fn scalar_is_wrapped_for_an_array_field() {
     let schema = properties(json!({ "tags": { "type": "array", "items": { "type": "string" } } }));
     assert_corrected(schema, r#"{"tags":"x"}"#, r#"{"tags":["x"]}"#, &[EditKind::WrapInArray]);
 }
 
 #[test]
-fn missing_fields_whose_values_are_known_are_filled_in_all_at_once() {
+fn missing_fields_with_defaults_are_filled_in_together() {
     let mut fields = serde_json::Map::new();
     for index in 0..12 {
         fields.insert(format!("f{index}"), json!({ "default": index }));
@@ -135,7 +135,7 @@ fn missing_fields_whose_values_are_known_are_filled_in_all_at_once() {
 }
 
 #[test]
-fn wrapped_arguments_are_taken_out() {
+fn wrapped_arguments_are_unwrapped() {
     let schema = || json!({ "properties": { "a": { "type": "integer" } }, "required": ["a"] });
     let kinds = [EditKind::UnwrapArguments];
     for key in ["arguments", "input", "params"] {
@@ -159,7 +159,7 @@ fn null_for_no_arguments_becomes_an_empty_object() {
 }
 
 #[test]
-fn keys_that_a_client_adds_are_stripped_when_they_are_listed() {
+fn configured_injected_keys_are_stripped() {
     let mut config = ValidationConfig::default();
     config.injected_keys = vec!["_session".to_owned()];
     let schema = properties(json!({ "a": {} }));
@@ -170,7 +170,7 @@ fn keys_that_a_client_adds_are_stripped_when_they_are_listed() {
 }
 
 #[test]
-fn several_mistakes_are_mended_together() {
+fn several_mistakes_are_corrected_together() {
     let schema = json!({
         "properties": {
             "path": { "type": "string" }, "lines": { "type": "array", "items": { "type": "integer" } }
@@ -183,7 +183,7 @@ fn several_mistakes_are_mended_together() {
 }
 
 #[test]
-fn everything_else_stays_as_it_was_written() {
+fn text_outside_the_edits_is_preserved() {
     let schema = properties(json!({ "big": {}, "count": { "type": "integer" } }));
     let text = "{ \"big\" : 12345678901234567890.10 ,\n\t\"count\":\"5\" }";
     let expected = "{ \"big\" : 12345678901234567890.10 ,\n\t\"count\":5 }";
@@ -191,7 +191,7 @@ fn everything_else_stays_as_it_was_written() {
 }
 
 #[test]
-fn there_is_no_corrected_form_that_does_not_pass() {
+fn correction_that_stays_invalid_is_not_suggested() {
     let schema = properties(json!({ "n": { "type": "integer", "minimum": 10 } }));
     assert_eq!(corrected(schema, r#"{"n":"5"}"#), None);
     let schema = properties(json!({ "a": { "type": "integer" } }));
@@ -199,7 +199,7 @@ fn there_is_no_corrected_form_that_does_not_pass() {
 }
 
 #[test]
-fn a_misspelt_tool_is_suggested_with_its_arguments_and_never_applied() {
+fn misspelt_tool_is_suggested_with_its_arguments_and_never_applied() {
     let mut config = ValidationConfig::default();
     config.repair = Repair::Apply;
     let validator = McpValidator::new(config);
@@ -217,7 +217,7 @@ fn a_misspelt_tool_is_suggested_with_its_arguments_and_never_applied() {
 }
 
 #[test]
-fn off_looks_for_nothing() {
+fn disabled_repair_suggests_nothing() {
     let mut config = ValidationConfig::default();
     config.repair = Repair::Off;
     let result =
@@ -226,7 +226,7 @@ fn off_looks_for_nothing() {
 }
 
 #[test]
-fn apply_makes_what_is_beyond_doubt_and_only_suggests_the_rest() {
+fn apply_mode_applies_unambiguous_edits_and_suggests_the_others() {
     let mut config = ValidationConfig::default();
     config.repair = Repair::Apply;
     let schema =

@@ -1,11 +1,11 @@
-//! Which objects count as closed: once per place, after everything that applies there.
+//! Which objects are closed to unknown fields, after all applicable subschemas are combined.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::{Value, json};
@@ -28,8 +28,8 @@ fn unknown(config: ValidationConfig, schema: &Value, arguments: &Value) -> Vec<S
     result.errors.into_iter().map(|error| error.path).collect()
 }
 
-/// The paths that are refused, the same in every dialect.
-fn refused(schema: Value, arguments: Value) -> Vec<String> {
+/// The rejected paths; asserts that they are the same in every dialect.
+fn rejected(schema: Value, arguments: Value) -> Vec<String> {
     let mut answers: Vec<Vec<String>> = DIALECTS
         .iter()
         .map(|dialect| {
@@ -46,88 +46,88 @@ fn refused(schema: Value, arguments: Value) -> Vec<String> {
 const NONE: [&str; 0] = [];
 
 #[test]
-fn an_object_that_lists_properties_is_closed_at_every_depth() {
+fn object_with_listed_properties_is_closed_at_every_depth() {
     let inner = json!({ "type": "object", "properties": { "a": {} } });
     let schema = json!({ "properties": {
         "o": inner, "l": { "items": inner }, "m": { "additionalProperties": inner }
     } });
     let arguments =
         json!({ "o": { "b": 1 }, "l": [{ "a": 1 }, { "b": 1 }], "m": { "x": { "b": 1 } }, "z": 1 });
-    assert_eq!(refused(schema, arguments), ["/z", "/l/1/b", "/m/x/b", "/o/b"]);
+    assert_eq!(rejected(schema, arguments), ["/z", "/l/1/b", "/m/x/b", "/o/b"]);
 }
 
 #[test]
-fn an_object_that_lists_nothing_is_open() {
-    assert_eq!(refused(json!({ "type": "object" }), json!({ "x": 1 })), NONE);
-    assert_eq!(refused(json!({ "type": "object", "properties": {} }), json!({ "x": 1 })), ["/x"]);
+fn object_without_listed_properties_is_open() {
+    assert_eq!(rejected(json!({ "type": "object" }), json!({ "x": 1 })), NONE);
+    assert_eq!(rejected(json!({ "type": "object", "properties": {} }), json!({ "x": 1 })), ["/x"]);
 }
 
 #[test]
-fn what_a_schema_says_itself_is_obeyed() {
+fn explicit_additional_properties_take_precedence() {
     let open = json!({ "properties": { "a": {} }, "additionalProperties": true });
-    assert_eq!(refused(open, json!({ "x": 1 })), NONE);
+    assert_eq!(rejected(open, json!({ "x": 1 })), NONE);
     let typed = json!({ "properties": { "a": {} }, "additionalProperties": { "type": "string" } });
-    assert_eq!(refused(typed.clone(), json!({ "x": "1" })), NONE);
-    assert_eq!(refused(typed, json!({ "x": 1 })), ["/x"]);
+    assert_eq!(rejected(typed.clone(), json!({ "x": "1" })), NONE);
+    assert_eq!(rejected(typed, json!({ "x": 1 })), ["/x"]);
     let pattern = json!({ "properties": { "a": {} }, "patternProperties": { "^x-": {} } });
-    assert_eq!(refused(pattern, json!({ "x-1": 1, "y": 1 })), NONE);
+    assert_eq!(rejected(pattern, json!({ "x-1": 1, "y": 1 })), NONE);
 }
 
 #[test]
-fn all_of_and_references_add_up() {
+fn properties_of_all_of_and_references_are_combined() {
     let schema = json!({
         "properties": { "a": {} },
         "allOf": [{ "properties": { "b": {} } }, { "$ref": "#/definitions/c" }],
         "definitions": { "c": { "properties": { "c": {} } } }
     });
-    assert_eq!(refused(schema.clone(), json!({ "a": 1, "b": 1, "c": 1 })), NONE);
-    assert_eq!(refused(schema, json!({ "a": 1, "d": 1 })), ["/d"]);
+    assert_eq!(rejected(schema.clone(), json!({ "a": 1, "b": 1, "c": 1 })), NONE);
+    assert_eq!(rejected(schema, json!({ "a": 1, "d": 1 })), ["/d"]);
 }
 
 #[test]
-fn one_open_part_of_all_of_opens_the_place() {
+fn open_all_of_part_opens_the_object() {
     let schema =
         json!({ "allOf": [{ "properties": { "a": {} } }, { "additionalProperties": true }] });
-    assert_eq!(refused(schema, json!({ "x": 1 })), NONE);
+    assert_eq!(rejected(schema, json!({ "x": 1 })), NONE);
 }
 
 #[test]
-fn only_branches_that_hold_have_a_say() {
+fn only_matching_branches_contribute_properties() {
     let schema = json!({ "anyOf": [
         { "properties": { "kind": { "enum": ["a"] }, "x": {} }, "required": ["kind"] },
         { "properties": { "kind": { "enum": ["b"] }, "y": {} }, "required": ["kind"] }
     ] });
-    assert_eq!(refused(schema.clone(), json!({ "kind": "b", "y": 1 })), NONE);
-    assert_eq!(refused(schema, json!({ "kind": "b", "x": 1 })), ["/x"]);
+    assert_eq!(rejected(schema.clone(), json!({ "kind": "b", "y": 1 })), NONE);
+    assert_eq!(rejected(schema, json!({ "kind": "b", "x": 1 })), ["/x"]);
 }
 
 #[test]
-fn branches_that_only_require_do_not_open_or_close() {
+fn branches_with_only_required_do_not_open_or_close_objects() {
     let schema = json!({
         "properties": { "a": {}, "b": {} },
         "anyOf": [{ "required": ["a"] }, { "required": ["b"] }]
     });
-    assert_eq!(refused(schema.clone(), json!({ "a": 1, "b": 2 })), NONE);
-    assert_eq!(refused(schema, json!({ "a": 1, "z": 2 })), ["/z"]);
+    assert_eq!(rejected(schema.clone(), json!({ "a": 1, "b": 2 })), NONE);
+    assert_eq!(rejected(schema, json!({ "a": 1, "z": 2 })), ["/z"]);
 }
 
 #[test]
-fn a_branch_that_leaves_the_object_free_leaves_it_free() {
+fn open_branch_opens_the_object() {
     let schema = json!({ "properties": { "v": { "anyOf": [
         { "type": "object", "properties": { "a": {} } }, { "type": "object" }
     ] } } });
-    assert_eq!(refused(schema, json!({ "v": { "anything": 1 } })), NONE);
+    assert_eq!(rejected(schema, json!({ "v": { "anything": 1 } })), NONE);
 }
 
 #[test]
-fn nothing_inside_not_closes_anything() {
+fn schemas_inside_not_do_not_close_objects() {
     let schema =
         json!({ "not": { "properties": { "a": { "type": "string" } }, "required": ["a"] } });
-    assert_eq!(refused(schema, json!({ "x": 1 })), NONE);
+    assert_eq!(rejected(schema, json!({ "x": 1 })), NONE);
 }
 
 #[test]
-fn then_and_else_have_their_say_and_if_closes_nothing() {
+fn then_and_else_contribute_properties_and_if_closes_nothing() {
     let schema = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "if": { "properties": { "kind": { "const": "a" } }, "required": ["kind"] },
@@ -142,7 +142,7 @@ fn then_and_else_have_their_say_and_if_closes_nothing() {
 }
 
 #[test]
-fn beside_a_reference_nothing_counts_up_to_draft_7() {
+fn siblings_of_references_are_ignored_up_to_draft_7() {
     let schema = |dialect: &str| {
         json!({
             "$schema": dialect,
@@ -157,7 +157,7 @@ fn beside_a_reference_nothing_counts_up_to_draft_7() {
 }
 
 #[test]
-fn following_the_schema_to_the_letter_is_a_choice() {
+fn literal_schema_semantics_are_configurable() {
     let mut config = ValidationConfig::default();
     config.unknown_fields = UnknownFields::FollowSchema;
     let schema = json!({ "properties": { "a": {} } });

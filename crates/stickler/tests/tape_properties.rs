@@ -1,15 +1,15 @@
-//! The tape and `serde_json` read every text alike.
+//! The tape and `serde_json` parse every text to the same value.
 //!
-//! Arbitrary bytes, strings that are nearly JSON, and values written in odd ways: both accept the
-//! same texts, see the same values, strings and pointers. Two differences are meant: a number past
-//! the range of a double is accepted by the tape alone, and `serde_json` gives up at 128 levels.
+//! For arbitrary bytes, near-JSON strings and unusually formatted values, both accept the same texts
+//! and agree on values, strings and pointers. Intended differences: the tape accepts numbers beyond
+//! the range of a double and lone surrogates, and `serde_json` stops at 128 levels.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use std::collections::HashMap;
@@ -25,11 +25,11 @@ mod times;
 
 use json_texts::{Written, bytes, near_json, written};
 
-/// Far deeper than `serde_json` goes.
+/// Far beyond the recursion limit of `serde_json`.
 const DEPTH: usize = 1 << 16;
 
-/// The texts on which the two readers are meant to differ: the tape accepts, `serde_json` does not.
-fn is_meant_to_differ(error: &serde_json::Error) -> bool {
+/// Returns whether `serde_json` rejects a text that the tape accepts by design.
+fn is_intended_difference(error: &serde_json::Error) -> bool {
     let message = error.to_string();
     let of_surrogates = ["lone leading surrogate", "unexpected end of hex escape"];
     ["number out of range", "recursion limit exceeded"]
@@ -38,22 +38,26 @@ fn is_meant_to_differ(error: &serde_json::Error) -> bool {
         .any(|one| message.starts_with(one))
 }
 
-/// Everything that has to hold for one text.
+/// Asserts that both parsers agree on one text.
 fn compare(text: &[u8]) -> Result<(), TestCaseError> {
     let mut buffer = TapeBuffer::new();
     match (buffer.read(text, DEPTH), serde_json::from_slice::<Value>(text)) {
         (Ok(tape), Ok(value)) => {
             prop_assert_eq!(tape.oversized_numbers().count(), 0);
             prop_assert_eq!(tape.root().to_value(), value.clone());
-            same_inside(tape.root(), &value)?;
-            same_pointers(tape.root(), &value, tape.root(), "")
+            assert_same_value(tape.root(), &value)?;
+            assert_same_pointers(tape.root(), &value, tape.root(), "")
         }
         (Ok(_), Err(error)) => {
-            prop_assert!(is_meant_to_differ(&error), "the tape alone accepts: {}", error);
+            prop_assert!(
+                is_intended_difference(&error),
+                "only the tape accepts the text: {}",
+                error
+            );
             Ok(())
         }
         (Err(error), Ok(_)) => {
-            prop_assert!(false, "serde_json alone accepts: {}", error);
+            prop_assert!(false, "only serde_json accepts the text: {}", error);
             Ok(())
         }
         (Err(error), Err(_)) => {
@@ -63,14 +67,14 @@ fn compare(text: &[u8]) -> Result<(), TestCaseError> {
     }
 }
 
-/// The node says of itself what the value is, and its text alone reads to the same value.
-fn same_inside(node: Node<'_>, value: &Value) -> Result<(), TestCaseError> {
+/// Asserts that the node has the value, and that its raw text parses to the same value.
+fn assert_same_value(node: Node<'_>, value: &Value) -> Result<(), TestCaseError> {
     let span = node.span();
     let text = node.tape().text();
     prop_assert!(span.start < span.end && span.end <= text.len());
     prop_assert_eq!(Some(node.raw()), text.get(span));
     let again: Value = serde_json::from_str(node.raw())
-        .map_err(|e| TestCaseError::fail(format!("{:?} does not read again: {e}", node.raw())))?;
+        .map_err(|e| TestCaseError::fail(format!("{:?} does not parse again: {e}", node.raw())))?;
     prop_assert_eq!(&again, value);
     let string = node.as_str();
     prop_assert_eq!(string.as_deref(), value.as_str());
@@ -80,7 +84,7 @@ fn same_inside(node: Node<'_>, value: &Value) -> Result<(), TestCaseError> {
             prop_assert_eq!(node.kind(), Kind::Array);
             prop_assert_eq!(node.len(), items.len());
             prop_assert_eq!(node.elements().count(), items.len());
-            node.elements().zip(items).try_for_each(|(node, value)| same_inside(node, value))
+            node.elements().zip(items).try_for_each(|(node, value)| assert_same_value(node, value))
         }
         Value::Object(map) => {
             prop_assert_eq!(node.kind(), Kind::Object);
@@ -88,7 +92,7 @@ fn same_inside(node: Node<'_>, value: &Value) -> Result<(), TestCaseError> {
             prop_assert_eq!(node.members().count(), map.len());
             node.members().try_for_each(|(key, inner)| {
                 prop_assert_eq!(node.get(&key), Some(inner));
-                same_inside(inner, &map[key.as_ref()])
+                assert_same_value(inner, &map[key.as_ref()])
             })
         }
         _ => {
@@ -98,8 +102,8 @@ fn same_inside(node: Node<'_>, value: &Value) -> Result<(), TestCaseError> {
     }
 }
 
-/// Every pointer leads to the same place, there and back.
-fn same_pointers(
+/// Asserts that pointers resolve to the same nodes, in both directions.
+fn assert_same_pointers(
     root: Node<'_>,
     whole: &Value,
     here: Node<'_>,
@@ -108,21 +112,21 @@ fn same_pointers(
     prop_assert_eq!(root.pointer(pointer), Some(here));
     prop_assert_eq!(Some(here.to_value()), whole.pointer(pointer).cloned());
     prop_assert_eq!(root.pointer_to(here), Some(pointer.to_owned()));
-    for astray in ["a", "/nowhere", "/-", "/-1", "/99", "/00", "/01", "/+0", "/~", "/0/0"] {
-        let pointer = format!("{pointer}{astray}");
+    for invalid in ["a", "/nowhere", "/-", "/-1", "/99", "/00", "/01", "/+0", "/~", "/0/0"] {
+        let pointer = format!("{pointer}{invalid}");
         let (node, value) = (root.pointer(&pointer), whole.pointer(&pointer));
         prop_assert_eq!(node.map(Node::to_value), value.cloned(), "at {}", pointer);
     }
     for (index, inner) in here.elements().enumerate() {
-        same_pointers(root, whole, inner, &format!("{pointer}/{index}"))?;
+        assert_same_pointers(root, whole, inner, &format!("{pointer}/{index}"))?;
     }
     for (key, inner) in here.members() {
-        same_pointers(root, whole, inner, &format!("{pointer}/{}", escape_segment(&key)))?;
+        assert_same_pointers(root, whole, inner, &format!("{pointer}/{}", escape_segment(&key)))?;
     }
     Ok(())
 }
 
-/// The keys that a later one overrides, found the slow way.
+/// The keys overridden by a later duplicate, computed with a hash map.
 fn overridden(node: Node<'_>, found: &mut Vec<usize>) {
     let mut last: HashMap<String, usize> = HashMap::new();
     for (key, inner) in node.members().with_key_nodes() {
@@ -137,12 +141,12 @@ proptest! {
     #![proptest_config(times::times(6))]
 
     #[test]
-    fn arbitrary_bytes_are_read_alike(text in bytes()) {
+    fn arbitrary_bytes_are_parsed_identically(text in bytes()) {
         compare(&text)?;
     }
 
     #[test]
-    fn strings_that_are_nearly_json_are_read_alike(text in near_json()) {
+    fn near_json_strings_are_parsed_identically(text in near_json()) {
         compare(text.as_bytes())?;
     }
 }
@@ -151,14 +155,14 @@ proptest! {
     #![proptest_config(times::times(3))]
 
     #[test]
-    fn values_written_in_odd_ways_are_read_alike(Written(text) in written()) {
+    fn unusually_formatted_values_are_parsed_identically(Written(text) in written()) {
         compare(text.as_bytes())?;
         let mut buffer = TapeBuffer::new();
         prop_assert!(buffer.read(text.as_bytes(), DEPTH).is_ok());
     }
 
     #[test]
-    fn exactly_the_overridden_keys_are_noted(Written(text) in written()) {
+    fn overridden_keys_are_recorded_exactly(Written(text) in written()) {
         let mut buffer = TapeBuffer::new();
         let Ok(tape) = buffer.read(text.as_bytes(), DEPTH) else {
             return Err(TestCaseError::fail("a written value is JSON"));
@@ -171,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn one_byte_changed_is_read_alike(
+    fn texts_with_one_changed_byte_are_parsed_identically(
         Written(text) in written(),
         at in any::<prop::sample::Index>(),
         by in prop::sample::select(&b"\"\\{}[]:,0-.eE tfnu\x00\x7f\x80\xff"[..]),
@@ -184,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn a_buffer_used_again_remembers_nothing(first in near_json(), Written(second) in written()) {
+    fn reused_buffer_keeps_no_state(first in near_json(), Written(second) in written()) {
         let (mut used, mut fresh) = (TapeBuffer::new(), TapeBuffer::new());
         let _ = used.read(first.as_bytes(), DEPTH);
         let (Ok(again), Ok(once)) =
@@ -198,7 +202,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_past_a_double_are_the_only_ones_that_the_tape_accepts_alone() {
+fn only_out_of_range_numbers_are_accepted_by_the_tape_alone() {
     for (text, past) in [
         ("1e308", false),
         ("1e309", true),
@@ -225,7 +229,7 @@ fn numbers_past_a_double_are_the_only_ones_that_the_tape_accepts_alone() {
 }
 
 #[test]
-fn nesting_past_128_is_the_tapes_alone_and_only_up_to_its_own_limit() {
+fn nesting_beyond_128_is_accepted_by_the_tape_up_to_its_limit() {
     for depth in [127, 128, 129, 5000] {
         let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert_eq!(serde_json::from_str::<Value>(&text).is_ok(), depth < 128);

@@ -1,11 +1,11 @@
-//! The tools that the source documents name, with strict schemas.
+//! The tools named in the source documents, with strict schemas.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::json;
@@ -49,7 +49,7 @@ fn write_file_with_both_fields_is_valid() {
 }
 
 #[test]
-fn missing_fields_wrong_types_and_extra_properties_are_all_refused() {
+fn missing_fields_wrong_types_and_extra_properties_are_rejected() {
     let validator = files();
     let result = validator.validate("files", "write_file", &json!({ "content": 5, "extra": true }));
     let kinds: Vec<&str> = result.errors.iter().map(|error| error.kind.name()).collect();
@@ -60,7 +60,7 @@ fn missing_fields_wrong_types_and_extra_properties_are_all_refused() {
 }
 
 #[test]
-fn a_tool_that_is_not_registered_is_an_unknown_tool_error() {
+fn unregistered_tool_is_an_unknown_tool_error() {
     let validator = files();
     let error = validator.require_tool("files", "non_existent_tool").unwrap_err();
     assert!(error.to_string().contains("Unknown tool: non_existent_tool"));
@@ -74,7 +74,7 @@ fn a_tool_that_is_not_registered_is_an_unknown_tool_error() {
 }
 
 #[test]
-fn a_bad_call_leaves_the_next_one_alone() {
+fn rejected_call_does_not_affect_the_next_one() {
     let validator = files();
     for (tool, bad) in [
         ("read_file", json!({ "path": 123 })),
@@ -88,7 +88,7 @@ fn a_bad_call_leaves_the_next_one_alone() {
 }
 
 #[test]
-fn schemas_are_compiled_when_they_are_registered_and_not_again() {
+fn registered_schemas_are_compiled_once() {
     let validator = files();
     let before = validator.cache().get("files", "read_file").unwrap();
     for _ in 0..100 {

@@ -1,11 +1,11 @@
-//! Layer 2: which calls pass, and what is said about those that do not.
+//! Layer 2: which calls are valid, and the errors of those that are not.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start processes"
+    reason = "tests panic on failure, read files and start processes"
 )]
 
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn errors(schema: Value, arguments: Value) -> Vec<ValidationError> {
 }
 
 /// Kind and path of each error.
-fn told(errors: &[ValidationError]) -> Vec<(&str, &str)> {
+fn kinds_and_paths(errors: &[ValidationError]) -> Vec<(&str, &str)> {
     errors.iter().map(|error| (error.kind.name(), error.path.as_str())).collect()
 }
 
@@ -39,7 +39,7 @@ fn entity_schema() -> Value {
 }
 
 #[test]
-fn a_missing_required_field_is_named() {
+fn missing_required_field_is_named() {
     let errors = errors(entity_schema(), json!({ "locale": "fr-FR" }));
     assert_eq!(errors.len(), 1);
     assert_eq!(errors[0].kind, ValidationErrorKind::MissingRequired { field: "entity".into() });
@@ -52,11 +52,11 @@ fn valid_arguments_pass_without_errors() {
     let result = validator(entity_schema()).validate("s", "t", &json!({ "entity": "qr-code" }));
     assert!(result.is_valid);
     assert!(result.errors.is_empty());
-    assert!(result.arguments().is_none(), "the caller's own arguments are passed on");
+    assert!(result.arguments().is_none(), "the caller's arguments are used unchanged");
 }
 
 #[test]
-fn validation_switched_off_passes_everything() {
+fn disabled_validation_accepts_every_call() {
     let mut config = ValidationConfig::default();
     config.pre_validate = false;
     let validator = McpValidator::new(config);
@@ -67,13 +67,13 @@ fn validation_switched_off_passes_everything() {
 }
 
 #[test]
-fn a_server_that_was_never_populated_passes_everything() {
+fn calls_of_an_unknown_server_are_accepted() {
     let validator = McpValidator::new(ValidationConfig::default());
     assert!(validator.validate("unknown", "tool", &json!({ "anything": "goes" })).is_valid);
 }
 
 #[test]
-fn a_wrong_type_says_both_types() {
+fn type_error_names_both_types() {
     let schema = json!({ "type": "object", "properties": { "count": { "type": "integer" } } });
     let errors = errors(schema, json!({ "count": "not-an-integer" }));
     assert_eq!(
@@ -92,7 +92,7 @@ fn suggestions_are_found_for_known_names() {
 }
 
 #[test]
-fn by_default_calls_are_checked_errors_enhanced_and_names_three_edits_away_suggested() {
+fn default_config_enables_all_layers_with_edit_distance_three() {
     let config = ValidationConfig::default();
     assert!(config.pre_validate);
     assert!(config.enhance_errors);
@@ -100,7 +100,7 @@ fn by_default_calls_are_checked_errors_enhanced_and_names_three_edits_away_sugge
 }
 
 #[test]
-fn how_far_away_a_suggestion_may_be_is_a_choice() {
+fn suggestion_distance_is_configurable() {
     let known = ["entity".to_owned()];
     for (distance, found) in [(0, 0), (1, 0), (2, 1), (3, 1)] {
         let mut config = ValidationConfig::default();
@@ -111,7 +111,7 @@ fn how_far_away_a_suggestion_may_be_is_a_choice() {
 }
 
 #[test]
-fn every_problem_is_told_at_once() {
+fn all_errors_of_a_call_are_reported() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -123,7 +123,7 @@ fn every_problem_is_told_at_once() {
     });
     let errors = errors(schema, json!({ "pth": "x", "count": 0, "mode": "fsat" }));
     assert_eq!(
-        told(&errors),
+        kinds_and_paths(&errors),
         [
             ("unknown_field", "/pth"),
             ("missing_required", "/path"),
@@ -137,7 +137,7 @@ fn every_problem_is_told_at_once() {
 }
 
 #[test]
-fn an_enum_error_carries_the_value_and_the_allowed_ones() {
+fn enum_error_contains_the_value_and_the_allowed_values() {
     let schema = json!({ "properties": { "mode": { "enum": ["a", 1, null] } } });
     let errors = errors(schema, json!({ "mode": "b" }));
     assert_eq!(
@@ -150,14 +150,14 @@ fn an_enum_error_carries_the_value_and_the_allowed_ones() {
 }
 
 #[test]
-fn a_field_the_call_already_has_is_not_suggested() {
+fn field_that_is_already_present_is_not_suggested() {
     let schema = json!({ "properties": { "path": {}, "paths": {} } });
     let errors = errors(schema, json!({ "path": 1, "pathz": 2 }));
     assert_eq!(errors[0].suggestions(), ["paths"]);
 }
 
 #[test]
-fn nested_problems_have_the_whole_pointer() {
+fn nested_errors_have_full_pointers() {
     let schema = json!({
         "properties": { "items": { "type": "array", "items": {
             "type": "object", "properties": { "na/me": { "type": "string" } }, "required": ["na/me"]
@@ -165,7 +165,7 @@ fn nested_problems_have_the_whole_pointer() {
     });
     let errors = errors(schema, json!({ "items": [{ "na/me": "x" }, { "na/me": 5 }, {}] }));
     assert_eq!(
-        told(&errors),
+        kinds_and_paths(&errors),
         [("type_mismatch", "/items/1/na~1me"), ("missing_required", "/items/2/na~1me")]
     );
 }
@@ -174,28 +174,28 @@ fn nested_problems_have_the_whole_pointer() {
 fn absent_arguments_count_as_an_empty_object() {
     let validator = validator(entity_schema());
     let result = validator.validate_text("s", "t", None).unwrap();
-    assert_eq!(told(&result.errors), [("missing_required", "/entity")]);
+    assert_eq!(kinds_and_paths(&result.errors), [("missing_required", "/entity")]);
 }
 
 #[test]
-fn arguments_that_are_no_object_get_one_useful_error() {
-    for (arguments, said) in [
+fn non_object_arguments_have_one_error() {
+    for (arguments, expected) in [
         (json!(null), "the arguments must be an object, but are null; pass `{}`"),
         (json!([1]), "the arguments must be an object, but are an array"),
         (json!("x"), "pass the object itself, not its JSON text"),
         (json!(5), "the arguments must be an object, but are an integer (5)"),
     ] {
-        // Also where the schema does not ask for an object itself.
+        // Also if the schema does not require an object.
         for schema in [entity_schema(), json!({ "properties": { "entity": {} } })] {
             let errors = errors(schema, arguments.clone());
-            assert_eq!(told(&errors), [("type_mismatch", "")], "{arguments}");
-            assert!(errors[0].message.contains(said), "{}", errors[0].message);
+            assert_eq!(kinds_and_paths(&errors), [("type_mismatch", "")], "{arguments}");
+            assert!(errors[0].message.contains(expected), "{}", errors[0].message);
         }
     }
 }
 
 #[test]
-fn an_unknown_tool_comes_with_the_nearest_names() {
+fn unknown_tool_error_lists_the_closest_names() {
     let validator = validator(entity_schema());
     let result = validator.validate("s", "tt", &json!({}));
     assert_eq!(
@@ -208,16 +208,16 @@ fn an_unknown_tool_comes_with_the_nearest_names() {
 }
 
 #[test]
-fn a_refusal_as_an_error_gives_missing_fields_and_suggestions() {
+fn rejection_error_lists_missing_fields_and_suggestions() {
     let error = validator(entity_schema()).ensure_valid("s", "t", &json!({ "entty": "x" }));
-    let Err(McpError::Validation(failed)) = error else { panic!("refused") };
+    let Err(McpError::Validation(failed)) = error else { panic!("rejected") };
     assert_eq!(failed.missing(), ["entity"]);
     assert_eq!(failed.suggestions(), ["entity"]);
     assert!(failed.to_string().starts_with("[STK-107] parameter validation failed for `t`:"));
 }
 
 #[test]
-fn a_tool_in_quarantine_passes_with_the_reason() {
+fn call_of_a_quarantined_tool_is_accepted_with_the_reason() {
     let validator = McpValidator::new(ValidationConfig::default());
     let bad = ToolDefinition::new("bad").with_input_schema(json!({ "type": 5 }));
     validator.cache().populate("s", &[bad]);
@@ -234,37 +234,40 @@ fn standard_formats_are_asserted_and_others_ignored() {
         "file": { "type": "string", "format": "path" }
     } });
     let errors = errors(schema, json!({ "day": "tomorrow", "size": 1, "file": "x" }));
-    assert_eq!(told(&errors), [("invalid_value", "/day")]);
+    assert_eq!(kinds_and_paths(&errors), [("invalid_value", "/day")]);
     assert!(errors[0].message.contains("format `date`"));
 }
 
 #[test]
-fn a_key_given_twice_and_a_number_past_all_readers_are_refused() {
+fn duplicate_keys_and_out_of_range_numbers_are_rejected() {
     let validator = validator(json!({ "properties": { "a": {}, "b": {} } }));
     let text = br#"{"a":1,"b":[1e400],"a":2}"#;
     let result = validator.validate_text("s", "t", Some(text)).unwrap();
-    assert_eq!(told(&result.errors), [("invalid_value", "/a"), ("invalid_value", "/b/0")]);
+    assert_eq!(
+        kinds_and_paths(&result.errors),
+        [("invalid_value", "/a"), ("invalid_value", "/b/0")]
+    );
     assert!(result.errors[0].message.contains("give it once"));
     assert!(result.errors[1].message.contains("range of a double"));
 }
 
 #[test]
-fn what_a_later_member_replaces_has_no_place_to_be_told_of() {
+fn overridden_duplicate_members_are_not_validated() {
     let validator = validator(json!({ "properties": { "a": {} } }));
     let text = br#"{"a":{"b":1,"b":[1e400]},"a":"x"}"#;
     let result = validator.validate_text("s", "t", Some(text)).unwrap();
-    assert_eq!(told(&result.errors), [("invalid_value", "/a")]);
+    assert_eq!(kinds_and_paths(&result.errors), [("invalid_value", "/a")]);
 }
 
 #[test]
-fn numbers_beyond_64_bits_are_numbers() {
+fn numbers_beyond_64_bits_are_valid_numbers() {
     let validator = validator(json!({ "properties": { "n": { "type": "integer" } } }));
     let text = br#"{"n":123456789012345678901234567890}"#;
     assert!(validator.validate_text("s", "t", Some(text)).unwrap().is_valid);
 }
 
 #[test]
-fn a_recursive_choice_against_a_deep_instance_answers_and_says_that_it_stopped() {
+fn validation_of_a_recursive_choice_stops_and_reports_it() {
     let branch = |name: &str| json!({ "properties": { name: { "$ref": "#" } }, "required": ["x"] });
     let schema = json!({ "anyOf": [branch("a"), branch("a")], "type": "object" });
     let mut arguments = json!({});
@@ -278,33 +281,36 @@ fn a_recursive_choice_against_a_deep_instance_answers_and_says_that_it_stopped()
 }
 
 #[test]
-fn a_pattern_that_would_run_for_ever_does_not() {
+fn catastrophic_pattern_terminates() {
     let schema = json!({ "properties": {
         "linear": { "pattern": "^(a+)+$" },
         "lookahead": { "pattern": "^(?=(a+)+$)x" }
     } });
     let long = "a".repeat(20_000) + "!";
     let errors = errors(schema, json!({ "linear": long, "lookahead": long }));
-    assert_eq!(told(&errors), [("invalid_value", "/linear"), ("invalid_value", "/lookahead")]);
+    assert_eq!(
+        kinds_and_paths(&errors),
+        [("invalid_value", "/linear"), ("invalid_value", "/lookahead")]
+    );
 }
 
 #[test]
-fn an_empty_enum_allows_nothing() {
+fn empty_enum_rejects_every_value() {
     let errors = errors(json!({ "properties": { "a": { "enum": [] } } }), json!({ "a": 1 }));
-    assert_eq!(told(&errors), [("invalid_enum", "/a")]);
+    assert_eq!(kinds_and_paths(&errors), [("invalid_enum", "/a")]);
     assert!(errors[0].message.contains("no value at all"));
 }
 
 #[test]
-fn what_is_expected_is_said_in_a_few_words_and_what_must_be_in_a_sentence() {
+fn errors_have_a_short_expectation_and_a_full_sentence() {
     let schema = json!({ "type": "object", "properties": {
         "count": { "type": "integer", "minimum": 3 },
         "name": { "type": "string", "minLength": 3 },
     } });
     let errors = errors(schema, json!({ "count": 1, "name": "x" }));
-    let told: Vec<_> = errors.iter().map(|one| (&*one.message, &*one.expected)).collect();
+    let texts: Vec<_> = errors.iter().map(|one| (&*one.message, &*one.expected)).collect();
     assert_eq!(
-        told,
+        texts,
         [
             ("`count` must be at least 3, but is 1.", "at least 3"),
             ("`name` must have at least 3 characters, but is \"x\".", "at least 3 characters"),
@@ -315,21 +321,21 @@ fn what_is_expected_is_said_in_a_few_words_and_what_must_be_in_a_sentence() {
 }
 
 #[test]
-fn a_field_that_is_ruled_out_is_told_with_those_that_are_not() {
+fn forbidden_field_error_lists_the_allowed_fields() {
     let schema = json!({
         "type": "object",
         "properties": { "n": false, "path": { "type": "string" }, "limit": {} },
     });
     let found = errors(schema.clone(), json!({ "n": 1 }));
-    assert_eq!(told(&found), [("unknown_field", "/n")]);
+    assert_eq!(kinds_and_paths(&found), [("unknown_field", "/n")]);
     assert_eq!(
         found[0].message,
         "`n` is not allowed here; leave it out; valid fields: `path`, `limit`."
     );
     assert_eq!(found[0].expected, "one of `path`, `limit`");
     let found = errors(schema, json!({ "zzz": 1 }));
-    assert_eq!(found[0].expected, "one of `path`, `limit`", "nor is it offered to others");
-    // Here the part of the schema that refuses knows of no other field.
+    assert_eq!(found[0].expected, "one of `path`, `limit`", "the forbidden field is not suggested");
+    // Here the rejecting subschema lists no other field.
     let schema = json!({
         "type": "object",
         "properties": { "n": {}, "path": {} },
@@ -341,15 +347,15 @@ fn a_field_that_is_ruled_out_is_told_with_those_that_are_not() {
 }
 
 #[test]
-fn what_names_must_be_like_is_told() {
+fn property_names_error_states_the_constraint() {
     let found = errors(
         json!({ "type": "object", "propertyNames": { "pattern": "^z" } }),
         json!({ "abc": 1 }),
     );
-    assert_eq!(told(&found), [("unknown_field", "/abc")]);
+    assert_eq!(kinds_and_paths(&found), [("unknown_field", "/abc")]);
     assert_eq!(
         found[0].message,
-        "`abc` is not a known field: a name here must match the pattern `^z`; \
+        "`abc` is not a known field: names here must match the pattern `^z`; \
          rename it or leave it out."
     );
     assert_eq!(found[0].expected, "a field whose name must match the pattern `^z`");

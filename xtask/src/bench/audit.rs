@@ -1,4 +1,4 @@
-//! What auditing costs beside only tokenizing the same bytes, and beside parsing them.
+//! The cost of an audit relative to tokenizing and to parsing the same bytes.
 //!
 //! The audit is the real program, its start included. The others are this process, on one core,
 //! reading the same files line by line.
@@ -19,11 +19,11 @@ use super::recordings::{self, Recording};
 use crate::Outcome;
 use crate::interop::call;
 
-/// What an audit may cost, in units of tokenizing alone.
+/// The maximum cost of an audit, as a multiple of tokenizing alone.
 const GOAL: f64 = 1.3;
 
 const CHUNK: usize = 256 << 10;
-const LONGEST_LINE: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 const DEPTH: usize = 128;
 
 #[allow(clippy::print_stdout)]
@@ -100,7 +100,7 @@ fn each_line(files: &[PathBuf], mut reads: impl FnMut(&[u8]) -> bool) -> Outcome
 
 fn each_line_of(path: &Path, reads: &mut impl FnMut(&[u8]) -> bool) -> std::io::Result<()> {
     let mut file = File::open(path)?;
-    let mut framer = LineFramer::new(LONGEST_LINE);
+    let mut framer = LineFramer::new(MAX_LINE_BYTES);
     let mut chunk = vec![0; CHUNK];
     loop {
         let read = file.read(&mut chunk)?;

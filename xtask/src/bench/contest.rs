@@ -9,7 +9,7 @@ use stickler::{McpValidator, ToolDefinition, UnknownFields, ValidationConfig};
 use super::messages::{Definition, Message, tool_schema};
 use super::schemas::Source;
 
-/// A bound on the way from bytes to verdict.
+/// An upper bound of the time from bytes to verdict.
 pub(super) struct Goal {
     pub(super) case: &'static str,
     pub(super) at_most: f64,
@@ -30,7 +30,7 @@ pub(super) struct Ratios {
     pub(super) tool: Option<f64>,
 }
 
-/// A turn is long enough for the clock and short enough for the machine's mood.
+/// Long enough for the clock resolution, short enough to average out load changes.
 const TURN: Duration = Duration::from_millis(4);
 
 const DEPTH: usize = 128;
@@ -45,7 +45,7 @@ impl<'m> Contest<'m> {
             .map_err(|error| error.to_string())?;
         let mut config = ValidationConfig::default();
         config.unknown_fields = UnknownFields::FollowSchema;
-        // The protocol's own schema is not a stranger's.
+        // The protocol schema is trusted and larger than the limit for tool schemas.
         config.limits.schema_nodes = 1_000_000;
         let protocol = validator(config, schema)?;
         let tool = match message.definition {
@@ -107,7 +107,7 @@ fn race(contestants: &mut [&mut dyn FnMut() -> bool], rounds: usize) -> Vec<f64>
     for round in 0..rounds {
         let mut times = vec![0.0; contestants.len()];
         for turn in 0..contestants.len() {
-            // Nobody is always first.
+            // The order rotates with every round.
             let index = (turn + round) % contestants.len();
             times[index] = time(contestants[index]);
         }
@@ -118,7 +118,7 @@ fn race(contestants: &mut [&mut dyn FnMut() -> bool], rounds: usize) -> Vec<f64>
     ratios.into_iter().map(median).collect()
 }
 
-/// Seconds a call.
+/// Seconds per call.
 fn time(contestant: &mut dyn FnMut() -> bool) -> f64 {
     let start = Instant::now();
     let mut calls = 0_u32;

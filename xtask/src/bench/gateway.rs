@@ -1,4 +1,4 @@
-//! What the gateway costs on stdio, beside a relay that only passes bytes on.
+//! The cost of the gateway on stdio relative to a relay that only copies bytes.
 //!
 //! All contestants are live at once and take turns in every round; each has the same server behind
 //! it. Validation is on and all traffic is valid.
@@ -57,7 +57,7 @@ fn huge() -> Value {
     json!({ "size": 1 << 20 })
 }
 
-/// How long a contestant is at it in a round.
+/// The duration of one contestant's turn.
 const TURN: Duration = Duration::from_millis(120);
 
 #[allow(clippy::print_stdout)]
@@ -108,7 +108,7 @@ fn compare(
     for round in 0..rounds {
         let mut figures = [0.0; 3];
         for turn in 0..3 {
-            // Nobody is always the first.
+            // The order rotates with every round.
             let index = (turn + round) % 3;
             if let (Some(contestant), Some(figure)) =
                 (contestants.get_mut(index), figures.get_mut(index))
@@ -142,11 +142,11 @@ impl Contestant {
         let stdin = child.stdin.take();
         let stdout = BufReader::with_capacity(256 << 10, child.stdout.take().ok_or("no pipe")?);
         let mut contestant = Self { child, stdin, stdout, id: 0 };
-        contestant.shake_hands().map_err(|error| error.to_string())?;
+        contestant.handshake().map_err(|error| error.to_string())?;
         Ok(contestant)
     }
 
-    fn shake_hands(&mut self) -> std::io::Result<()> {
+    fn handshake(&mut self) -> std::io::Result<()> {
         let peer = json!({ "name": "bench", "version": "1" });
         let params =
             json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": peer });

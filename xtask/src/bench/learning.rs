@@ -1,4 +1,4 @@
-//! What learning a tool list costs, beside parsing it with `serde_json`.
+//! The cost of learning a tool list relative to parsing it with `serde_json`.
 //!
 //! Learning is everything from the bytes of a list until its tools can be called. Its memory is
 //! asserted by the test `learning_memory` of the core, which has a counting allocator.
@@ -12,8 +12,8 @@ use stickler::{Limits, ToolList, ToolSchemaCache};
 use super::contest::median;
 use crate::{Outcome, paths};
 
-/// Learning may take so many times what parsing takes.
-const AT_MOST: f64 = 2.0;
+/// The maximum ratio of learning time to parsing time.
+const MAX_RATIO: f64 = 2.0;
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run(rounds: usize) -> Outcome {
@@ -38,8 +38,8 @@ pub(super) fn run(rounds: usize) -> Outcome {
         let ratio = median(ratios);
         let (parse, learn) = (median(parsing) * 1e3, median(learning) * 1e3);
         println!("{name:<26} {:>9} {parse:>9.2} {learn:>9.2} {ratio:>7.2}", list.len());
-        if ratio > AT_MOST {
-            missed.push(format!("{name}: {ratio:.2} > {AT_MOST}"));
+        if ratio > MAX_RATIO {
+            missed.push(format!("{name}: {ratio:.2} > {MAX_RATIO}"));
         }
     }
     if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
@@ -59,7 +59,7 @@ fn time(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// The tools of all servers whose lists lie beside the checkout, as one list.
+/// The tools of all captured server lists next to the checkout, as one list.
 fn corpus() -> Option<Vec<u8>> {
     let files = std::fs::read_dir(paths::shared("corpus/tools")).ok()?;
     let mut tools = Vec::new();
@@ -78,7 +78,7 @@ fn corpus() -> Option<Vec<u8>> {
     Some(Value::Array(tools).to_string().into_bytes())
 }
 
-/// Tools that differ, each with a property of that pattern.
+/// Distinct tools, each with a property of the given pattern.
 fn patterns(pattern: &str) -> Vec<u8> {
     let tool = |index: usize| {
         let property = json!({ "type": "string", "pattern": pattern });

@@ -1,4 +1,4 @@
-//! What checking costs, as ratios within one run.
+//! Benchmarks of validation, as ratios within one run.
 //!
 //! The machine is shared and absolute times drift, so all contestants take turns in every round and
 //! each is compared with parsing the same bytes by sonic-rs and doing nothing else. The figures are
@@ -46,11 +46,11 @@ enum Part {
     Rejections,
 }
 
-/// A round of the audit takes so much longer than one of the messages.
-const ROUNDS_OF_AUDIT: usize = 10;
-const ROUNDS_OF_GATEWAY: usize = 4;
+/// Rounds of the slow benchmarks are divided by these factors.
+const AUDIT_ROUND_DIVISOR: usize = 10;
+const GATEWAY_ROUND_DIVISOR: usize = 4;
 
-/// What the whole way from bytes to verdict may cost, in units of parsing alone.
+/// Upper bounds of the time from bytes to verdict, as multiples of parsing alone.
 const GOALS: [Goal; 4] = [
     Goal { case: "400 B call", at_most: 2.7 },
     Goal { case: "4 KB call", at_most: 2.7 },
@@ -63,12 +63,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let messages = if wanted(Part::Messages) { run_messages(options) } else { Ok(()) };
     let learning = if wanted(Part::Learning) { learning::run(options.rounds) } else { Ok(()) };
     let audit = if wanted(Part::Audit) {
-        audit::run(options.rounds.div_ceil(ROUNDS_OF_AUDIT))
+        audit::run(options.rounds.div_ceil(AUDIT_ROUND_DIVISOR))
     } else {
         Ok(())
     };
     let gateway = if wanted(Part::Gateway) {
-        gateway::run(options.rounds.div_ceil(ROUNDS_OF_GATEWAY))
+        gateway::run(options.rounds.div_ceil(GATEWAY_ROUND_DIVISOR))
     } else {
         Ok(())
     };
@@ -104,7 +104,7 @@ fn run_messages(options: &Options) -> Outcome {
     }
     println!(
         "\ntape+schema: bytes to verdict against the protocol schema; tape+tool: the arguments of \
-         the call against the tool's schema, unknown fields refused"
+         the call against the tool's schema, unknown fields rejected"
     );
     if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
 }

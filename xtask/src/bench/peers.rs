@@ -1,5 +1,5 @@
-//! The two programs that the gateway is measured with: a server that does next to nothing, and a
-//! relay that only passes bytes on. Both are this program again, started with a hidden command.
+//! The peers of the gateway benchmark: a minimal server and a relay that only copies bytes.
+//! Both are this binary, started with a hidden subcommand.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::process::{Command, Stdio};
@@ -39,7 +39,7 @@ fn serve() -> io::Result<()> {
             answers.push(b'\n');
         }
         line.clear();
-        // What has come together is answered together.
+        // Requests that arrived together are answered in one write.
         if !input.buffer().contains(&b'\n') {
             output.write_all(&answers)?;
             output.flush()?;

@@ -1,4 +1,4 @@
-//! The program that is measured.
+//! Builds the measured program.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::interop::call;
 use crate::paths;
 
-/// Builds it as users have it; where it is.
+/// Builds the release binary and returns its path.
 pub(super) fn build() -> Result<PathBuf, String> {
     call(Command::new("cargo").args([
         "build",

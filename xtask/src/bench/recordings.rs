@@ -17,8 +17,8 @@ pub(super) struct Recording {
 
 const REVISION: &str = "2025-11-25";
 
-/// About so much in all files of a recording together.
-const TOTAL: usize = 96 << 20;
+/// The approximate total size of all files of a recording.
+const TOTAL_BYTES: usize = 96 << 20;
 
 /// Traffic of one kind: how large calls and results are.
 struct Traffic {
@@ -71,7 +71,7 @@ fn record(
     let mut bytes = 0;
     for path in &paths {
         let mut file = BufWriter::new(File::create(path)?);
-        write_session(&mut file, traffic, is_raw, TOTAL / files)?;
+        write_session(&mut file, traffic, is_raw, TOTAL_BYTES / files)?;
         bytes += file.into_inner()?.metadata()?.len();
     }
     Ok(Recording {

@@ -1,4 +1,4 @@
-//! What a rejected call costs, as multiples of parsing it.
+//! The cost of a rejected call, as a multiple of parsing it.
 //!
 //! The time runs from the bytes to the answer with its help: verdict, explanation, suggestions, repair
 //! and rendering. Contract: a case that takes long is measured once, and larger ones of its family are
@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use stickler::tape::TapeBuffer;
-use stickler::{AnswerForm, CallRefusal, McpValidator, ToolDefinition, ValidationConfig};
+use stickler::{AnswerForm, CallRejection, McpValidator, ToolDefinition, ValidationConfig};
 
 use super::rejected_calls::{Call, families};
 use crate::Outcome;
@@ -16,10 +16,10 @@ use crate::Outcome;
 const DEPTH: usize = 128;
 
 /// A case is repeated until it has taken this long.
-const ENOUGH: Duration = Duration::from_millis(200);
+const MIN_MEASURE_TIME: Duration = Duration::from_millis(200);
 
 /// After a case that takes longer than this, the larger ones of its family are left out.
-const TOO_LONG: Duration = Duration::from_secs(2);
+const MAX_CASE_TIME: Duration = Duration::from_secs(2);
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run() -> Outcome {
@@ -44,7 +44,7 @@ pub(super) fn run() -> Outcome {
                 times.help.as_secs_f64() / times.tape.as_secs_f64(),
                 times.help.as_secs_f64() / times.serde.as_secs_f64(),
             );
-            if times.help > TOO_LONG {
+            if times.help > MAX_CASE_TIME {
                 println!("{:<38} larger ones left out", family.name);
                 break;
             }
@@ -74,24 +74,24 @@ impl Times {
         }
         let first = start.elapsed();
         let more = || explained(validator, black_box(bytes)).is_ok();
-        let help = if first > TOO_LONG { first } else { best(more).min(first) };
+        let help = if first > MAX_CASE_TIME { first } else { best(more).min(first) };
         Ok(Self { tape, serde, help })
     }
 }
 
-/// Judges a call and answers it; whether it is valid.
+/// Validates a call and renders the rejection; returns whether the call is valid.
 fn explained(validator: &McpValidator, bytes: &[u8]) -> Result<bool, String> {
     let result =
         validator.validate_text("bench", "tool", Some(bytes)).map_err(|error| error.to_string())?;
-    let refusal = CallRefusal::new(validator, "bench", "tool", &result);
-    black_box(refusal.answer(AnswerForm::ToolResult));
+    let rejection = CallRejection::new(validator, "bench", "tool", &result);
+    black_box(rejection.answer(AnswerForm::ToolResult));
     Ok(result.is_valid)
 }
 
 fn best(mut turn: impl FnMut() -> bool) -> Duration {
     let begin = Instant::now();
     let mut best = Duration::MAX;
-    while begin.elapsed() < ENOUGH {
+    while begin.elapsed() < MIN_MEASURE_TIME {
         let start = Instant::now();
         black_box(turn());
         best = best.min(start.elapsed());

@@ -19,7 +19,7 @@ pub(super) struct Broken {
     pub(super) repairable: bool,
 }
 
-/// What a refusal must contain.
+/// What a rejection must contain.
 #[derive(Debug, Clone)]
 pub(super) struct Expected {
     pub(super) path: String,
@@ -103,7 +103,7 @@ fn mistakes(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Mistake
         }
         for (name, schema) in &object.absent {
             let path = format!("{}/{}", object.path, escape(name));
-            let kind = kind_of_refusal(subject.resolve(schema, &Value::Null), schema);
+            let kind = expected_error_kind(subject.resolve(schema, &Value::Null), schema);
             mistakes.push(Mistake {
                 label: "null for optional",
                 change: Change::Set { path: path.clone(), value: Value::Null },
@@ -113,7 +113,7 @@ fn mistakes(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Mistake
         }
         debug_assert!(!object.closed || object.names.len() < 10_000);
     }
-    // Only what the schema really refuses is a mistake.
+    // Only changes that the schema rejects are mistakes.
     mistakes.retain(|mistake| {
         let mut arguments = call.clone();
         let by_name = mistake.expected.kind == "unknown_field";
@@ -160,7 +160,7 @@ fn missing(spot: &Spot<'_>) -> Option<Mistake> {
 }
 
 fn mistyped(spot: &Spot<'_>) -> Vec<Mistake> {
-    let kind = kind_of_refusal(spot.schema, spot.schema);
+    let kind = expected_error_kind(spot.schema, spot.schema);
     let mistake = |label, value, repairable| Mistake {
         label,
         change: Change::Set { path: spot.path.clone(), value },
@@ -191,7 +191,7 @@ fn mistyped(spot: &Spot<'_>) -> Vec<Mistake> {
     }
 }
 
-/// Text that nobody could take for JSON: otherwise taking it for JSON would be right.
+/// Returns whether the text cannot be mistaken for JSON; otherwise parsing it would be correct.
 fn plain_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_err())
 }
@@ -275,7 +275,7 @@ fn misnamed(subject: &Subject, server: &Server, call: &Value, random: &mut Rando
 }
 
 /// A schema that names types complains of the type, one that only lists values of the value.
-fn kind_of_refusal(resolved: &Value, schema: &Value) -> &'static str {
+fn expected_error_kind(resolved: &Value, schema: &Value) -> &'static str {
     let typed = [resolved, schema].iter().any(|schema| {
         schema.get("type").is_some()
             || schema.get("anyOf").is_some()

@@ -2,7 +2,7 @@
 //!
 //! For every tool: valid calls are generated from its schema (and confirmed by the plain schema
 //! engine, which shares no code with ours), then broken as language models break them, one mistake
-//! at a time and two at once. Counted are valid calls refused, broken calls detected, explained
+//! at a time and two at once. The report counts valid calls rejected, broken calls detected, explained
 //! with the exact path and kind, given the right suggestion, and corrected to exactly the original.
 
 mod break_call;

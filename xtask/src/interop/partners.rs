@@ -106,7 +106,7 @@ impl Partner {
         let Some((file, content)) = &self.untouched else { return Ok(()) };
         match std::fs::read_to_string(file) {
             Ok(found) if found == *content => Ok(()),
-            found => Err(format!("the refused call changed a file: {found:?}")),
+            found => Err(format!("the rejected call changed a file: {found:?}")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Processes that listen: gateways and servers, ended when they are dropped.
+//! Listening gateway and server processes; they are terminated on drop.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use super::install::Installed;
 
 /// Long enough for a slow start on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A process that is spoken to by HTTP.
+/// A process that serves HTTP.
 pub(super) struct Listening {
     child: Child,
     pub(super) port: u16,
@@ -23,7 +23,7 @@ impl Listening {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| format!("cannot run {command:?}: {error}"))?;
         let mut listening = Self { child, port };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             if let Ok(Some(status)) = listening.child.try_wait() {
                 return Err(format!("{command:?} ended with {status}"));
@@ -53,7 +53,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Gently, so that a gateway ends its own children.
+        // SIGTERM first, so that a gateway can stop its child processes.
         let pid = self.child.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &pid]).stderr(Stdio::null()).status();
         let deadline = Instant::now() + Duration::from_secs(10);

@@ -15,10 +15,10 @@ pub(super) struct Server {
 }
 
 /// Long enough for a slow start on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Server {
-    /// Starts a server and shakes hands.
+    /// Starts a server and performs the handshake.
     pub(super) fn start(command: &[String]) -> Result<Self, String> {
         let (program, arguments) = command.split_first().ok_or("no command")?;
         let mut child = Command::new(program)
@@ -56,8 +56,10 @@ impl Server {
         let id = self.last_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
-            let message =
-                self.output.recv_timeout(PATIENCE).map_err(|_| format!("no answer to {method}"))?;
+            let message = self
+                .output
+                .recv_timeout(RESPONSE_TIMEOUT)
+                .map_err(|_| format!("no answer to {method}"))?;
             if message["id"] != id || message.get("method").is_some() {
                 continue;
             }

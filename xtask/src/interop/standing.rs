@@ -1,21 +1,21 @@
-//! Where the suite must see a difference through the gateway, and why. No check may fail there that
-//! does not fail directly, and a wrapped server has no difference at all.
+//! Expected differences of the conformance suite through the gateway, with reasons. No check may
+//! fail that does not also fail directly, and a wrapped server has no differences.
 
 use super::target::{Server, Way};
 
 /// Where a reader finds the reasons.
 pub(super) const WHERE: &str = "xtask/src/interop/standing.rs";
 
-/// The differences that stand for one server and one way to it.
+/// The expected differences for one server and one route to it.
 pub(super) struct Standing(&'static [(&'static str, &'static str)]);
 
-const STRICTER: &str = "the server does not look at `Host` and `Origin`, the gateway does";
+const STRICTER: &str = "the server does not check `Host` and `Origin`, the gateway does";
 
-const HEADERS: &str = "the server knows nothing of 2026-07-28; the gateway compares headers, \
-    `_meta` and body before the server is asked";
+const HEADERS: &str = "the server does not support 2026-07-28; the gateway compares headers, \
+    `_meta` and body before it forwards the request";
 
 const MISSHAPEN: &str = "the server takes parameters of the wrong shape for a first call; the \
-    gateway refuses them, as the check wants";
+    gateway rejects them, as the check requires";
 
 const NO_STREAM: &str = "in front of a command an answer without other messages is JSON, not a \
     stream that could be resumed";

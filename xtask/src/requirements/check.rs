@@ -1,4 +1,4 @@
-//! Whether what a row names is there.
+//! Checks that the references of a row exist.
 
 use std::collections::HashMap;
 use std::fs;
@@ -105,10 +105,10 @@ mod tests {
     }
 
     const PLACE: &str = "`xtask/src/requirements/check.rs::Checker::check`";
-    const TEST: &str = "`xtask/src/requirements/check.rs::what_is_there_is_no_problem`";
+    const TEST: &str = "`xtask/src/requirements/check.rs::existing_references_have_no_problems`";
 
     #[test]
-    fn what_is_there_is_no_problem() {
+    fn existing_references_have_no_problems() {
         assert_eq!(problems(PLACE, TEST, "covered"), [""; 0]);
         assert_eq!(problems("`xtask`, `Cargo.toml`", "`Cargo.toml`", "covered"), [""; 0]);
         assert_eq!(problems("`Cargo.toml`", "`cargo xtask bench`", "covered"), [""; 0]);
@@ -122,16 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn files_items_and_tests_that_are_not_there_are_all_told() {
-        let places = "`xtask/src/none.rs`, `xtask/src/none.rs::X`, `xtask/src/main.rs::Nobody`";
+    fn missing_files_items_and_tests_are_all_reported() {
+        let places = "`xtask/src/none.rs`, `xtask/src/none.rs::X`, `xtask/src/main.rs::Missing`";
         let tests = "`xtask/src/none.rs::t`, `xtask/src/main.rs::nothing`, `xtask/src/requirements/check.rs::place`";
-        let told = problems(places, tests, "covered");
+        let reported = problems(places, tests, "covered");
         assert_eq!(
-            told,
+            reported,
             [
                 "0-01: there is no `xtask/src/none.rs`",
                 "0-01: there is no file `xtask/src/none.rs`",
-                "0-01: `xtask/src/main.rs` does not define `Nobody`",
+                "0-01: `xtask/src/main.rs` does not define `Missing`",
                 "0-01: there is no file `xtask/src/none.rs`",
                 "0-01: `xtask/src/main.rs` has no test `nothing`",
                 "0-01: `xtask/src/requirements/check.rs` has `place`, which is no test",
@@ -140,19 +140,19 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_is_not_there_is_told() {
-        let told = problems(PLACE, "`cargo xtask magic`", "covered");
-        assert_eq!(told, ["0-01: there is no task `cargo xtask magic`"]);
+    fn missing_task_is_reported() {
+        let reported = problems(PLACE, "`cargo xtask magic`", "covered");
+        assert_eq!(reported, ["0-01: there is no task `cargo xtask magic`"]);
         assert_eq!(problems(PLACE, "`cargo xtask ../xtask/main`", "covered").len(), 1);
     }
 
     #[test]
-    fn a_rust_file_alone_is_no_test() {
+    fn rust_file_without_a_function_is_not_a_test() {
         assert_eq!(problems(PLACE, "`xtask/src/main.rs`", "covered").len(), 1);
     }
 
     #[test]
-    fn a_row_for_later_names_only_what_is_there() {
+    fn later_row_may_name_only_existing_items() {
         assert_eq!(problems("`xtask/src/none.rs`", "", "later").len(), 1);
     }
 

@@ -1,8 +1,6 @@
-//! Every requirement has a place and a test: `docs/requirements.md` says which, and this task
-//! checks that they exist.
+//! Checks that the code and tests named in `docs/requirements.md` exist.
 //!
-//! It shows that names are there, not that a test proves what its row says: that is for whoever
-//! reads the row.
+//! The task checks names only; whether a test proves its requirement is left to review.
 
 mod check;
 mod page;
@@ -33,7 +31,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let text = fs::read_to_string(root.join(PAGE))
         .map_err(|error| format!("cannot read {PAGE}: {error}"))?;
     let page = page::read(&text);
-    // A row that cannot be read could be anybody's.
+    // An unreadable row may belong to any tag or section.
     fail_on(&page.problems)?;
     let rows = match &options.req {
         None => page.requirements.iter().collect(),
@@ -123,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn each_document_and_each_tag_has_a_line() {
+    fn every_document_and_tag_has_a_line() {
         let lines = all(&requirements(), &[]);
         assert_eq!(
             lines,
@@ -136,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_shows_in_the_line_of_its_document_only() {
+    fn problem_affects_only_the_line_of_its_document() {
         let lines = all(&requirements(), &["000-01: there is no file `x.rs`".to_owned()]);
         assert_eq!(lines[0], "000: NOT COVERED (2 requirements, 1 later)");
         assert_eq!(lines[1], "001: LATER (1 requirement, 1 later)");
     }
 
     #[test]
-    fn one_is_found_by_tag_id_and_document_and_shown_with_its_rows() {
+    fn requirements_are_found_by_tag_id_and_document() {
         for name in ["RISK", "001-01", "001"] {
             let lines = one(name, &matching(name, &requirements()), &[]).unwrap();
             assert_eq!(lines[0], format!("{name}: LATER (1 requirement, 1 later)"));
@@ -152,21 +150,21 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_matches_nothing_is_an_error() {
+    fn unknown_name_is_an_error() {
         let error = run(&Options { req: Some("no-such-tag".to_owned()) }).unwrap_err();
         assert!(error.contains("`no-such-tag`"), "{error}");
         assert!(matching("00", &requirements()).is_empty(), "no prefixes");
     }
 
     #[test]
-    fn every_problem_is_told() {
+    fn all_problems_are_reported() {
         let error = fail_on(&["a: one".to_owned(), "b: two".to_owned()]).unwrap_err();
         assert!(error.contains("a: one\n  b: two"), "{error}");
         assert_eq!(fail_on(&[]), Ok(()));
     }
 
     #[test]
-    fn the_page_of_this_repository_holds() {
+    fn requirements_page_is_valid() {
         assert_eq!(run(&Options { req: None }), Ok(()));
     }
 }

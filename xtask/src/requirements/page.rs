@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_read_whole() {
+    fn all_cells_of_a_row_are_read() {
         let row = "| 000-01 | R-1 | yes \\| no | `a.rs`, `b.rs::B::c` | `t.rs::t` | covered |";
         let page = read(&format!("{HEADER}{row}\n"));
         assert_eq!(page.problems, [""; 0]);
@@ -203,33 +203,33 @@ mod tests {
     }
 
     #[test]
-    fn an_id_given_twice_is_told() {
+    fn duplicate_id_is_reported() {
         assert_eq!(problem("| 000-99 | | again | | | later |"), "000-99: the id is given twice");
     }
 
     #[test]
-    fn an_id_of_another_section_is_told() {
+    fn id_of_another_section_is_reported() {
         assert!(problem("| 001-01 | | x | | | later |").contains("not an id of section `000`"));
         assert!(problem("| 000-1 | | x | | | later |").contains("not an id"));
     }
 
     #[test]
-    fn an_unknown_status_is_told() {
+    fn unknown_status_is_reported() {
         assert!(problem("| 000-02 | | x | | | done |").contains("the status `done`"));
     }
 
     #[test]
-    fn a_row_with_too_few_cells_is_told() {
+    fn row_with_too_few_cells_is_reported() {
         assert!(problem("| 000-02 | x | | later |").contains("4 cells"));
     }
 
     #[test]
-    fn words_where_references_belong_are_told() {
+    fn text_in_a_reference_cell_is_reported() {
         assert!(problem("| 000-02 | | x | a.rs | | later |").contains("`a.rs` does not stand"));
     }
 
     #[test]
-    fn a_page_without_requirements_is_told() {
+    fn page_without_requirements_is_reported() {
         assert_eq!(read("# Nothing here\n").problems.len(), 1);
     }
 }

@@ -5,7 +5,7 @@ const KEYWORDS: [&str; 9] =
     ["fn", "struct", "enum", "trait", "const", "static", "mod", "type", "macro_rules"];
 
 /// How far above a function its attributes are looked for.
-const FARTHEST: usize = 12;
+const MAX_ATTRIBUTE_LINES: usize = 12;
 
 /// Whether a line of the text defines an item with that name, or implements it.
 pub(super) fn defines(text: &str, name: &str) -> bool {
@@ -18,14 +18,14 @@ pub(super) fn defines(text: &str, name: &str) -> bool {
     })
 }
 
-/// Why a function is no test that runs.
+/// Returns why a function is not an active test.
 pub(super) fn missing_test(text: &str, name: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let is_function = |line: &&str| words(line).windows(2).any(|pair| pair == ["fn", name]);
     let Some(at) = lines.iter().position(is_function) else {
         return Some(format!("has no test `{name}`"));
     };
-    let above = lines.iter().take(at).rev().take(FARTHEST).map(|line| line.trim());
+    let above = lines.iter().take(at).rev().take(MAX_ATTRIBUTE_LINES).map(|line| line.trim());
     let attributes: Vec<&str> = above.take_while(|line| !ends_something(line)).collect();
     if attributes.iter().any(|line| line.starts_with("#[ignore")) {
         return Some(format!("has `{name}`, which is ignored"));
@@ -79,21 +79,21 @@ fn a_slow_test() {}
     }
 
     #[test]
-    fn mentions_and_parts_of_names_are_no_definitions() {
+    fn mentions_and_partial_names_are_not_definitions() {
         for name in ["Ghost", "Used", "call", "Cach", "lim"] {
             assert!(!defines(CODE, name), "{name}");
         }
     }
 
     #[test]
-    fn a_test_is_a_function_under_the_attribute() {
+    fn function_with_the_test_attribute_is_a_test() {
         assert_eq!(missing_test(CODE, "a_test"), None);
         assert!(missing_test(CODE, "a_helper").is_some_and(|why| why.contains("no test")));
         assert!(missing_test(CODE, "nothing").is_some_and(|why| why.contains("no test `nothing`")));
     }
 
     #[test]
-    fn a_test_that_is_ignored_covers_nothing() {
+    fn ignored_test_is_reported() {
         assert!(missing_test(CODE, "a_slow_test").is_some_and(|why| why.contains("ignored")));
     }
 }

@@ -1,4 +1,4 @@
-//! The options of `audit`.
+//! Options of `audit`.
 
 use std::path::PathBuf;
 
@@ -15,35 +15,35 @@ pub(crate) struct AuditOptions {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// How findings are printed
+    /// Output format of the findings
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
     #[command(flatten)]
     pub(crate) protocol: ProtocolOptions,
 
-    /// Who sent raw messages; without it that is worked out for each
+    /// Direction of raw messages [default: detected for each message]
     #[arg(long, value_enum, value_name = "DIR")]
     pub(crate) direction: Option<Direction>,
 
-    /// What to do with fields that a tool's schema neither lists nor forbids
+    /// How to treat fields that a tool's schema neither lists nor forbids
     #[arg(long, value_enum, default_value_t = UnknownFields::Reject)]
     pub(crate) unknown_fields: UnknownFields,
 
-    /// What else than errors makes the exit code 1
+    /// Lowest severity, besides errors, that sets exit code 1
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub(crate) deny: Option<Deny>,
 
-    /// Show every finding, not only the first few of each rule and file
+    /// Show every finding instead of the first few per rule and file
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Show argument values in findings; without it they are masked
+    /// Show argument values in findings instead of masking them
     #[arg(long)]
     pub(crate) show_values: bool,
 }
 
-/// Which way messages went.
+/// Direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Direction {
     /// Client to server
@@ -52,10 +52,10 @@ pub(crate) enum Direction {
     S2c,
 }
 
-/// What counts as bad beside errors.
+/// Severities that can set the exit code besides errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Deny {
-    /// Warnings too
+    /// Warnings
     Warning,
 }
 

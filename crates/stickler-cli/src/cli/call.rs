@@ -1,4 +1,4 @@
-//! The options of `call`.
+//! Options of `call`.
 
 use clap::Args;
 
@@ -7,32 +7,32 @@ use super::{CheckOptions, Format, LogOptions};
 #[derive(Debug, Args)]
 #[command(after_help = CALL_EXAMPLES)]
 pub(crate) struct CallOptions {
-    /// The tool
+    /// Name of the tool
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,
 
-    /// Arguments, each of the type that the tool's schema gives it: text stays text, numbers,
-    /// booleans, arrays and objects are read as JSON
+    /// Arguments. The tool's schema determines the type: strings are taken literally, numbers, booleans,
+    /// arrays and objects are parsed as JSON
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) pairs: Vec<String>,
 
-    /// The arguments as JSON; those given one by one are added to them
+    /// Arguments as a JSON object; `KEY=VALUE` arguments are added to it
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
 
-    /// The server's URL
+    /// URL of the server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) url: Option<String>,
 
-    /// The environment variable with the token that the server at the URL wants to see
+    /// Environment variable with the bearer token for the server at the URL
     #[arg(long, value_name = "VARIABLE", requires = "url")]
     pub(crate) bearer_token_env: Option<String>,
 
-    /// How the outcome is printed
+    /// Output format of the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
-    /// Seconds that the server may take for an answer
+    /// Maximum time in seconds to wait for a response
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) timeout: u64,
 
@@ -42,7 +42,7 @@ pub(crate) struct CallOptions {
     #[command(flatten, next_help_heading = "Checks")]
     pub(crate) checks: CheckOptions,
 
-    /// The server's command
+    /// Command of the server
     #[arg(last = true, value_name = "CMD", required_unless_present = "url")]
     pub(crate) command: Vec<String>,
 }
@@ -57,4 +57,4 @@ Exit codes:
   0  the tool gave its result, which is printed
   1  the call was refused and not made, the tool failed, or its result breaks its outputSchema
   2  the command line is wrong
-  3  the server cannot be started or reached, or went away, or did not answer";
+  3  the server cannot be started or reached, exited, or did not respond";

@@ -1,61 +1,61 @@
-//! How calls are checked, explained and answered: for all commands that do so.
+//! Validation options, shared by all commands that validate calls.
 
 use clap::{Args, ValueEnum};
 
-/// How calls are checked and explained.
+/// Options for validating and explaining calls.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// What to do with fields that a schema neither lists nor forbids [default: reject]
+    /// How to treat fields that a schema neither lists nor forbids [default: reject]
     #[arg(long, value_enum)]
     pub(crate) unknown_fields: Option<UnknownFields>,
 
-    /// Whether to look for a corrected call, and whether a call that can be corrected beyond doubt
-    /// counts as valid [default: suggest]
+    /// Whether to suggest a corrected call, and whether to apply unambiguous corrections
+    /// [default: suggest]
     #[arg(long, value_enum)]
     pub(crate) repair: Option<Repair>,
 
-    /// How much the help prompt tells [default: brief]
+    /// Level of detail of the help prompt [default: brief]
     #[arg(long, value_enum)]
     pub(crate) help_detail: Option<Help>,
 
-    /// How many edits apart two names may be for one to be suggested for the other [default: 3]
+    /// Maximum edit distance between a name and a suggestion for it [default: 3]
     #[arg(long, value_name = "N")]
     pub(crate) suggestion_distance: Option<usize>,
 
-    /// Keep argument values out of everything that is printed; names and types stay
+    /// Keep argument values out of all output; names and types remain
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) mask: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UnknownFields {
-    /// A schema that lists properties and is silent about others is closed
+    /// Reject them: a schema that lists properties and does not mention others is closed
     Reject,
-    /// As the schema says, to the letter
+    /// Follow the schema literally
     FollowSchema,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Repair {
-    /// Do not look for a corrected call
+    /// Do not suggest a corrected call
     Off,
-    /// Show the corrected call
+    /// Suggest the corrected call
     Suggest,
-    /// Take the corrected call where the correction is beyond doubt
+    /// Apply unambiguous corrections and suggest the others
     Apply,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Help {
-    /// What fits into 500 tokens
+    /// At most 500 tokens
     Brief,
-    /// Everything, the schema included
+    /// Everything, including the schema
     Full,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answer {
-    /// A tool result with the help, which models get to see
+    /// A tool result with the help as its text, visible to the model
     ToolResult,
     /// A JSON-RPC error
     JsonRpcError,
@@ -102,7 +102,7 @@ impl From<Answer> for stickler::AnswerForm {
 }
 
 impl CheckOptions {
-    /// Changes what was chosen on the command line.
+    /// Applies the options that were given to a configuration.
     pub(crate) fn apply(&self, config: &mut stickler::ValidationConfig) {
         if let Some(choice) = self.unknown_fields {
             config.unknown_fields = choice.into();

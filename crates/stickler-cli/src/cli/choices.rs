@@ -1,11 +1,11 @@
-//! Choices of `stickler run`, as the command line, the environment and files name them.
+//! Enumerated settings of `stickler run`, shared by command line, environment and configuration files.
 
 use clap::ValueEnum;
 
-/// When a server is started again.
+/// Restart policy of a server process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RestartWhen {
-    /// Never: `run` ends with its server
+    /// Never: `run` exits when its server exits
     Never,
     /// After an exit code other than 0, or a signal
     OnFailure,

@@ -1,4 +1,4 @@
-//! The options of commands that log.
+//! Log options.
 
 use clap::Args;
 
@@ -6,11 +6,11 @@ use crate::logging::{LogFormat, LogLevel};
 
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct LogOptions {
-    /// How much is logged to standard error [default: warn]
+    /// Log level on standard error [default: warn]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub(crate) log: Option<LogLevel>,
 
-    /// How log lines are written [default: text]
+    /// Format of log lines [default: text]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
 }

@@ -1,4 +1,4 @@
-//! The options of the commands that tell what there is: `explain`, `schema` and `completions`.
+//! Options of the reference commands `explain`, `schema` and `completions`.
 
 use clap::Args;
 use stickler::Revision;
@@ -7,11 +7,11 @@ use super::Format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainOptions {
-    /// A code such as `STK-107` or a rule such as `unknown_field`; without it all are listed
+    /// Code such as `STK-107` or rule such as `unknown_field`; lists all if omitted
     #[arg(value_name = "CODE")]
     pub(crate) id: Option<String>,
 
-    /// How the answer is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
@@ -19,26 +19,26 @@ pub(crate) struct ExplainOptions {
 #[derive(Debug, Args)]
 #[command(after_help = SCHEMA_EXAMPLES)]
 pub(crate) struct SchemaOptions {
-    /// A definition such as `CallToolRequest`; without it the whole schema is printed
+    /// Definition such as `CallToolRequest`; prints the whole schema if omitted
     #[arg(value_name = "DEFINITION", conflicts_with = "list")]
     pub(crate) definition: Option<String>,
 
-    /// The revision of MCP
+    /// Revision of MCP
     #[arg(long, value_name = "REVISION", default_value_t = Revision::LATEST)]
     pub(crate) revision: Revision,
 
-    /// Print the names of the definitions only
+    /// Print only the names of the definitions
     #[arg(long)]
     pub(crate) list: bool,
 
-    /// How the answer is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsOptions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

@@ -119,10 +119,10 @@ fn sentence_and_default(help: &str, argument: &Arg) -> (String, Option<String>) 
         return (sentence.to_owned(), Some(default.trim_end_matches(']').to_owned()));
     }
     let defaults = argument.get_default_values();
-    let is_told = argument.get_action().takes_values() && !defaults.is_empty();
-    let told =
+    let shows_default = argument.get_action().takes_values() && !defaults.is_empty();
+    let joined =
         || defaults.iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    (help.trim_end_matches('.').to_owned(), is_told.then(told))
+    (help.trim_end_matches('.').to_owned(), shows_default.then(joined))
 }
 
 /// What stands below the help: blocks of a heading and indented lines, and sentences.

@@ -1,4 +1,4 @@
-//! The options of `validate`.
+//! Options of `validate`.
 
 use std::path::PathBuf;
 
@@ -9,24 +9,24 @@ use super::{CheckOptions, Format};
 #[derive(Debug, Args)]
 #[command(after_help = VALIDATE_EXAMPLES)]
 pub(crate) struct ValidateOptions {
-    /// Tool definitions: a `tools/list` result, a whole JSON-RPC response, or an array of tools
+    /// Tool definitions: a `tools/list` result, a JSON-RPC response with one, or an array of tools
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
-    /// Calls to check, one a line: `{"name":…,"arguments":…}` or whole `tools/call` requests;
+    /// Calls to validate, one per line: `{"name":…,"arguments":…}` or `tools/call` requests;
     /// `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "args"])]
     pub(crate) calls: Option<PathBuf>,
 
-    /// The tool of a single call
+    /// Tool of a single call
     #[arg(value_name = "TOOL", required_unless_present = "calls")]
     pub(crate) tool: Option<String>,
 
-    /// The arguments of the single call, as JSON; without it the call has none
+    /// Arguments of the single call as JSON [default: no arguments]
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
 
-    /// How results are printed
+    /// Output format of the results
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 

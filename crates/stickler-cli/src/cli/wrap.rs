@@ -1,4 +1,4 @@
-//! The options of `wrap` and `unwrap`.
+//! Options of `wrap` and `unwrap`.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = WRAP_EXAMPLES)]
 pub(crate) struct WrapOptions {
-    /// The file that a client keeps its servers in: `.mcp.json`, `claude_desktop_config.json`,
+    /// Configuration file of a client: `.mcp.json`, `claude_desktop_config.json`,
     /// `.vscode/mcp.json`
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Only the server with this name; can be repeated
+    /// Name of a server to change; can be repeated [default: all servers]
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 
-    /// Show what would change, and change nothing
+    /// Show the changes without writing the file
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! `stickler completions`: for the shell to read.
+//! `stickler completions`: prints the completion script of a shell.
 
 use std::io::Write as _;
 
@@ -11,5 +11,5 @@ pub(crate) fn run(options: &CompletionsOptions) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "stickler", &mut script);
     std::io::stdout().write_all(&script)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

@@ -1,10 +1,10 @@
-//! Findings counted, and counts in words.
+//! Counts findings by severity and formats the counts.
 
 use std::ops::AddAssign;
 
 use stickler::Severity;
 
-/// Findings by how bad they are.
+/// Number of findings by severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pub(crate) errors: usize,
@@ -34,7 +34,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Only what there is: `2 errors, 1 note`.
+/// Formats the counts that are not zero: `2 errors, 1 note`.
 pub(crate) fn words(counts: Counts) -> String {
     let Counts { errors, warnings, notes } = counts;
     let parts = [(errors, "error"), (warnings, "warning"), (notes, "note")];
@@ -42,7 +42,7 @@ pub(crate) fn words(counts: Counts) -> String {
     parts.map(|(number, what)| count(number, what)).collect::<Vec<_>>().join(", ")
 }
 
-/// A number and what it counts: `1 file`, `2 files`.
+/// Formats a number with its noun: `1 file`, `2 files`.
 pub(crate) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

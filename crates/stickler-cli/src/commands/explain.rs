@@ -28,7 +28,7 @@ pub(crate) fn run(options: &ExplainOptions) -> Outcome {
             Format::Text => write!(out, "{}", page(rule))?,
         }
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 /// A rule as JSON.
@@ -38,8 +38,6 @@ struct Described<'r> {
     severity: String,
     summary: &'r str,
     why: &'r str,
-    /// The member is called `mend` since the first release.
-    #[serde(rename = "mend")]
     fix: &'r str,
     json_rpc: Option<i32>,
 }

@@ -1,8 +1,8 @@
-//! `stickler run`: the gateway.
+//! `stickler run`: builds the gateway from the configuration and runs it.
 
 use std::sync::Arc;
 
-use stickler_gateway::{Endpoint, HttpSettings, Keeping, Log, Recipe};
+use stickler_gateway::{ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits};
 use stickler_protocol::ProtocolSchemas;
 use stickler_transport::Server;
 
@@ -27,25 +27,25 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {
-            look_for_programs(&endpoints)?;
+            check_programs_exist(&endpoints)?;
             let listen = settings.listen.clone();
             stickler_gateway::serve(endpoints, settings).map_err(|error| {
                 Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}"))
             })?;
-            Ok(Exit::Fine)
+            Ok(Exit::Success)
         }
-        // There is exactly one: the configuration has seen to it.
-        None => endpoints.pop().map_or(Ok(Exit::Fine), relay),
+        // The configuration guarantees exactly one server.
+        None => endpoints.pop().map_or(Ok(Exit::Success), relay),
     }
 }
 
-/// Servers are started when somebody wants them; that one never will be is told before.
-fn look_for_programs(endpoints: &[Endpoint]) -> Result<(), Failure> {
+/// Reports programs that do not exist at startup, although servers are started on demand.
+fn check_programs_exist(endpoints: &[Endpoint]) -> Result<(), Failure> {
     for Endpoint { server, log, .. } in endpoints {
         let Server::Command(command) = server else { continue };
         if command.is_missing() {
             let program = &command.program;
-            let text = format!("[STK-101] cannot start `{program}`: there is no such program");
+            let text = format!("[STK-101] cannot start `{program}`: program not found");
             if endpoints.len() == 1 {
                 return Err(Failure::Unreachable(text));
             }
@@ -58,7 +58,7 @@ fn look_for_programs(endpoints: &[Endpoint]) -> Result<(), Failure> {
 fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>) -> Endpoint {
     let Configured { name, server, settings } = one;
     let name: Arc<str> = name.into();
-    let keeping = Keeping {
+    let limits = ServerLimits {
         idle: settings.idle,
         keep_alive: settings.keep_alive,
         children: settings.children,
@@ -67,22 +67,27 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>) -> Endpoint {
         restart: settings.restart,
     };
     let policy = settings.policy();
-    let ServerSettings { validation, gatekeeper, .. } = settings;
-    let recipe =
-        Recipe::new(Arc::clone(&name), policy, validation, gatekeeper, Arc::clone(schemas));
-    Endpoint { recipe, server, keeping, log: Log::new(name) }
+    let ServerSettings { validation, connection, .. } = settings;
+    let factory = ConnectionFactory::new(
+        Arc::clone(&name),
+        policy,
+        validation,
+        connection,
+        Arc::clone(schemas),
+    );
+    Endpoint { factory, server, limits, log: Log::new(name) }
 }
 
-/// A client on standard input and output.
+/// Serves a single client on standard input and output.
 fn relay(endpoint: Endpoint) -> Outcome {
-    let Endpoint { recipe, server, keeping, log } = endpoint;
+    let Endpoint { factory, server, limits, log } = endpoint;
     match server {
         Server::Command(command) => {
-            Ok(Exit::Server(stickler_gateway::relay(&recipe, &command, log, keeping)?))
+            Ok(Exit::Server(stickler_gateway::relay(&factory, &command, log, limits)?))
         }
         Server::Url(url, headers) => {
-            stickler_gateway::relay_to_url(recipe, (url, headers), log, keeping.grace)?;
-            Ok(Exit::Fine)
+            stickler_gateway::relay_to_url(factory, (url, headers), log, limits.grace)?;
+            Ok(Exit::Success)
         }
     }
 }
@@ -96,12 +101,14 @@ impl From<stickler_gateway::Failure> for Failure {
     }
 }
 
-/// How clients are served that come by HTTP; `None` when they do not.
+/// Returns the settings of the HTTP frontend; `None` without `--listen`.
 fn http_settings(run: RunSettings) -> Result<Option<HttpSettings>, Failure> {
     let Some(listen) = run.listen else { return Ok(None) };
     let token = run.token_env.map(|variable| {
         let token = std::env::var(&variable).ok().filter(|token| !token.is_empty());
-        token.ok_or_else(|| Failure::Usage(format!("the variable `{variable}` holds no token")))
+        token.ok_or_else(|| {
+            Failure::Usage(format!("the environment variable `{variable}` is not set or empty"))
+        })
     });
     let token = token.transpose()?;
     Ok(Some(HttpSettings { listen, path: run.path, origins: run.origins, token }))

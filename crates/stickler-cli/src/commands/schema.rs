@@ -1,4 +1,4 @@
-//! `stickler schema`: what the protocol's own messages look like.
+//! `stickler schema`: prints the JSON Schemas of the protocol messages.
 
 use std::io::Write as _;
 
@@ -18,7 +18,7 @@ pub(crate) fn run(options: &SchemaOptions) -> Outcome {
                 Format::Json => writeln!(out, "{}", json!({ "definition": name }))?,
             }
         }
-        return Ok(Exit::Fine);
+        return Ok(Exit::Success);
     }
     let schema = match &options.definition {
         None => validator.schema(),
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &SchemaOptions) -> Outcome {
         Format::Text => writeln!(out, "{}", pretty(&schema))?,
         Format::Json => writeln!(out, "{schema}")?,
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 fn pretty(schema: &Value) -> String {

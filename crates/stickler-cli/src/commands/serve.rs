@@ -1,4 +1,4 @@
-//! `stickler serve`: the reference servers.
+//! `stickler serve`: runs a reference server.
 
 use std::path::PathBuf;
 
@@ -13,31 +13,31 @@ use crate::{config, logging};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeOptions {
-    /// Which tools to offer
+    /// Tool suite to serve
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) suite: Suite,
 
-    /// The folder that the tools work in, and cannot leave
+    /// Folder that the tools are confined to
     #[arg(long, value_name = "DIR")]
     pub(crate) root: PathBuf,
 
-    /// Serve by Streamable HTTP at this address, at `/mcp`; without it by standard input and output
+    /// Address to serve at over Streamable HTTP, at `/mcp` [default: standard input and output]
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
-    /// Let tools run programs: the shell, tests, package managers
+    /// Allow tools to run programs: the shell, tests, package managers
     #[arg(long)]
     pub(crate) allow_shell: bool,
 
-    /// Let tools change databases
+    /// Allow tools to modify databases
     #[arg(long)]
     pub(crate) allow_sql_writes: bool,
 
-    /// What runs the tests, its words separated by spaces; told from the files in the root without it
+    /// Test command, separated by spaces [default: detected from the files in the root]
     #[arg(long, value_name = "COMMAND")]
     pub(crate) test_command: Option<String>,
 
-    /// What refused calls are answered with
+    /// Form of the response to a rejected call
     #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
     pub(crate) answer: Answer,
 
@@ -45,7 +45,7 @@ pub(crate) struct ServeOptions {
     pub(crate) log: LogOptions,
 }
 
-/// A server's worth of tools.
+/// Suite of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Suite {
     /// Files, tests, a database and commits
@@ -56,7 +56,7 @@ pub(crate) enum Suite {
     Sandbox,
     /// State, tests, database, traces and logs
     Project,
-    /// Jobs that call tools of the other suites at set times
+    /// Scheduled jobs that call tools of the other suites
     Scheduler,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
     };
     let workspace = Workspace::open(&options.root, permissions).map_err(|error| {
         let root = options.root.display();
-        Failure::Usage(format!("the root `{root}` cannot be used: {error}"))
+        Failure::Usage(format!("cannot use the root `{root}`: {error}"))
     })?;
     let form = AnswerForm::from(options.answer);
     let served = match &options.listen {
@@ -99,5 +99,5 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
         let place = options.listen.as_deref().unwrap_or("standard input and output");
         Failure::Unreachable(format!("[STK-101] cannot serve on {place}: {error}"))
     })?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

@@ -1,4 +1,4 @@
-//! A file as a tree in which everything knows its place. TOML and JSON come to the same.
+//! Parses a TOML or JSON file into one tree of values with source spans.
 
 use std::ops::Range;
 
@@ -6,39 +6,39 @@ use stickler::tape::{Kind, Node, TapeBuffer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, Source, no_json};
+use super::fault::{Fault, Source, invalid_json};
 
-/// Arrays and objects open at once; configurations need a handful.
-const DEEPEST: usize = 64;
+/// Maximum nesting depth of a configuration file.
+const MAX_DEPTH: usize = 64;
 
-/// What a file is written in.
+/// Syntax of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Toml,
     Json,
 }
 
-/// A value.
+/// A value with its position in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Value {
     pub(super) span: Range<usize>,
     pub(super) data: Data,
 }
 
-/// What a value is.
+/// Content of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Data {
     Text(String),
-    /// As digits that Rust reads.
+    /// In a form that Rust can parse.
     Number(String),
     Flag(bool),
     List(Vec<Value>),
     Table(Vec<Member>),
-    /// What no setting is: a date, `null`.
+    /// A type that no setting has, such as a date or `null`.
     Other(&'static str),
 }
 
-/// A key and what it stands for.
+/// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Member {
     pub(super) key: String,
@@ -47,7 +47,7 @@ pub(super) struct Member {
 }
 
 impl Format {
-    /// By the name of the file or by how it begins: no TOML does with a brace or a slash.
+    /// Detects the syntax by the file name or by the first characters: TOML never starts with a brace or a slash.
     pub(crate) fn of(source: &Source) -> Self {
         let text = source.text.trim_start();
         let begins_like_json =
@@ -56,26 +56,26 @@ impl Format {
     }
 }
 
-/// Whether a bracket with this behind it opens an array: the name of a TOML table is no object, and
-/// not empty.
+/// Whether an opening bracket followed by `rest` starts a JSON array: a TOML table name is neither
+/// empty nor an object.
 fn is_array(rest: &str) -> bool {
     rest.trim_start().starts_with(['{', ']'])
 }
 
 impl Value {
-    /// What it is, for a sentence.
+    /// Returns the type for an error message.
     pub(super) fn kind(&self) -> &'static str {
         match &self.data {
-            Data::Text(_) => "text",
+            Data::Text(_) => "a string",
             Data::Number(_) => "a number",
-            Data::Flag(_) => "`true` or `false`",
-            Data::List(_) => "a list",
+            Data::Flag(_) => "a boolean",
+            Data::List(_) => "an array",
             Data::Table(_) => "a table",
             Data::Other(kind) => kind,
         }
     }
 
-    /// Its members, in their order; a fault if it is no table.
+    /// Returns the members in file order, or an error if the value is not a table.
     pub(super) fn table(&self, what: &str) -> Result<&[Member], Fault> {
         if let Data::Table(members) = &self.data {
             return Ok(members);
@@ -110,7 +110,7 @@ fn toml_table(table: &DeTable<'_>) -> Data {
             value: toml_value(value),
         })
         .collect();
-    // The table is sorted by name; people think of a file from top to bottom.
+    // The parser sorts by name; errors are reported in file order.
     members.sort_by_key(|member| member.key_span.start);
     Data::Table(members)
 }
@@ -133,11 +133,12 @@ fn toml_value(value: &Spanned<DeValue<'_>>) -> Value {
 
 fn read_json(text: &str) -> Result<Value, Fault> {
     let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(text.as_bytes(), DEEPEST).map_err(|error| no_json(text, error))?;
+    let tape =
+        buffer.read(text.as_bytes(), MAX_DEPTH).map_err(|error| invalid_json(text, error))?;
     Ok(json_value(tape.root()))
 }
 
-/// Recursive: the depth was bounded in reading.
+/// Converts a node recursively; the parser has bounded the depth.
 fn json_value(node: Node<'_>) -> Value {
     let data = match node.kind() {
         Kind::Object => Data::Table(
@@ -167,7 +168,7 @@ mod tests {
     use crate::config::fault::Source;
 
     #[test]
-    fn members_come_in_the_order_of_the_file_with_their_places() {
+    fn members_keep_the_file_order_and_have_positions() {
         for text in ["b = 1\na = 'x'\n", "{\"b\": 1,\n\"a\": \"x\"}"] {
             let source = Source::of(text);
             let root = read(&source).unwrap();
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_has_a_place() {
+    fn syntax_errors_have_positions() {
         for (text, place) in [
             ("a = 1\nb = = 2\n", "test.toml:2:5: "),
             ("{\n  \"a\": tru\n}", "test.toml:2:"),
@@ -189,9 +190,9 @@ mod tests {
         ] {
             let source = Source::of(text);
             let faults = read(&source).unwrap_err();
-            let told = source.describe(&faults[0]);
-            assert!(told.starts_with(place), "{told}");
-            assert!(!told.contains('\n'), "{told}");
+            let message = source.describe(&faults[0]);
+            assert!(message.starts_with(place), "{message}");
+            assert!(!message.contains('\n'), "{message}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A server as a file describes it. Variables are replaced when it is used: those that a server
-//! needs which is not run may be missing.
+//! A server as a configuration file describes it. Environment variables are expanded only for the servers
+//! that run, so those of other servers may be missing.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,17 +13,17 @@ use super::expansion;
 use super::fault::Fault;
 use super::settings::ServerSettings;
 
-/// The keys that say how a server is reached.
+/// Keys that describe how to reach a server.
 pub(super) const KEYS: [&str; 6] = ["command", "args", "env", "cwd", "url", "headers"];
 
-/// Text and its place.
+/// A string with its position in the file.
 #[derive(Debug, Clone)]
 struct Word {
     text: String,
     span: Range<usize>,
 }
 
-/// A server, as it was described.
+/// A server before the expansion of its variables.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) name: String,
@@ -36,14 +36,14 @@ pub(super) struct Draft {
     cwd: Option<Word>,
     url: Option<Word>,
     headers: Vec<(Word, Word)>,
-    /// Why it cannot be run, which matters only if it is to be.
-    pub(super) refusal: Option<Fault>,
+    /// Why the server cannot run; reported only if it is selected.
+    pub(super) rejection: Option<Fault>,
 }
 
 impl Draft {
     pub(super) fn new(member: &Member, settings: ServerSettings) -> Result<Self, Fault> {
         if member.key.is_empty() {
-            return Err(Fault::new(&member.key_span, "a server needs a name"));
+            return Err(Fault::new(&member.key_span, "the server name is empty"));
         }
         Ok(Self {
             name: member.key.clone(),
@@ -56,11 +56,11 @@ impl Draft {
             cwd: None,
             url: None,
             headers: Vec::new(),
-            refusal: None,
+            rejection: None,
         })
     }
 
-    /// Takes one of [`KEYS`] in.
+    /// Stores the value of one of [`KEYS`].
     pub(super) fn take(&mut self, member: &Member) -> Result<(), Fault> {
         let key = member.key.as_str();
         let value = &member.value;
@@ -70,7 +70,7 @@ impl Draft {
             "url" => self.url = Some(word(key, value)?),
             "args" => {
                 let Data::List(elements) = &value.data else {
-                    return Err(wrong(key, value, "a list of texts"));
+                    return Err(invalid_value(key, value, "an array of strings"));
                 };
                 let words = elements.iter().map(|element| word(key, element));
                 self.args = words.collect::<Result<_, _>>()?;
@@ -90,32 +90,32 @@ impl Draft {
         Ok(())
     }
 
-    /// Whether it says where the server is, be it once or twice.
+    /// Whether there is a `command` or a `url`.
     pub(super) fn is_reachable(&self) -> bool {
         self.command.is_some() || self.url.is_some()
     }
 
-    /// It must be clear how the server is reached.
+    /// Checks that the combination of keys is valid.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let name = &self.name;
         let problem = match (&self.command, &self.url) {
             (None, None) => format!("server `{name}` needs a `command` or a `url`"),
             (Some(_), Some(_)) => format!("server `{name}` has both a `command` and a `url`"),
             (None, Some(_)) if !(self.args.is_empty() && self.env.is_empty()) => {
-                format!("server `{name}` has a `url`: `args` and `env` are for a `command`")
+                format!("`args` and `env` require a `command`, but server `{name}` has a `url`")
             }
             (Some(_), None) if !self.headers.is_empty() => {
-                format!("server `{name}` has a `command`: `headers` are for a `url`")
+                format!("`headers` require a `url`, but server `{name}` has a `command`")
             }
             _ => return Ok(()),
         };
         Err(Fault::new(&self.name_span, problem))
     }
 
-    /// The server, with its variables replaced.
+    /// Expands the variables and returns the server.
     pub(super) fn resolve(self, folder: &Path) -> Result<Configured, Fault> {
-        if let Some(refusal) = self.refusal {
-            return Err(refusal);
+        if let Some(rejection) = self.rejection {
+            return Err(rejection);
         }
         let server = match (&self.command, &self.url) {
             (Some(command), _) => Server::Command(ServerCommand {
@@ -135,7 +135,7 @@ impl Draft {
                     self.header_map()?,
                 )
             }
-            (None, None) => return Err(Fault::new(&self.name_span, "no `command` and no `url`")),
+            (None, None) => return Err(Fault::new(&self.name_span, "neither `command` nor `url`")),
         };
         Ok(Configured { name: self.name, server, settings: self.settings })
     }
@@ -144,10 +144,13 @@ impl Draft {
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
             let header: HeaderName = name.text.parse().map_err(|_| {
-                Fault::new(&name.span, format!("`{}` is no name of a header", name.text))
+                Fault::new(&name.span, format!("`{}` is not a valid header name", name.text))
             })?;
             let mut value: HeaderValue = expand(value)?.parse().map_err(|_| {
-                Fault::new(&value.span, "a header cannot have this value: it is not plain text")
+                Fault::new(
+                    &value.span,
+                    "invalid header value: only visible ASCII characters are allowed",
+                )
             })?;
             value.set_sensitive(true);
             headers.insert(header, value);
@@ -158,16 +161,16 @@ impl Draft {
 
 fn word(key: &str, value: &Value) -> Result<Word, Fault> {
     match &value.data {
-        // Clients take numbers and flags where they hand text on.
+        // Clients convert numbers and booleans to strings here.
         Data::Text(text) | Data::Number(text) => {
             Ok(Word { text: text.clone(), span: value.span.clone() })
         }
         Data::Flag(flag) => Ok(Word { text: flag.to_string(), span: value.span.clone() }),
-        _ => Err(wrong(key, value, "text in quotes")),
+        _ => Err(invalid_value(key, value, "a string in quotes")),
     }
 }
 
-fn wrong(key: &str, value: &Value, expected: &str) -> Fault {
+fn invalid_value(key: &str, value: &Value, expected: &str) -> Fault {
     Fault::new(&value.span, format!("`{key}` is {}, expected {expected}", value.kind()))
 }
 

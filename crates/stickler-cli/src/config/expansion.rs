@@ -1,7 +1,7 @@
-//! `${VAR}` and `${VAR:-default}`, as clients replace them in their files.
+//! Expands `${VAR}` and `${VAR:-default}`, as clients do in their configuration files.
 
-/// The text with its variables replaced. What is not closed or has an odd name stays as it is: it
-/// may be meant for a shell.
+/// Expands the variables in a text. A reference that is not closed or has an invalid name is kept: it may be
+/// meant for a shell.
 pub(super) fn expand(
     text: &str,
     variable: impl Fn(&str) -> Option<String>,
@@ -23,15 +23,17 @@ pub(super) fn expand(
         {
             let what = what.trim_end_matches(':');
             return Err(format!(
-                "`${{{name}}}` is something that only the client knows (`{what}`); use a variable"
+                "`${{{name}}}` can only be resolved by the client (`{what}`); use an environment variable"
             ));
         }
-        // Some clients write it like this.
+        // VS Code writes `${env:VAR}`.
         let name = name.strip_prefix("env:").unwrap_or(name);
         if is_name(name) {
             let value = variable(name).or_else(|| default.map(str::to_owned));
             expanded.push_str(&value.ok_or_else(|| {
-                format!("the variable `{name}` is not set; `${{{name}:-…}}` gives it a default")
+                format!(
+                    "the environment variable `{name}` is not set; `${{{name}:-…}}` sets a default"
+                )
             })?);
         } else {
             expanded.push_str("${");
@@ -55,7 +57,7 @@ mod tests {
     use super::expand;
 
     #[test]
-    fn variables_are_replaced_and_everything_else_stays() {
+    fn variables_are_expanded_and_other_text_is_kept() {
         let variable = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
         for (text, expanded) in [
             ("plain", "plain"),
@@ -71,6 +73,6 @@ mod tests {
             assert_eq!(expand(text, variable).as_deref(), Ok(expanded), "{text}");
         }
         assert!(expand("x ${NONE}", variable).unwrap_err().contains("`NONE` is not set"));
-        assert!(expand("${input:key}", variable).unwrap_err().contains("only the client"));
+        assert!(expand("${input:key}", variable).unwrap_err().contains("by the client"));
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Errors in a configuration file, with line and column.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use stickler::tape::SyntaxError;
 
 use crate::exit::Failure;
 
-/// What some editors put at the beginning of every file. It says nothing.
+/// Byte order mark that some editors write. It is not part of the content.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// Larger than any configuration.
-const LARGEST_FILE: u64 = 16 << 20;
+/// Size limit of a configuration file.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// A file that was read.
+/// A configuration file that has been read.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     path: PathBuf,
-    /// Without the byte order mark, so that columns are those that an editor shows.
+    /// Without the byte order mark, so that columns match those in an editor.
     pub(crate) text: String,
-    has_mark: bool,
+    has_byte_order_mark: bool,
 }
 
-/// Something wrong in a file. The line itself is not shown: it may hold a secret.
+/// An error in a file. The line is not shown, because it may contain a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) span: Range<usize>,
@@ -42,57 +42,58 @@ impl Source {
             |reason: String| Failure::Usage(format!("cannot read `{}`: {reason}", path.display()));
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?;
-        let read = file.take(LARGEST_FILE + 1).read_to_end(&mut bytes);
-        if read.map_err(|error| cannot(error.to_string()))? as u64 > LARGEST_FILE {
-            return Err(cannot("it is too large to be a configuration".to_owned()));
+        let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+        if read.map_err(|error| cannot(error.to_string()))? as u64 > MAX_FILE_BYTES {
+            return Err(cannot("the file is too large for a configuration file".to_owned()));
         }
-        let has_mark = bytes.starts_with(BYTE_ORDER_MARK.as_bytes());
-        if has_mark {
+        let has_byte_order_mark = bytes.starts_with(BYTE_ORDER_MARK.as_bytes());
+        if has_byte_order_mark {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { path: path.to_owned(), text, has_mark }),
+            Ok(text) => Ok(Self { path: path.to_owned(), text, has_byte_order_mark }),
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
                 let bytes = error.into_bytes();
                 let text = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
-                let source = Self { path: path.to_owned(), text: text.into_owned(), has_mark };
-                Err(source.failure(&[Fault::new(&(valid..valid), "the file is not UTF-8 here")]))
+                let source =
+                    Self { path: path.to_owned(), text: text.into_owned(), has_byte_order_mark };
+                Err(source.failure(&[Fault::new(&(valid..valid), "invalid UTF-8")]))
             }
         }
     }
 
     #[cfg(test)]
     pub(crate) fn of(text: &str) -> Self {
-        Self { path: PathBuf::from("test.toml"), text: text.to_owned(), has_mark: false }
+        Self { path: PathBuf::from("test.toml"), text: text.to_owned(), has_byte_order_mark: false }
     }
 
-    /// A text that takes the place of this one, as it is to be written: with the mark, if the file
-    /// had it, since it is given back byte for byte.
-    pub(crate) fn marked(&self, text: &str) -> String {
-        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
+    /// Prepends the byte order mark to new content if the file had one, so that the rest of the file is
+    /// unchanged.
+    pub(crate) fn with_byte_order_mark(&self, text: &str) -> String {
+        let mark = if self.has_byte_order_mark { BYTE_ORDER_MARK } else { "" };
         format!("{mark}{text}")
     }
 
-    /// Whether its name says that it is JSON.
+    /// Whether the file name ends in `.json`.
     pub(super) fn is_named_json(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
     }
 
-    /// The file for people.
+    /// Returns the quoted path for messages.
     pub(crate) fn name(&self) -> String {
         format!("`{}`", self.path.display())
     }
 
-    /// The folder that it is in.
+    /// Returns the folder of the file.
     pub(crate) fn folder(&self) -> PathBuf {
         super::folder_of(&self.path)
     }
 
-    /// Everything that is wrong, each with its place.
+    /// Combines all errors into one failure, each with its position.
     pub(crate) fn failure(&self, faults: &[Fault]) -> Failure {
-        let told: Vec<String> = faults.iter().map(|fault| self.describe(fault)).collect();
-        Failure::Usage(told.join("\nerror: "))
+        let messages: Vec<String> = faults.iter().map(|fault| self.describe(fault)).collect();
+        Failure::Usage(messages.join("\nerror: "))
     }
 
     pub(crate) fn describe(&self, fault: &Fault) -> String {
@@ -100,7 +101,7 @@ impl Source {
         format!("{}:{line}:{column}: {}", self.path.display(), fault.message)
     }
 
-    /// Line and column of a byte, both counted from 1, columns in characters.
+    /// Returns line and column of a byte offset, counted from 1; columns count characters.
     fn place(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset).unwrap_or(&self.text);
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -108,15 +109,15 @@ impl Source {
     }
 }
 
-/// What is wrong with a text that is no JSON. Some clients allow comments, so people write them.
-pub(crate) fn no_json(text: &str, error: SyntaxError) -> Fault {
+/// Returns the error for invalid JSON, with a hint for comments, which some clients allow.
+pub(crate) fn invalid_json(text: &str, error: SyntaxError) -> Fault {
     let rest = text.get(error.offset()..).unwrap_or_default();
     let is_comment = rest.starts_with("//") || rest.starts_with("/*");
-    let hint = if is_comment { "; comments are not JSON" } else { "" };
+    let hint = if is_comment { "; JSON does not allow comments" } else { "" };
     Fault::new(&(error.offset()..error.offset()), format!("{}{hint}", error.kind()))
 }
 
-/// The end of a sentence about a name that is not known.
+/// Returns the end of a sentence about an unknown name: `; did you mean …?`, or nothing.
 pub(crate) fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let nearest = stickler::nearest_names(name, known);
     nearest.first().map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
@@ -127,11 +128,11 @@ mod tests {
     use super::{Fault, Source};
 
     #[test]
-    fn places_are_lines_and_columns_of_characters() {
+    fn positions_count_lines_and_characters() {
         let source = Source::of("a = 1\nä = ö\n");
         let at = source.text.find('ö').unwrap();
-        assert_eq!(source.describe(&Fault::new(&(at..at), "odd")), "test.toml:2:5: odd");
-        assert_eq!(source.describe(&Fault::new(&(0..1), "odd")), "test.toml:1:1: odd");
-        assert_eq!(source.describe(&Fault::new(&(99..99), "odd")), "test.toml:3:1: odd");
+        assert_eq!(source.describe(&Fault::new(&(at..at), "invalid")), "test.toml:2:5: invalid");
+        assert_eq!(source.describe(&Fault::new(&(0..1), "invalid")), "test.toml:1:1: invalid");
+        assert_eq!(source.describe(&Fault::new(&(99..99), "invalid")), "test.toml:3:1: invalid");
     }
 }

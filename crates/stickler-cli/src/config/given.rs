@@ -1,4 +1,4 @@
-//! One value, from a file or from the environment, as the setting wants it.
+//! Converts a value from a file or from the environment to the type of a setting.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use clap::ValueEnum;
 
 use super::document::{Data, Value};
 
-/// Longer than anybody waits, and short enough to be counted with.
-const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+/// Upper limit of durations, so that deadlines cannot overflow.
+const MAX_DURATION: Duration = Duration::from_secs(1_000_000_000);
 
 pub(super) const ADDRESS: &str = "a host and a port, such as 127.0.0.1:8787";
 
-/// What a browser sends.
+/// Expected form of the `Origin` header.
 pub(super) const ORIGINS: &str =
     "origins such as \"https://app.example\", without a path, or \"*\" for all";
 
-/// What somebody wants a setting to be.
+/// A value as the user wrote it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Given<'g> {
-    /// In a file, where numbers are numbers.
+    /// From a file, with a type.
     Value(&'g Value),
-    /// In the environment, where everything is text.
+    /// From the environment or the command line, as a string.
     Word(&'g str),
 }
 
-/// What was expected instead.
+/// Description of the expected value, for an error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expected(pub(super) String);
 
-/// What is expected where there can be several texts.
-pub(super) const TEXTS: &str = "a list of texts, such as [\"a\", \"b\"]";
+/// Expected form of a list of strings.
+pub(super) const TEXTS: &str = "an array of strings, such as [\"a\", \"b\"]";
 
 type Outcome<T> = Result<T, Expected>;
 
@@ -38,16 +38,16 @@ impl Given<'_> {
         match self {
             Self::Value(Value { data: Data::Text(text), .. }) => Ok(text.clone()),
             Self::Word(word) => Ok(word.to_owned()),
-            Self::Value(_) => expected("text in quotes"),
+            Self::Value(_) => expected("a string in quotes"),
         }
     }
 
-    /// Text, or nothing where it is empty.
+    /// A string; `None` if it is empty.
     pub(super) fn some_text(self) -> Outcome<Option<String>> {
         Ok(Some(self.text()?).filter(|text| !text.is_empty()))
     }
 
-    /// Several texts; words are separated by commas.
+    /// A list of strings; comma-separated in the environment.
     pub(super) fn texts(self) -> Outcome<Vec<String>> {
         let texts = match self {
             Self::Word(word) => {
@@ -71,31 +71,31 @@ impl Given<'_> {
         }
     }
 
-    /// A whole number that fits.
-    pub(super) fn whole<T: TryFrom<u64>>(self) -> Outcome<T> {
+    /// A non-negative integer in the range of `T`.
+    pub(super) fn integer<T: TryFrom<u64>>(self) -> Outcome<T> {
         let number = self.digits().and_then(|digits| digits.parse::<u64>().ok());
         let fits = number.and_then(|number| T::try_from(number).ok());
-        fits.map_or_else(|| expected("a whole number, not negative"), Ok)
+        fits.map_or_else(|| expected("a non-negative integer"), Ok)
     }
 
-    /// A whole number of things that there must be.
+    /// A positive integer in the range of `T`.
     pub(super) fn positive<T: TryFrom<u64>>(self) -> Outcome<T> {
         let is_none = self.digits().is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
-        if is_none { expected("a whole number above 0") } else { self.whole() }
+        if is_none { expected("a positive integer") } else { self.integer() }
     }
 
-    /// A time in seconds, which may have a fraction.
+    /// A duration in seconds, possibly with a fraction.
     pub(super) fn seconds(self) -> Outcome<Duration> {
         let seconds = self.digits().and_then(|digits| digits.parse::<f64>().ok());
         let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         match duration {
-            Some(duration) if duration <= LONGEST => Ok(duration),
-            Some(_) => expected(&format!("at most {} seconds", LONGEST.as_secs())),
+            Some(duration) if duration <= MAX_DURATION => Ok(duration),
+            Some(_) => expected(&format!("at most {} seconds", MAX_DURATION.as_secs())),
             None => expected("a number of seconds"),
         }
     }
 
-    /// Where clients come to: a host and a port.
+    /// A listen address: host and port.
     pub(super) fn address(self) -> Outcome<Option<String>> {
         let address = self.some_text()?;
         let is_one = |address: &String| {
@@ -105,7 +105,7 @@ impl Given<'_> {
         if address.as_ref().is_none_or(is_one) { Ok(address) } else { expected(ADDRESS) }
     }
 
-    /// Pages that may come here.
+    /// Allowed origins.
     pub(super) fn origins(self) -> Outcome<Vec<String>> {
         let origins = self.texts()?;
         let is_one = |origin: &String| {
@@ -115,7 +115,7 @@ impl Given<'_> {
         if origins.iter().all(is_one) { Ok(origins) } else { expected(ORIGINS) }
     }
 
-    /// One of the words that the command line knows too.
+    /// One of the values that the command line accepts too.
     pub(super) fn choice<T: ValueEnum>(self) -> Outcome<T> {
         let word = self.text().ok();
         let chosen = word.and_then(|word| T::from_str(&word, false).ok());

@@ -1,16 +1,16 @@
-//! What a run is told: defaults, then a file, then the environment, then the command line.
+//! The configuration of a run: defaults, overridden by a file, then by the environment, then by the command line.
 //!
-//! | file | holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `settings` | the values, and what they are when nobody says anything |
-//! | `table` | every setting by its key, and how it is set |
-//! | `given` | one value, from a file or from the environment, as the setting wants it |
-//! | `document` | a file as a tree in which everything knows its place, TOML or JSON |
-//! | `fault` | what is wrong, with file, line and column |
-//! | `own_file`, `client_file` | `stickler.toml`, and the files that clients keep their servers in |
-//! | `unknown` | what to say of a name in `stickler.toml` that is no setting |
-//! | `draft`, `expansion` | a server as a file describes it, `${VAR}` replaced when it is used |
-//! | `environment`, `options` | `STICKLER_…`, and the command line |
+//! | `settings` | the settings and their defaults |
+//! | `table` | every setting by its key, with its setter |
+//! | `given` | conversion of a value from a file or the environment |
+//! | `document` | TOML and JSON as one tree of values with positions |
+//! | `fault` | errors with file, line and column |
+//! | `stickler_file`, `client_file` | `stickler.toml` and the configuration files of clients |
+//! | `unknown` | suggestions for unknown keys in `stickler.toml` |
+//! | `draft`, `expansion` | a server before and the expansion of `${VAR}` |
+//! | `environment`, `options` | `STICKLER_…` variables and the command line |
 
 mod client_file;
 mod document;
@@ -20,17 +20,17 @@ mod expansion;
 mod fault;
 mod given;
 mod options;
-mod own_file;
 mod settings;
+mod stickler_file;
 mod table;
 mod unknown;
 
 use std::path::Path;
 
-pub(crate) use client_file::{HOLDERS, no_holder};
+pub(crate) use client_file::{SERVER_MEMBERS, missing_servers};
 pub(crate) use environment::log_settings;
-pub(crate) use fault::{Fault, Source, did_you_mean, no_json};
-pub(crate) use options::{pause, seconds};
+pub(crate) use fault::{Fault, Source, did_you_mean, invalid_json};
+pub(crate) use options::{positive_seconds, seconds};
 pub(crate) use settings::{RunSettings, ServerSettings};
 
 use stickler_transport::Server;
@@ -41,17 +41,17 @@ use crate::logging::LogLevel;
 use document::Format;
 use draft::Draft;
 
-/// A run, as all layers together describe it.
+/// The configuration of a run, merged from all layers.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     pub(crate) run: RunSettings,
-    /// Those that are to be run.
+    /// Servers to run.
     pub(crate) servers: Vec<Configured>,
-    /// What was left out of account, for the log.
+    /// Notes about ignored input, for the log.
     pub(crate) notes: Vec<(LogLevel, String)>,
 }
 
-/// A server and how it is treated.
+/// A server and its settings.
 #[derive(Debug)]
 pub(crate) struct Configured {
     pub(crate) name: String,
@@ -59,17 +59,17 @@ pub(crate) struct Configured {
     pub(crate) settings: ServerSettings,
 }
 
-/// What a file says.
+/// Contents of a file, to which the other layers are applied.
 #[derive(Debug, Default)]
 struct Layer {
     run: RunSettings,
-    /// For a server that the file does not name.
+    /// Settings of a server that the file does not name.
     base: ServerSettings,
     drafts: Vec<Draft>,
     notes: Vec<(LogLevel, String)>,
 }
 
-/// Puts all layers together.
+/// Merges all layers.
 pub(crate) fn load(given: &RunOptions) -> Result<Configuration, Failure> {
     let (mut layer, source) = match &given.config {
         Some(path) => {
@@ -91,16 +91,16 @@ pub(crate) fn load(given: &RunOptions) -> Result<Configuration, Failure> {
     Ok(Configuration { run, servers, notes })
 }
 
-/// What kind of file it is shows in its name or its first character.
+/// Reads a file in the syntax detected by [`Format::of`].
 fn read(source: &Source) -> Result<Layer, Vec<Fault>> {
     let root = document::read(source)?;
     match Format::of(source) {
         Format::Json => client_file::read(&root),
-        Format::Toml => own_file::read(&root, &source.folder()),
+        Format::Toml => stickler_file::read(&root, &source.folder()),
     }
 }
 
-/// The servers of a file that are to be run.
+/// Selects and resolves the servers of a file that are to run.
 fn chosen(
     given: &RunOptions,
     drafts: Vec<Draft>,
@@ -112,27 +112,30 @@ fn chosen(
         if !names.contains(name) {
             let meant = fault::did_you_mean(name, names.iter().map(String::as_str));
             let message = format!("{} has no server `{name}`{meant}", source.name());
-            return Err(Failure::Usage(format!("{message}\n\nhint: it has {}", list(&names))));
+            return Err(Failure::Usage(format!(
+                "{message}\n\nhint: the servers are {}",
+                list(&names)
+            )));
         }
     }
-    let is_wanted = |draft: &Draft| match given.server.as_slice() {
+    let is_selected = |draft: &Draft| match given.server.as_slice() {
         [] => !draft.is_disabled,
-        wanted => wanted.contains(&draft.name),
+        selected => selected.contains(&draft.name),
     };
-    let wanted: Vec<Draft> = drafts.into_iter().filter(is_wanted).collect();
-    if wanted.is_empty() {
+    let selected: Vec<Draft> = drafts.into_iter().filter(is_selected).collect();
+    if selected.is_empty() {
         return Err(none_to_run(&names, source));
     }
-    if wanted.len() > 1 && run.listen.is_none() {
-        let names: Vec<String> = wanted.into_iter().map(|draft| draft.name).collect();
+    if selected.len() > 1 && run.listen.is_none() {
+        let names: Vec<String> = selected.into_iter().map(|draft| draft.name).collect();
         return Err(Failure::Usage(format!(
-            "{} has several servers, and a client on standard input and output can have one\n\n\
-             hint: choose with `--server NAME` among {}, or serve all of them with `--listen`",
+            "{} defines several servers, but a client on standard input and output can use only one\n\n\
+             hint: select one of {} with `--server NAME`, or serve all of them with `--listen`",
             source.name(),
             list(&names)
         )));
     }
-    let resolved = wanted.into_iter().map(|draft| draft.resolve(&source.folder()));
+    let resolved = selected.into_iter().map(|draft| draft.resolve(&source.folder()));
     let configured: Result<Vec<Configured>, Fault> = resolved.collect();
     let mut configured = configured.map_err(|fault| source.failure(&[fault]))?;
     if let ([only], Some(name)) = (configured.as_mut_slice(), &given.name) {
@@ -141,20 +144,20 @@ fn chosen(
     Ok(configured)
 }
 
-/// A file of which nothing is left to run.
+/// Returns the error for a file without a server to run.
 fn none_to_run(names: &[String], source: &Source) -> Failure {
     let file = source.name();
     Failure::Usage(match names {
-        [] => format!("{file} names no server"),
+        [] => format!("{file} defines no servers"),
         names => format!(
-            "all servers of {file} are disabled: {}\n\n\
-             hint: `--server NAME` runs one all the same",
+            "all servers in {file} are disabled: {}\n\n\
+             hint: `--server NAME` runs a disabled server",
             list(names)
         ),
     })
 }
 
-/// Names for people.
+/// Formats names as a quoted, comma-separated list.
 pub(crate) fn list(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
@@ -162,13 +165,13 @@ pub(crate) fn list(names: &[String]) -> String {
 
 fn no_server() -> Failure {
     Failure::Usage(
-        "no server: put its command after `--`, or give `--url` or `--config`\n\n\
+        "no server specified: pass its command after `--`, or use `--url` or `--config`\n\n\
          hint: `stickler run -- npx -y @modelcontextprotocol/server-filesystem /data`"
             .to_owned(),
     )
 }
 
-/// The folder that relative paths of a file are relative to.
+/// Returns the folder of a file, against which its relative paths are resolved.
 fn folder_of(path: &Path) -> std::path::PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

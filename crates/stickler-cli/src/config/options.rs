@@ -1,4 +1,4 @@
-//! The command line, which has the last word.
+//! Applies the command line, which takes precedence over all other layers.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use super::table;
 use crate::cli::{HttpOptions, RunOptions};
 use crate::exit::Failure;
 
-/// Puts the command line over what is there.
+/// Applies the options to a layer.
 pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failure> {
     let run = &mut layer.run;
     let http = &options.http;
     if let Some(listen) = &http.listen {
         let address = Given::Word(listen).address();
         run.listen = address.map_err(|Expected(what)| {
-            Failure::Usage(format!("`{listen}` is no address to listen on: give {what}"))
+            Failure::Usage(format!("`{listen}` is not a valid listen address: expected {what}"))
         })?;
     }
     if let Some(path) = &http.path {
@@ -48,12 +48,12 @@ pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failu
     if run.listen.is_none() && http.bearer_token_env.is_some() {
         return Err(needs_listen("--bearer-token-env"));
     }
-    settle(options, &mut layer.base);
-    layer.drafts.iter_mut().for_each(|draft| settle(options, &mut draft.settings));
+    apply_to_server(options, &mut layer.base);
+    layer.drafts.iter_mut().for_each(|draft| apply_to_server(options, &mut draft.settings));
     Ok(())
 }
 
-fn settle(options: &RunOptions, settings: &mut ServerSettings) {
+fn apply_to_server(options: &RunOptions, settings: &mut ServerSettings) {
     let http = &options.http;
     if let Some(answer) = options.answer {
         settings.answer = answer.into();
@@ -62,13 +62,13 @@ fn settle(options: &RunOptions, settings: &mut ServerSettings) {
         settings.strict = strict;
     }
     if let Some(quiet) = options.quiet_capability {
-        settings.gatekeeper.announces = !quiet;
+        settings.connection.announce = !quiet;
     }
     if let Some(grace) = options.grace {
         settings.grace = grace;
     }
     if let Some(timeout) = options.request_timeout {
-        settings.gatekeeper.request_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+        settings.connection.request_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
     }
     if let Some(when) = options.restart {
         settings.restart.when = when.into();
@@ -85,17 +85,17 @@ fn settle(options: &RunOptions, settings: &mut ServerSettings) {
     options.checks.apply(&mut settings.validation);
 }
 
-/// A time on the command line, which is what it can be in a file.
+/// Parses a duration, with the same rules as in a file.
 pub(crate) fn seconds(word: &str) -> Result<Duration, String> {
     Given::Word(word).seconds().map_err(|Expected(what)| format!("expected {what}"))
 }
 
-/// The same for one that cannot be nothing.
-pub(crate) fn pause(word: &str) -> Result<Duration, String> {
-    table::pause(Given::Word(word)).map_err(|Expected(what)| format!("expected {what}"))
+/// Parses a duration that must not be zero.
+pub(crate) fn positive_seconds(word: &str) -> Result<Duration, String> {
+    table::positive_seconds(Given::Word(word)).map_err(|Expected(what)| format!("expected {what}"))
 }
 
-/// The server that the command line names, if it does.
+/// Returns the server that the command line specifies, if any.
 pub(super) fn server(options: &RunOptions) -> Result<Option<Server>, Failure> {
     if let Some(url) = &options.http.url {
         let uri = Server::parse_url(url).map_err(Failure::Usage)?;
@@ -110,18 +110,23 @@ pub(super) fn server(options: &RunOptions) -> Result<Option<Server>, Failure> {
     }))
 }
 
-/// Headers whose values are in the environment, where no list of processes shows them.
+/// Reads headers from environment variables, which process lists do not show.
 fn headers(options: &HttpOptions) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     for header in &options.header_env {
         let (name, variable) = header.split_once('=').unwrap_or((header, header));
-        let header: HeaderName =
-            name.parse().map_err(|_| Failure::Usage(format!("`{name}` is no name of a header")))?;
+        let header: HeaderName = name
+            .parse()
+            .map_err(|_| Failure::Usage(format!("`{name}` is not a valid header name")))?;
         let value = std::env::var(variable).map_err(|_| {
-            Failure::Usage(format!("the variable `{variable}` with the header `{name}` is not set"))
+            Failure::Usage(format!(
+                "the environment variable `{variable}` for the header `{name}` is not set"
+            ))
         })?;
         let mut value: HeaderValue = value.parse().map_err(|_| {
-            Failure::Usage(format!("the variable `{variable}` holds no value of a header"))
+            Failure::Usage(format!(
+                "the environment variable `{variable}` is not a valid header value"
+            ))
         })?;
         value.set_sensitive(true);
         headers.insert(header, value);
@@ -130,5 +135,5 @@ fn headers(options: &HttpOptions) -> Result<HeaderMap, Failure> {
 }
 
 fn needs_listen(option: &str) -> Failure {
-    Failure::Usage(format!("`{option}` is about clients that come by HTTP: `--listen` is missing"))
+    Failure::Usage(format!("`{option}` requires `--listen`: it applies to HTTP clients only"))
 }

@@ -1,29 +1,29 @@
-//! The values, and what they are when nobody says anything.
+//! The settings and their defaults.
 
 use std::time::Duration;
 
 use clap::ValueEnum;
 use stickler::{AnswerForm, MessageRule, ValidationConfig};
-use stickler_protocol::{Action, GatekeeperSettings, Policy, Side};
+use stickler_protocol::{Action, ConnectionSettings, Policy, Side};
 use stickler_transport::Restart;
 
 use crate::logging::LogSettings;
 use crate::protocol_schema::SchemaSource;
 
-/// What concerns clients and the run as a whole.
+/// Settings of the run and of the HTTP frontend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunSettings {
-    /// Where clients come to by HTTP; `None` for standard input and output.
+    /// Listen address for HTTP clients; `None` for standard input and output.
     pub(crate) listen: Option<String>,
-    /// Where on that address servers are.
+    /// HTTP path of the MCP endpoint.
     pub(crate) path: String,
-    /// Origins that browsers may come from, beside those of this machine.
+    /// Allowed browser origins, in addition to those of this machine.
     pub(crate) origins: Vec<String>,
-    /// The variable with the token that clients must show.
+    /// Environment variable with the bearer token that clients must send.
     pub(crate) token_env: Option<String>,
-    /// What is logged, and how.
+    /// Level and format of the log.
     pub(crate) log: LogSettings,
-    /// Official schemas in the place of the built-in ones.
+    /// Official schemas that replace the built-in ones.
     pub(crate) schemas: Vec<SchemaSource>,
 }
 
@@ -40,28 +40,28 @@ impl Default for RunSettings {
     }
 }
 
-/// What can differ from server to server.
+/// Settings of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerSettings {
-    /// How long a session may be without use.
+    /// Time after which an idle session is closed.
     pub(crate) idle: Duration,
-    /// After how long a quiet stream says that it is still there.
+    /// Interval of keep-alive comments on an idle stream.
     pub(crate) keep_alive: Duration,
-    /// How many processes of the server there may be.
+    /// Maximum number of processes of the server.
     pub(crate) children: usize,
-    /// How many sessions of a server at a URL are known at once.
+    /// Maximum number of cached sessions of a server at a URL.
     pub(crate) sessions: usize,
-    /// How long a server has to end by itself.
+    /// Grace period for the server to exit.
     pub(crate) grace: Duration,
     pub(crate) restart: Restart,
     pub(crate) strict: bool,
     pub(crate) answer: AnswerForm,
-    /// How often the same bad call is explained at length.
+    /// Number of times that the same invalid call gets the full help.
     pub(crate) retry_limit: u32,
-    /// What differs from the usual policy.
+    /// Overrides of the default policy.
     pub(crate) exceptions: Vec<(Side, MessageRule, Action)>,
     pub(crate) validation: ValidationConfig,
-    pub(crate) gatekeeper: GatekeeperSettings,
+    pub(crate) connection: ConnectionSettings,
 }
 
 impl Default for ServerSettings {
@@ -79,7 +79,7 @@ impl Default for ServerSettings {
             retry_limit: policy.repeat_limit,
             exceptions: Vec::new(),
             validation: ValidationConfig::default(),
-            gatekeeper: GatekeeperSettings::default(),
+            connection: ConnectionSettings::default(),
         }
     }
 }
@@ -94,11 +94,11 @@ impl ServerSettings {
     }
 }
 
-/// What happens to calls while the tools are not known.
+/// Handling of calls while the tool list is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WithoutTools {
-    /// They wait for the tools
+    /// Hold them until the tool list arrives
     Wait,
-    /// They go on unchecked
+    /// Forward them without validation
     Pass,
 }

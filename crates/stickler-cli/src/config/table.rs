@@ -1,4 +1,4 @@
-//! Every setting by its key, and how it is set.
+//! Every setting by its key, with the function that sets it.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use crate::cli::{Answer, Help, Repair, RestartWhen, UnknownFields};
 
 /// A setting.
 pub(super) struct Setting {
-    /// Its place in `stickler.toml`.
+    /// Key in `stickler.toml`.
     pub(super) key: &'static str,
     pub(super) set: Set,
 }
 
 type Outcome = Result<(), Expected>;
 
-/// Where a setting belongs.
+/// Scope of a setting, with its setter.
 #[derive(Clone, Copy)]
 pub(super) enum Set {
-    /// To the run.
+    /// Applies to the run.
     Run(fn(&mut RunSettings, Given<'_>) -> Outcome),
-    /// To a server; said for all, it holds for those that say nothing else.
+    /// Applies to a server; at the top level it is the default of all servers.
     Server(fn(&mut ServerSettings, Given<'_>) -> Outcome),
 }
 
-/// The tables that settings are in.
+/// Tables that contain settings.
 pub(super) const GROUPS: [&str; 4] = ["limits", "policy", "policy.client", "policy.server"];
 
 const fn run(key: &'static str, set: fn(&mut RunSettings, Given<'_>) -> Outcome) -> Setting {
@@ -45,7 +45,7 @@ fn put<T>(place: &mut T, value: Result<T, Expected>) -> Outcome {
     Ok(())
 }
 
-/// All but the policy, whose keys are the rules.
+/// All settings except those of the policy; its keys are rules.
 pub(super) const SETTINGS: &[Setting] = &[
     run("listen", |s, given| put(&mut s.listen, given.address())),
     run("path", |s, given| put(&mut s.path, path(given))),
@@ -54,21 +54,21 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("log", |s, given| put(&mut s.log.level, given.choice())),
     run("log_format", |s, given| put(&mut s.log.format, given.choice())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
-    server("keep_alive", |s, given| put(&mut s.keep_alive, pause(given))),
+    server("keep_alive", |s, given| put(&mut s.keep_alive, positive_seconds(given))),
     server("max_children", |s, given| put(&mut s.children, given.positive())),
-    server("max_sessions", |s, given| put(&mut s.sessions, given.whole())),
+    server("max_sessions", |s, given| put(&mut s.sessions, given.integer())),
     server("grace", |s, given| put(&mut s.grace, given.seconds())),
     server("request_timeout", |s, given| {
-        put(&mut s.gatekeeper.request_timeout, some_seconds(given))
+        put(&mut s.connection.request_timeout, optional_seconds(given))
     }),
     server("restart", |s, given| {
         put(&mut s.restart.when, given.choice::<RestartWhen>().map(Into::into))
     }),
     server("restart_pause", |s, given| put(&mut s.restart.pause, given.seconds())),
-    server("restart_limit", |s, given| put(&mut s.restart.limit, given.whole())),
+    server("restart_limit", |s, given| put(&mut s.restart.limit, given.integer())),
     server("strict", |s, given| put(&mut s.strict, given.flag())),
     server("answer", |s, given| put(&mut s.answer, given.choice::<Answer>().map(Into::into))),
-    server("retry_limit", |s, given| put(&mut s.retry_limit, given.whole())),
+    server("retry_limit", |s, given| put(&mut s.retry_limit, given.integer())),
     server("unknown_fields", |s, given| {
         put(&mut s.validation.unknown_fields, given.choice::<UnknownFields>().map(Into::into))
     }),
@@ -76,26 +76,26 @@ pub(super) const SETTINGS: &[Setting] = &[
         put(&mut s.validation.repair, given.choice::<Repair>().map(Into::into))
     }),
     server("help", |s, given| put(&mut s.validation.help, given.choice::<Help>().map(Into::into))),
-    server("help_token_budget", |s, given| put(&mut s.validation.help_token_budget, given.whole())),
+    server("help_token_budget", |s, given| {
+        put(&mut s.validation.help_token_budget, given.integer())
+    }),
     server("suggestion_distance", |s, given| {
-        put(&mut s.validation.suggestion_distance, given.whole())
+        put(&mut s.validation.suggestion_distance, given.integer())
     }),
     server("mask", |s, given| put(&mut s.validation.mask_values, given.flag())),
     server("injected_keys", |s, given| put(&mut s.validation.injected_keys, given.texts())),
     server("documentation_url", |s, given| {
         put(&mut s.validation.documentation_url, given.some_text())
     }),
-    server("announce", |s, given| put(&mut s.gatekeeper.announces, given.flag())),
-    server("ask_for_tools", |s, given| put(&mut s.gatekeeper.learns, given.flag())),
+    server("announce", |s, given| put(&mut s.connection.announce, given.flag())),
+    server("ask_for_tools", |s, given| put(&mut s.connection.fetch_tools, given.flag())),
     server("calls_without_tools", |s, given| {
         let choice = given.choice::<WithoutTools>();
-        put(&mut s.gatekeeper.holds, choice.map(|choice| choice == WithoutTools::Wait))
+        put(&mut s.connection.hold_calls, choice.map(|choice| choice == WithoutTools::Wait))
     }),
-    server("longest_wait", |s, given| put(&mut s.gatekeeper.longest_wait, given.seconds())),
-    server("fresh_enough", |s, given| put(&mut s.gatekeeper.fresh_enough, given.seconds())),
-    server("pause_after_failure", |s, given| {
-        put(&mut s.gatekeeper.pause_after_failure, given.seconds())
-    }),
+    server("longest_wait", |s, given| put(&mut s.connection.max_hold_time, given.seconds())),
+    server("fresh_enough", |s, given| put(&mut s.connection.max_list_age, given.seconds())),
+    server("pause_after_failure", |s, given| put(&mut s.connection.fetch_backoff, given.seconds())),
     server("limits.message_bytes", |s, given| {
         put(&mut s.validation.limits.message_bytes, given.positive())
     }),
@@ -106,39 +106,39 @@ pub(super) const SETTINGS: &[Setting] = &[
         put(&mut s.validation.limits.requests_in_flight, given.positive())
     }),
     server("limits.tools_per_server", |s, given| {
-        put(&mut s.validation.limits.tools_per_server, given.whole())
+        put(&mut s.validation.limits.tools_per_server, given.integer())
     }),
     server("limits.schema_bytes", |s, given| {
-        put(&mut s.validation.limits.schema_bytes, given.whole())
+        put(&mut s.validation.limits.schema_bytes, given.integer())
     }),
     server("limits.schema_depth", |s, given| {
-        put(&mut s.validation.limits.schema_depth, given.whole())
+        put(&mut s.validation.limits.schema_depth, given.integer())
     }),
     server("limits.schema_nodes", |s, given| {
-        put(&mut s.validation.limits.schema_nodes, given.whole())
+        put(&mut s.validation.limits.schema_nodes, given.integer())
     }),
     server("limits.pattern_bytes", |s, given| {
-        put(&mut s.validation.limits.pattern_bytes, given.whole())
+        put(&mut s.validation.limits.pattern_bytes, given.integer())
     }),
     server("limits.compiled_bytes_per_server", |s, given| {
-        put(&mut s.validation.limits.compiled_bytes_per_server, given.whole())
+        put(&mut s.validation.limits.compiled_bytes_per_server, given.integer())
     }),
     server("limits.compiled_bytes", |s, given| {
-        put(&mut s.validation.limits.compiled_bytes, given.whole())
+        put(&mut s.validation.limits.compiled_bytes, given.integer())
     }),
     server("limits.pattern_backtracks", |s, given| {
-        put(&mut s.validation.limits.pattern_backtracks, given.whole())
+        put(&mut s.validation.limits.pattern_backtracks, given.integer())
     }),
     server("limits.verdict_steps", |s, given| {
         put(&mut s.validation.limits.verdict_steps, given.positive())
     }),
     server("limits.explain_steps", |s, given| {
-        put(&mut s.validation.limits.explain_steps, given.whole())
+        put(&mut s.validation.limits.explain_steps, given.integer())
     }),
-    server("limits.errors", |s, given| put(&mut s.validation.limits.errors, given.whole())),
+    server("limits.errors", |s, given| put(&mut s.validation.limits.errors, given.integer())),
 ];
 
-/// The rule that a key of the policy names, and whose messages it is about.
+/// Parses a key of the policy into the sender of the message and the rule.
 pub(super) fn policy_key(key: &str) -> Option<(Side, Option<MessageRule>)> {
     let (side, rule) = key.strip_prefix("policy.")?.split_once('.')?;
     let side = match side {
@@ -163,36 +163,36 @@ pub(super) fn set_policy(
     Ok(())
 }
 
-/// What is wrong with a value, in a sentence.
-pub(super) fn complaint(key: &str, value: &Value, expected: &Expected) -> Fault {
+/// Returns the error for a value that a setting does not accept.
+pub(super) fn invalid_value(key: &str, value: &Value, expected: &Expected) -> Fault {
     let Expected(expected) = expected;
     let message = match &value.data {
-        // The list itself is right.
+        // The type is right; an element is not.
         Data::List(elements) if expected == TEXTS => {
-            if let Some(fault) = no_text(key, elements) {
+            if let Some(fault) = non_string_element(key, elements) {
                 return fault;
             }
             format!("`{key}` must be {expected}")
         }
         Data::List(_) if expected == ORIGINS => format!("`{key}` must be {expected}"),
-        // What cannot be right whatever it is, and what is only not one of those allowed.
+        // The type may be right and the value out of range, so the type is not mentioned.
         Data::Text(_) | Data::Number(_) => format!("`{key}` must be {expected}"),
         _ => format!("`{key}` is {}, expected {expected}", value.kind()),
     };
     Fault::new(&value.span, message)
 }
 
-/// The first element that is no text, counted as people do.
-fn no_text(key: &str, elements: &[Value]) -> Option<Fault> {
+/// Returns the error for the first element that is not a string, counted from 1.
+fn non_string_element(key: &str, elements: &[Value]) -> Option<Fault> {
     let is_text = |element: &Value| matches!(element.data, Data::Text(_));
     let index = elements.iter().position(|element| !is_text(element))?;
     let element = elements.get(index)?;
     let (number, kind) = (index + 1, element.kind());
-    let message = format!("element {number} of `{key}` is {kind}, expected text in quotes");
+    let message = format!("element {number} of `{key}` is {kind}, expected a string in quotes");
     Some(Fault::new(&element.span, message))
 }
 
-/// The path of a server.
+/// Parses the HTTP path of the MCP endpoint.
 pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
     let path = given.text()?;
     let is_path = |path: &str| {
@@ -204,18 +204,18 @@ pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
         return Ok(path);
     }
     expected(
-        "a path such as \"/mcp\", which begins with `/`, does not end with it, has only plain \
-         characters in it, and is not `/healthz`",
+        "a path such as \"/mcp\" that starts with `/`, does not end with `/`, contains no special \
+         characters and is not `/healthz`",
     )
 }
 
-/// Zero is for ever.
-fn some_seconds(given: Given<'_>) -> Result<Option<Duration>, Expected> {
+/// Parses a duration; zero means no limit.
+fn optional_seconds(given: Given<'_>) -> Result<Option<Duration>, Expected> {
     Ok(Some(given.seconds()?).filter(|time| !time.is_zero()))
 }
 
-/// A time without which something would never rest.
-pub(super) fn pause(given: Given<'_>) -> Result<Duration, Expected> {
+/// Parses a duration that must not be zero, such as the interval of a timer.
+pub(super) fn positive_seconds(given: Given<'_>) -> Result<Duration, Expected> {
     let time = given.seconds()?;
-    if time.is_zero() { expected("a number of seconds above 0") } else { Ok(time) }
+    if time.is_zero() { expected("a positive number of seconds") } else { Ok(time) }
 }

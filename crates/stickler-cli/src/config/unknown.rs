@@ -1,4 +1,4 @@
-//! A name in `stickler.toml` that is no setting: what was meant, or where it belongs.
+//! Errors for unknown keys in `stickler.toml`, with the probable key or the right table.
 
 use stickler::MessageRule;
 
@@ -7,11 +7,12 @@ use super::fault::{Fault, did_you_mean};
 use super::table::{GROUPS, SETTINGS, Set};
 use super::{draft, list};
 
-/// What is no setting but a table of its own, in the file and in a server.
+/// Tables that are not settings, at the top level and in a server.
 const TABLES: [&str; 2] = ["protocol_schema", "servers"];
 const TABLES_OF_A_SERVER: [&str; 2] = ["env", "headers"];
 
-/// `within` is the table that it stands in, with a dot behind it, of the whole file or of one server.
+/// Returns the error for an unknown key. `within` is the path of its table with a trailing dot; `is_for_all` is
+/// false in the table of a server.
 pub(super) fn setting(within: &str, member: &Member, is_for_all: bool) -> Fault {
     let key = &member.key;
     if within.starts_with("policy.") && within != "policy." {
@@ -19,8 +20,8 @@ pub(super) fn setting(within: &str, member: &Member, is_for_all: bool) -> Fault 
     }
     if within == "policy." && did_you_mean(key, ["client", "server"]).is_empty() {
         let message = format!(
-            "`policy.{key}` is not a known setting; rules are set in `[policy.client]` for what the \
-             client sends, and in `[policy.server]` for what the server does"
+            "`policy.{key}` is not a known setting; set rules in `[policy.client]` for \
+             messages from the client and in `[policy.server]` for messages from the server"
         );
         return Fault::new(&member.key_span, message);
     }
@@ -34,24 +35,27 @@ fn rule(key: &str) -> String {
     let rules = MessageRule::ALL.map(MessageRule::as_str);
     match did_you_mean(key, rules) {
         meant if meant.is_empty() => {
-            format!("`{key}` is no rule; the rules are {}", list(&rules.map(str::to_owned)))
+            format!(
+                "`{key}` is not a known rule; known rules are {}",
+                list(&rules.map(str::to_owned))
+            )
         }
-        meant => format!("`{key}` is no rule{meant}"),
+        meant => format!("`{key}` is not a known rule{meant}"),
     }
 }
 
-/// The end of a sentence about a setting that stands in the wrong table.
+/// Returns the end of the sentence for a setting that exists in another table.
 fn in_another_table(key: &str, is_for_all: bool) -> Option<String> {
     let same = SETTINGS.iter().find(|known| known.key.rsplit('.').next() == Some(key))?;
     let place = match same.set {
         _ if same.key.contains('.') => "",
         Set::Server(_) if !is_for_all => ", directly in the server's table",
-        _ => ", above all tables",
+        _ => ", at the top level of the file",
     };
     Some(format!("; did you mean `{}`{place}?", same.key))
 }
 
-/// What can stand in a table.
+/// Known names in a table.
 struct Known {
     settings: Vec<&'static str>,
     tables: Vec<&'static str>,
@@ -81,7 +85,7 @@ impl Known {
         self.settings.iter().chain(&self.tables).copied()
     }
 
-    /// The end of a sentence about a name that is like none.
+    /// Returns the end of the sentence for a name without a similar one.
     fn listed_for(&self, member: &Member) -> String {
         let (what, names) = match member.value.data {
             Data::Table(_) => ("tables", &self.tables),
@@ -90,17 +94,17 @@ impl Known {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         match names.as_slice() {
             [] => format!("; there are no {what} here"),
-            names => format!("; the {what} here are {}", list(names)),
+            names => format!("; known {what} here are {}", list(names)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::config::own_file::tests::faults;
+    use crate::config::stickler_file::tests::faults;
 
     #[test]
-    fn what_stands_in_the_wrong_place_is_told_the_right_one() {
+    fn misplaced_setting_gets_its_table_suggested() {
         let text = "errors = 1\n[limits]\nlisten = ':0'\n[policy.cleint]\nbad-params = 'warn'\n\
             [servers.a]\ncommand = 'x'\n[servers.a.limits]\nrepair = 'off'\nlisten = ':0'\n";
         assert_eq!(
@@ -108,38 +112,42 @@ mod tests {
             [
                 "test.toml:1:1: `errors` is not a known setting; did you mean `limits.errors`?",
                 "test.toml:3:1: `limits.listen` is not a known setting; did you mean `listen`, \
-                 above all tables?",
+                 at the top level of the file?",
                 "test.toml:4:9: `policy.cleint` is not a known setting; did you mean `client`?",
                 "test.toml:9:1: `limits.repair` is not a known setting; did you mean `repair`, \
                  directly in the server's table?",
                 "test.toml:10:1: `limits.listen` is not a known setting; did you mean `listen`, \
-                 above all tables?",
+                 at the top level of the file?",
             ]
         );
     }
 
     #[test]
-    fn what_is_like_nothing_is_told_what_there_is() {
+    fn unknown_key_without_a_similar_one_lists_the_known_keys() {
         let text = "[gateway]\n[limits.x]\n[policy]\nx = 1\n\
             [servers.a]\ncommand = 'x'\n[servers.a.gateway]\n";
         assert_eq!(
             faults(text),
             [
                 "test.toml:1:2: `gateway` is not a known setting; \
-                 the tables here are `limits`, `policy`, `protocol_schema`, `servers`",
+                 known tables here are `limits`, `policy`, `protocol_schema`, `servers`",
                 "test.toml:2:9: `limits.x` is not a known setting; there are no tables here",
-                "test.toml:4:1: `policy.x` is not a known setting; rules are set in `[policy.client]` for what the client sends, and in `[policy.server]` for what the server does",
+                "test.toml:4:1: `policy.x` is not a known setting; set rules in `[policy.client]` for messages from the client and in `[policy.server]` for messages from the server",
                 "test.toml:7:12: `gateway` is not a known setting; \
-                 the tables here are `limits`, `policy`, `env`, `headers`",
+                 known tables here are `limits`, `policy`, `env`, `headers`",
             ]
         );
-        let told = |text: &str| faults(text).concat();
-        let (file, server) = (told("colour = 2"), told("[servers.a]\ncommand='x'\ncolour = 2"));
+        let messages = |text: &str| faults(text).concat();
+        let (file, server) =
+            (messages("colour = 2"), messages("[servers.a]\ncommand='x'\ncolour = 2"));
         for known in ["`listen`", "`repair`"] {
             assert!(file.contains(known), "{file}");
         }
-        let rule = told("[policy.client]\ncolour = 2");
-        assert!(rule.contains("`colour` is no rule; the rules are `json-syntax`, "), "{rule}");
+        let rule = messages("[policy.client]\ncolour = 2");
+        assert!(
+            rule.contains("`colour` is not a known rule; known rules are `json-syntax`, "),
+            "{rule}"
+        );
         assert!(server.contains("`command`") && server.contains("`repair`"), "{server}");
         assert!(!server.contains("`listen`") && !server.contains("`env`"), "{server}");
     }

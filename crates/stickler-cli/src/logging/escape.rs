@@ -1,4 +1,4 @@
-//! Makes every character of a log line visible and bounds its length.
+//! Escapes invisible characters in log lines and bounds the length of a line.
 //!
 //! Names that clients and servers choose are part of log lines. A line break would forge a line, an escape
 //! sequence would control the terminal, a bidirectional override would reorder the line, and a zero-width
@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-/// Whether a character has no visible form, or changes the form of others.
+/// Whether a character is invisible or changes the rendering of others.
 pub(crate) fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -25,7 +25,7 @@ pub(crate) fn is_hidden(character: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Appends text, its hidden characters escaped, until `limit` bytes are written; returns whether all of it
+/// Appends text with its hidden characters escaped, up to `limit` bytes; returns whether all of it
 /// fitted.
 pub(crate) fn push_text(line: &mut String, text: &str, limit: usize) -> bool {
     push(line, text, limit, |line, character| {
@@ -37,7 +37,7 @@ pub(crate) fn push_text(line: &mut String, text: &str, limit: usize) -> bool {
     })
 }
 
-/// The same for the inside of a JSON string.
+/// Appends text to a JSON string, with the same limit and result.
 pub(crate) fn push_json(line: &mut String, text: &str, limit: usize) -> bool {
     push(line, text, limit, |line, character| match character {
         '"' => line.push_str("\\\""),

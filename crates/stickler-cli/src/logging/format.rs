@@ -19,7 +19,7 @@ use super::SERVER_STDERR;
 use super::escape::{push_json, push_text};
 use super::record::{Bounded, Fields, Value};
 
-/// How log lines are written.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// For people
@@ -28,22 +28,22 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// The most that a line may have.
+/// Maximum length of a line.
 const LINE_BYTES: usize = 8192;
 
-/// The most that a message may have, escapes included.
+/// Maximum length of a message, including escapes.
 const MESSAGE_BYTES: usize = 4096;
 
-/// The most that a field may have, escapes included.
+/// Maximum length of a field value, including escapes.
 const FIELD_BYTES: usize = 320;
 
-/// What the rest of a line may take: ` name="… (N bytes)"`.
+/// Space reserved for the rest of a field: ` name="… (N bytes)"`.
 const FIELD_FRAME: usize = 96;
 
-/// The fields that lines usually have, in the order of text lines.
+/// Order of the common fields in text lines.
 const TEXT_ORDER: [&str; 5] = ["tool", "rule", "request_id", "session", "client"];
 
-/// The same in the order of JSON lines.
+/// Order of the common fields in JSON lines.
 const JSON_ORDER: [&str; 6] = ["server", "client", "session", "request_id", "tool", "rule"];
 
 impl LogFormat {
@@ -94,7 +94,7 @@ fn text_line(line: &mut String, time: SystemTime, level: Level, target: &str, fi
     }
 }
 
-/// Whether a value needs no quotes: it cannot be taken for two, or for a number.
+/// Whether a value needs no quotes: it cannot be mistaken for two values or for a number.
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '=' | '\\'))
@@ -136,7 +136,7 @@ fn json_field(line: &mut String, name: &str, value: &Value) {
     }
 }
 
-/// The usual fields in their order, then the others.
+/// Returns the common fields in the given order, then the others.
 fn ordered<'f>(
     fields: &'f Fields,
     order: &'static [&'static str],
@@ -157,7 +157,7 @@ fn push_bounded(
     }
 }
 
-/// RFC 3339 in UTC with milliseconds.
+/// Appends the time as RFC 3339 in UTC with milliseconds.
 fn push_time(line: &mut String, time: SystemTime) {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (seconds, millis) = (since.as_secs(), since.subsec_millis());
@@ -169,7 +169,7 @@ fn push_time(line: &mut String, time: SystemTime) {
     );
 }
 
-/// The date that is so many days after 1970-01-01, counted in eras of 400 years that begin in March.
+/// Converts days since 1970-01-01 to a date, using 400-year eras that start in March.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_at_most_8_kib_and_says_what_is_missing() {
+    fn line_has_at_most_8_kib_and_reports_the_full_length() {
         let long = "\u{202e}".repeat(100_000);
         let names = ["server", "client", "session", "tool", "rule", "a", "b", "c", "d", "e", "f"];
         let fields = fields(&long, &names.map(|name| (name, long.as_str())));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_text_differs_from_one_that_is_a_number() {
+    fn string_id_differs_from_numeric_id() {
         let line =
             LogFormat::Text.line(moment(), Level::WARN, "t", &fields("m", &[("request_id", "7")]));
         assert!(line.ends_with("m request_id=\"7\"\n"), "{line}");

@@ -1,9 +1,9 @@
-//! The subscriber's layer: turns `tracing` events into lines.
+//! The `tracing` layer that turns events into log lines.
 //!
-//! Which events are logged is decided once for each place in the code, so a place that is not logged
-//! costs one load: those of this workspace (`stickler…`) up to the configured level, those of other crates
-//! at `warn` and above, and whatever the level is, announcements and the standard error of servers. A
-//! line has the fields of its event and of the spans around it; the event's own come first.
+//! Whether a callsite is logged is decided once, so a disabled callsite costs one load. Logged are events of
+//! this workspace (`stickler…`) up to the configured level, events of other crates at `warn` and above, and
+//! at every level announcements and the standard error of servers. A line has the fields of its event,
+//! followed by those of the enclosing spans.
 
 use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,13 +23,13 @@ use super::record::Fields;
 use super::writer::Writer;
 use super::{ANNOUNCEMENT, SERVER_STDERR};
 
-/// Lines of one kind in a window.
+/// Lines of one kind that are logged per window.
 const LINES: u32 = 20;
 
-/// The same for the standard error of a server, which is not ours to cut short.
+/// The limit for the standard error of a server, which should be kept almost complete.
 const STDERR_LINES: u32 = 1000;
 
-/// Where lines go.
+/// Rate limit, format and output of the log lines.
 #[derive(Clone)]
 pub(crate) struct Lines {
     pub(crate) format: LogFormat,
@@ -38,7 +38,7 @@ pub(crate) struct Lines {
     hasher: RandomState,
 }
 
-/// The layer.
+/// The layer of the subscriber.
 pub(crate) struct LineLayer {
     pub(crate) level: LevelFilter,
     pub(crate) lines: Lines,
@@ -49,7 +49,7 @@ impl Lines {
         Self { format, writer, limit: Arc::default(), hasher: RandomState::new() }
     }
 
-    /// Writes a line, unless there have been too many of its kind.
+    /// Writes a line, unless the rate limit of its kind is exceeded.
     fn log(
         &self,
         metadata: &'static Metadata<'static>,
@@ -66,7 +66,7 @@ impl Lines {
         let admission = self.limit().admit(kind, limit, now);
         if let Admission::Suppress { is_first } = admission {
             if is_first {
-                // It must know when the window ends.
+                // The writer thread must schedule the end of the window.
                 self.writer.wake();
             }
             return;
@@ -95,7 +95,7 @@ impl Lines {
         }
     }
 
-    /// Writes the summaries of windows that have ended; how long until the next ends.
+    /// Writes the summaries of windows that have ended and returns the time until the next one ends.
     pub(crate) fn tick(&self) -> Option<Duration> {
         let now = Instant::now();
         let (ended, next) = {
@@ -123,12 +123,12 @@ impl LineLayer {
         if target == SERVER_STDERR || target == ANNOUNCEMENT {
             return true;
         }
-        let most = if target.starts_with("stickler") {
+        let max_level = if target.starts_with("stickler") {
             self.level
         } else {
             self.level.min(LevelFilter::WARN)
         };
-        *metadata.level() <= most
+        *metadata.level() <= max_level
     }
 }
 
@@ -174,7 +174,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LineLayer {
     }
 }
 
-/// What makes the kind of an event beside its place in the code, as a hash.
+/// Hash of the fields that, with the callsite, identify the kind of an event.
 struct Kind(DefaultHasher);
 
 impl Visit for Kind {

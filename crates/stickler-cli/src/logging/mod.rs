@@ -1,10 +1,10 @@
-//! The one `tracing` subscriber: lines on standard error that never keep the process waiting.
+//! The global `tracing` subscriber: writes log lines to standard error without ever blocking the process.
 //!
-//! `install` is called once by the commands that log. From then on every event becomes a line that is
-//! rate-limited (`rate_limit`), bounded in length and free of hidden characters (`record`, `escape`),
-//! rendered as text or JSON (`format`), and written by a thread of its own (`writer`). `finish` writes
-//! what is left, for at most 200 ms: an unread standard error loses lines, never traffic, signals or the
-//! end of the process.
+//! The commands that log call `install` once. Every event then becomes a line that is rate-limited
+//! (`rate_limit`), bounded in length and free of hidden characters (`record`, `escape`), rendered as text or
+//! JSON (`format`) and written by a dedicated thread (`writer`). `finish` flushes the queue for at most
+//! 200 ms: if standard error is not read, log lines are lost, but traffic, signals and the exit of the
+//! process are not delayed.
 
 mod escape;
 mod format;
@@ -27,33 +27,33 @@ use layer::{LineLayer, Lines};
 use record::Fields;
 use writer::Writer;
 
-/// The target of lines that a server wrote to its standard error.
+/// Target of lines from the standard error of a server.
 pub(crate) const SERVER_STDERR: &str = "server_stderr";
 
-/// The target of what is logged at every level but `off`: the address that is listened on.
+/// Target of lines that are logged at every level except `off`, such as the listen address.
 pub(crate) const ANNOUNCEMENT: &str = "announcement";
 
-/// The longest that the end of the process waits for lines to be written.
+/// Maximum time that the exit of the process waits for the log to be written.
 const FLUSH: Duration = Duration::from_millis(200);
 
 static LINES: OnceLock<Lines> = OnceLock::new();
 
-/// How much is logged.
+/// Log level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
     /// Nothing
     Off,
-    /// What keeps the gateway or a server from working
+    /// Failures of the gateway or of a server
     Error,
-    /// Rejected calls and requests, and faults of the server
+    /// Rejected calls and requests, and faults of the server, too
     Warn,
-    /// Notes, sessions and tool lists too
+    /// Notes, sessions and tool lists, too
     Info,
-    /// Every message
+    /// Every message, too
     Debug,
 }
 
-/// What is logged, and how.
+/// Level and format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LogSettings {
     pub(crate) level: LogLevel,
@@ -99,7 +99,7 @@ pub(crate) fn install(settings: LogSettings) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what is left, for a bounded time.
+/// Flushes the log, for a bounded time.
 pub(crate) fn finish() {
     if let Some(lines) = LINES.get() {
         lines.finish();
@@ -107,7 +107,7 @@ pub(crate) fn finish() {
     }
 }
 
-/// Writes a line that is not part of the log through the same queue; gives it back where there is none.
+/// Queues a line that is not a log line; returns it if no logger is installed.
 pub(crate) fn write_plain(line: String) -> Result<(), String> {
     match LINES.get() {
         Some(lines) => {
@@ -126,7 +126,7 @@ fn lost_lines(format: LogFormat, lost: u64) -> String {
     format.line(SystemTime::now(), tracing::Level::WARN, "stickler::logging", &fields)
 }
 
-/// The default hook would write to standard error itself, and wait for its reader.
+/// Logs a panic. The default hook would write to standard error directly and could block.
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("<unnamed>");

@@ -1,8 +1,8 @@
-//! Limits how many lines of one kind are logged in a period, and counts the rest.
+//! Limits the number of log lines of one kind per period and counts the rest.
 //!
-//! A kind is a place in the code, a server and a rule. Within a window of `WINDOW` the first lines of a
-//! kind pass; the others are counted. When the window has ended, a summary states their number and
-//! the message of the first line of the window. Time is a parameter.
+//! A kind is a callsite, a server and a rule. Within a window of `WINDOW`, the first lines of a kind are logged
+//! and the others are counted. At the end of the window, a summary states their number and the message of
+//! the first line. Time is a parameter.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use tracing::Level;
 use super::SERVER_STDERR;
 use super::record::{Fields, Value};
 
-/// The period in which lines of one kind are counted.
+/// Period in which lines of one kind are counted.
 pub(crate) const WINDOW: Duration = Duration::from_secs(10);
 
-/// Kinds that are known at once; they are few, because all parts of a kind come from the code and the
+/// Maximum number of kinds. There are few, because all parts of a kind come from the code and the
 /// configuration.
 const KINDS: usize = 4096;
 
-/// What is counted of the kinds of lines.
+/// The open windows by kind.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimit {
     windows: HashMap<u64, Window>,
@@ -33,7 +33,7 @@ struct Window {
     sample: Sample,
 }
 
-/// What a summary says of the lines that it stands for.
+/// The line that a summary quotes.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
     pub(crate) level: Level,
@@ -41,20 +41,20 @@ pub(crate) struct Sample {
     pub(crate) fields: Fields,
 }
 
-/// What happens to a line.
+/// Decision about a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     Pass,
-    /// Not logged; `is_first` for the first of its window.
+    /// Not logged; `is_first` for the first suppressed line of the window.
     Suppress {
         is_first: bool,
     },
-    /// Of a kind that is not known in this window: `open` comes next.
+    /// The kind has no open window; the caller must call `open`.
     New,
 }
 
 impl RateLimit {
-    /// Counts a line of a kind.
+    /// Counts a line.
     pub(crate) fn admit(&mut self, kind: u64, limit: u32, now: Instant) -> Admission {
         match self.windows.get_mut(&kind) {
             Some(window) if now.duration_since(window.began) < WINDOW => {
@@ -69,7 +69,7 @@ impl RateLimit {
         }
     }
 
-    /// Begins a window with its first line; returns the summary of the one before.
+    /// Opens a window with its first line; returns the summary of the previous window.
     pub(crate) fn open(&mut self, kind: u64, sample: Sample, now: Instant) -> Option<Sample> {
         if self.windows.len() >= KINDS {
             self.windows.retain(|_, window| window.suppressed > 0);
@@ -78,18 +78,18 @@ impl RateLimit {
         self.windows.insert(kind, window).and_then(Window::summary)
     }
 
-    /// The summaries of windows that have ended.
+    /// Closes the windows that have ended and returns their summaries.
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<Sample> {
         let ended = |_: &u64, window: &mut Window| now.duration_since(window.began) >= WINDOW;
         self.windows.extract_if(ended).filter_map(|(_, window)| window.summary()).collect()
     }
 
-    /// The summaries of all windows.
+    /// Closes all windows and returns their summaries.
     pub(crate) fn finish(&mut self) -> Vec<Sample> {
         self.windows.drain().filter_map(|(_, window)| window.summary()).collect()
     }
 
-    /// How long until a window ends of which there is a summary.
+    /// Returns the time until the next window with a summary ends.
     pub(crate) fn next_expiry(&self, now: Instant) -> Option<Duration> {
         let pending = self.windows.values().filter(|window| window.suppressed > 0);
         pending.map(|window| (window.began + WINDOW).saturating_duration_since(now)).min()
@@ -115,7 +115,7 @@ impl Window {
             }
         }
         fields.set_number("suppressed", suppressed);
-        // It is a line of ours, whoever wrote those that it stands for.
+        // The summary is a line of the gateway, whatever the source of the suppressed lines.
         Some(Sample { target: "stickler::logging", fields, ..sample })
     }
 }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(limit.admit(1, 2, now), Admission::Pass);
         assert_eq!(limit.admit(1, 2, now), Admission::Suppress { is_first: true });
         assert_eq!(limit.admit(1, 2, now), Admission::Suppress { is_first: false });
-        assert_eq!(limit.admit(2, 2, now), Admission::New, "another kind has its own window");
+        assert_eq!(limit.admit(2, 2, now), Admission::New, "another kind has another window");
         assert_eq!(limit.next_expiry(now), Some(WINDOW));
         assert!(limit.expire(now).is_empty());
         let later = now + WINDOW;

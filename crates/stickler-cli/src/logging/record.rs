@@ -1,23 +1,23 @@
-//! Collects the fields of spans and events, each bounded when it is recorded.
+//! Collects the fields of spans and events and bounds each value when it is recorded.
 //!
-//! A value of any length goes in: `Bounded` keeps its beginning and counts the rest, so a field name of
-//! 10 MB costs a log line neither memory nor length.
+//! `Bounded` keeps the beginning of a value and counts the rest, so a value of 10 MB takes neither memory nor
+//! space in a log line.
 
 use std::fmt::{self, Write};
 
 use tracing::field::{Field, Visit};
 
-/// Bytes that are kept of a message.
+/// Bytes of a message that are kept.
 const MESSAGE_BYTES: usize = 4096;
 
-/// Characters that are kept of a field.
+/// Characters of a field that are kept.
 const FIELD_CHARACTERS: usize = 200;
 
-/// The beginning of a text, and the length of all of it.
+/// The beginning of a text, with the length of the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bounded {
     pub(crate) text: String,
-    /// Bytes of the whole text.
+    /// Length of the whole text in bytes.
     pub(crate) total: usize,
     bytes: usize,
     characters: usize,
@@ -59,15 +59,15 @@ impl Write for Bounded {
     }
 }
 
-/// The value of a field.
+/// Value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Text(Bounded),
-    /// A number or a boolean, as JSON writes it.
+    /// A number or a boolean in JSON syntax.
     Literal(String),
 }
 
-/// The fields of a span or an event.
+/// Fields of a span or an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) message: Option<Bounded>,
@@ -105,7 +105,7 @@ impl Fields {
         self.set(name, Value::Literal(number.to_string()));
     }
 
-    /// Takes over the fields of a span that the event does not have itself.
+    /// Adds the fields of a span that the event does not have.
     pub(crate) fn inherit(&mut self, outer: &Self) {
         for (name, value) in &outer.values {
             if self.get(name).is_none() {
@@ -155,7 +155,7 @@ mod tests {
     use std::fmt::Write as _;
 
     #[test]
-    fn a_long_value_keeps_its_beginning_and_its_length() {
+    fn long_value_keeps_its_beginning_and_its_length() {
         let mut field = Bounded::field();
         for _ in 0..3 {
             field.write_str(&"ä".repeat(150)).unwrap();

@@ -1,12 +1,12 @@
-//! Writes log lines to standard error from one thread, so that no other thread ever waits for a reader.
+//! Writes log lines to standard error from one thread, so that no other thread waits for a reader.
 //!
-//! `Writer::push` puts a line into a queue that is bounded in lines and in bytes, and returns at once. A
-//! line that finds the queue full, or that cannot be written, is lost and counted; as soon as lines can be
-//! written again, one line reports how many were lost. `Writer::flush` waits for the queue to be written,
-//! for a bounded time.
+//! `Writer::push` appends a line to a queue that is bounded in lines and bytes, and never blocks. A line that
+//! does not fit into the queue or cannot be written is lost and counted; as soon as lines can be written
+//! again, one line reports how many were lost. `Writer::flush` waits for the queue to be written, for a
+//! bounded time.
 //!
-//! `tracing-appender` has such a writer, but its queue is bounded in lines only (128,000 lines of 8 KiB are
-//! 1 GiB), it leaves the report of lost lines to its user, and its guard waits up to 1.1 s at exit.
+//! `tracing-appender` has a similar writer, but its queue is bounded in lines only (128,000 lines of 8 KiB are
+//! 1 GiB), it does not report lost lines, and its guard waits up to 1.1 s at exit.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-/// Lines that wait to be written.
+/// Maximum number of queued lines.
 const QUEUE_LINES: usize = 4096;
 
-/// Their bytes.
+/// Maximum number of queued bytes.
 const QUEUE_BYTES: usize = 1 << 20;
 
 /// A queue of lines and the thread that writes them.
@@ -30,7 +30,7 @@ pub(crate) struct Writer(Arc<Shared>);
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
-    /// Makes the line that reports how many lines were lost.
+    /// Renders the line that reports lost lines.
     report: fn(u64) -> String,
 }
 
@@ -40,13 +40,13 @@ struct Queue {
     bytes: usize,
     lost: u64,
     is_writing: bool,
-    /// The last write failed: the next line shows whether another does.
+    /// The last write failed; the next line shows whether standard error has recovered.
     is_broken: bool,
 }
 
 struct Entry {
     line: String,
-    /// Lines that are lost if it is: for a report, those that it reports.
+    /// Lines that are lost with this one: for a report, those that it reports.
     stands_for: u64,
 }
 
@@ -75,12 +75,12 @@ impl Writer {
         Self(Arc::new(Shared { queue: Mutex::default(), changed: Condvar::new(), report }))
     }
 
-    /// Starts the thread. `tick` runs before each wait and returns how long it may last at most.
+    /// Starts the thread. `tick` runs before each wait and returns the maximum time to wait.
     pub(crate) fn start(
         &self,
         tick: impl Fn() -> Option<Duration> + Send + 'static,
     ) -> io::Result<()> {
-        // A handle of its own: the lock of `io::stderr` would be held during a write that blocks.
+        // A duplicate handle: a blocked write would hold the lock of `io::stderr`.
         let mut output = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let shared = Arc::clone(&self.0);
         let thread = std::thread::Builder::new().name("log".to_owned());
@@ -98,7 +98,7 @@ impl Writer {
     pub(crate) fn push(&self, line: String) {
         let mut queue = self.0.queue();
         if queue.lost > 0 && queue.has_room_for(&line) {
-            // Before the lines that come after the lost ones.
+            // The report comes before the lines that follow the lost ones.
             queue.add_report(self.0.report);
         }
         if queue.has_room_for(&line) {
@@ -109,15 +109,15 @@ impl Writer {
         self.0.changed.notify_all();
     }
 
-    /// Has the thread run `tick`.
+    /// Wakes the thread so that it runs `tick`.
     pub(crate) fn wake(&self) {
         drop(self.0.queue());
         self.0.changed.notify_all();
     }
 
-    /// Waits until all lines are written, or for that long.
-    pub(crate) fn flush(&self, longest: Duration) {
-        let deadline = Instant::now() + longest;
+    /// Waits until all lines are written, but not longer than `timeout`.
+    pub(crate) fn flush(&self, timeout: Duration) {
+        let deadline = Instant::now() + timeout;
         let mut queue = self.0.queue();
         while !queue.is_idle() {
             let rest = deadline.saturating_duration_since(Instant::now());
@@ -135,11 +135,11 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next line to write, as soon as there is one.
+    /// Waits for the next line to write.
     fn next(&self, tick: &impl Fn() -> Option<Duration>) -> Entry {
         loop {
-            // Without the lock: it may push lines.
-            let longest = tick();
+            // Runs without the lock, because it may push lines.
+            let timeout = tick();
             let mut queue = self.queue();
             if queue.lines.is_empty() && queue.lost > 0 && !queue.is_broken {
                 queue.add_report(self.report);
@@ -149,14 +149,14 @@ impl Shared {
                 queue.is_writing = true;
                 return entry;
             }
-            match longest {
-                Some(longest) => drop(self.changed.wait_timeout(queue, longest)),
+            match timeout {
+                Some(timeout) => drop(self.changed.wait_timeout(queue, timeout)),
                 None => drop(self.changed.wait(queue)),
             }
         }
     }
 
-    /// A write has ended, and with it so many lines were lost.
+    /// Records the end of a write and the number of lines lost with it.
     fn written(&self, lost: u64) {
         let mut queue = self.queue();
         queue.is_writing = false;
@@ -166,7 +166,7 @@ impl Shared {
     }
 }
 
-/// Writes all of it. Another process may have made the pipe non-blocking: then this thread waits.
+/// Writes all bytes. If another process has made the pipe non-blocking, the thread waits until it is writable.
 fn write(output: &mut File, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match output.write(bytes) {
@@ -198,9 +198,9 @@ mod tests {
         queue.lines.drain(..).map(|entry| entry.line).collect()
     }
 
-    /// No thread writes: as if standard error were not read.
+    /// No thread writes, as if standard error were not read.
     #[test]
-    fn a_full_queue_loses_lines_and_reports_their_number_when_there_is_room() {
+    fn full_queue_drops_lines_and_reports_their_number_later() {
         let writer = Writer::new(report);
         for _ in 0..QUEUE_LINES + 7 {
             writer.push("x".to_owned());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_is_bounded_in_bytes() {
+    fn queue_is_bounded_in_bytes() {
         let writer = Writer::new(report);
         for _ in 0..5 {
             writer.push("x".repeat(QUEUE_BYTES / 3));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_cannot_be_written_are_reported_with_the_next_line() {
+    fn failed_writes_are_reported_with_the_next_line() {
         let writer = Writer::new(report);
         writer.push("x".to_owned());
         waiting(&writer);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_returns_though_no_line_can_be_written() {
+    fn flush_returns_although_no_line_can_be_written() {
         let writer = Writer::new(report);
         writer.push("x".to_owned());
         writer.flush(Duration::from_millis(1));

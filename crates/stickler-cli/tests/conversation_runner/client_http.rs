@@ -162,7 +162,7 @@ impl HttpClient {
                 Came::End if options.label.is_none() => continue,
                 Came::End => return Err("the answer ended".to_owned()),
                 Came::Broken if options.has("broken") => return Ok(None),
-                Came::Broken => return Err("the answer broke off".to_owned()),
+                Came::Broken => return Err("the response was interrupted".to_owned()),
             };
             self.check_head(&label, step, bindings)?;
             if wants_end {

@@ -85,6 +85,6 @@ fn query_results_are_bounded_and_sql_errors_are_reported() {
         assert!(message.contains(part), "{sql}: {message}");
     }
     let message = session.fails("db_query", json!({ "sql": "select 1", "database": "none.db" }));
-    assert!(message.contains("there is no database `none.db`"), "{message}");
+    assert!(message.contains("the database `none.db` does not exist"), "{message}");
     assert!(!root.path().join("none.db").exists());
 }

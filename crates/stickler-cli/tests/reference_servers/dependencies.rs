@@ -116,13 +116,13 @@ fn failed_dependency_changes_are_explained_and_change_nothing() {
     let mut session = Session::gateway("sandbox", &root.path(), &["--allow-shell"]);
     let mut fails = |arguments: Value| session.fails("dependency_manager", arguments);
     let message = fails(json!({ "action": "remove", "manager": "npm", "package": "leftpad" }));
-    let expected = "nothing was changed: `leftpad` is no dependency here, there are `left-pad`; \
+    let expected = "nothing was changed: `leftpad` is not a dependency; dependencies: `left-pad`; \
                     did you mean `left-pad`?";
     assert_eq!(message, expected);
     let message = fails(json!({ "action": "remove", "manager": "cargo", "package": "tiny" }));
-    assert_eq!(message, "nothing was changed: `tiny` is no dependency here, there are none");
+    assert_eq!(message, "nothing was changed: `tiny` is not a dependency; dependencies: none");
     let message = fails(json!({ "action": "add", "manager": "cargo" }));
-    assert_eq!(message, "`package` is missing: the action `add` needs it");
+    assert_eq!(message, "`package` is missing: the action `add` requires it");
     if has("cargo") {
         let message = fails(json!({ "action": "add", "manager": "cargo", "package": "tiyn" }));
         assert!(message.starts_with("cargo: exit code 101\n"), "{message}");

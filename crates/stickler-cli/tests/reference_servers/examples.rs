@@ -134,7 +134,7 @@ fn missing_root_is_an_error() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("the root `no/such/folder` cannot be used"), "{stderr}");
+    assert!(stderr.contains("cannot use the root `no/such/folder`"), "{stderr}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn orchestrator_stores_directives_decides_gates_and_rewinds() {
     let decide = serde_json::json!({ "action": "reject", "gate_id": id, "reason": "no" });
     let decided = session.succeeds("manage_hitl_gate", decide.clone());
     assert_eq!(decided["structuredContent"]["status"], "rejected");
-    assert!(session.fails("manage_hitl_gate", decide).contains("decided already"));
+    assert!(session.fails("manage_hitl_gate", decide).contains("is already decided"));
     let found = session.succeeds("search_memory", serde_json::json!({ "query": "touch DATABASE" }));
     assert_eq!(found["structuredContent"]["total"], 1);
     let back = serde_json::json!({ "checkpoint_id": kept["checkpoint"] });
@@ -183,7 +183,7 @@ fn files_are_written_listed_moved_and_deleted() {
     assert!(!root.path().join("c.txt").exists());
     let over =
         serde_json::json!({ "action": "move", "path": "README.md", "destination": "Cargo.toml" });
-    assert!(session.fails("filesystem_operation", over).contains("is there already"));
+    assert!(session.fails("filesystem_operation", over).contains("already exists"));
     let without = serde_json::json!({ "action": "write", "path": "x" });
     assert!(session.fails("filesystem_operation", without).contains("`content` is missing"));
 }
@@ -193,7 +193,7 @@ fn inapplicable_edits_change_nothing() {
     let root = Root::new();
     let before = root.snapshot();
     let mut session = Session::gateway("sandbox", &root.path(), &[]);
-    for (old, part) in [("nowhere", "does not stand in the file"), ("is", "stands there 2 times")] {
+    for (old, part) in [("nowhere", "does not occur in the file"), ("is", "occurs 2 times")] {
         let edits = serde_json::json!([
             { "old_text": "teh", "new_text": "the" }, { "old_text": old, "new_text": "" }
         ]);

@@ -40,7 +40,7 @@ fn repository_around_the_root_is_not_used() {
     let head = outer.git(&["rev-parse", "HEAD"]);
     let mut session = Session::gateway("files", &inner, &[]);
     let message = session.fails("git_commit", json!({ "message": "x" }));
-    assert!(message.contains("no git repository"), "{message}");
+    assert!(message.contains("not a git repository"), "{message}");
     assert_eq!(outer.git(&["rev-parse", "HEAD"]), head);
 }
 

@@ -119,7 +119,7 @@ impl Generator<'_> {
         }
         if schema["uniqueItems"] == true {
             let item = &self.example.pointer(path).unwrap()[0];
-            self.replace_value(path, json!([item, item]), "must have no two equal items");
+            self.replace_value(path, json!([item, item]), "must have no duplicate items");
         }
         if schema["items"].is_object() {
             self.violate(&schema["items"], &format!("{path}/0"));

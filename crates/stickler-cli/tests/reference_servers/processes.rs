@@ -33,7 +33,7 @@ fn timed_out_command_is_killed_with_its_children() {
     let arguments = json!({ "command": command, "timeout_seconds": 1 });
     let result = session.succeeds("run_shell_monitored", arguments);
     assert_eq!(result["structuredContent"]["timed_out"], true);
-    assert!(text(&result).contains("ran out of time"), "{result}");
+    assert!(text(&result).contains("exceeded the time limit"), "{result}");
     wait_until_exited(&root.read("child.pid"));
     // The server still works.
     let result = session.succeeds("run_shell_monitored", json!({ "command": "echo next" }));
@@ -73,7 +73,7 @@ fn long_output_keeps_its_beginning_and_end() {
     let result = session.succeeds("run_shell_monitored", json!({ "command": command }));
     let stdout = result["structuredContent"]["stdout"].as_str().unwrap();
     assert!(stdout.starts_with("first\n") && stdout.ends_with("last\n"), "{}", stdout.len());
-    assert!(stdout.len() < 40_000 && stdout.contains("bytes left out"), "{}", stdout.len());
+    assert!(stdout.len() < 40_000 && stdout.contains("bytes omitted"), "{}", stdout.len());
 }
 
 #[test]

@@ -21,11 +21,11 @@ fn scheduler_validates_expressions_tools_and_parameters() {
     let mut session = Session::gateway("scheduler", &root.path(), &[]);
     let note = json!({ "path": "a.txt", "content": "x" });
     for (arguments, part) in [
-        (job("every day", "write_file", note.clone()), "is no cron expression"),
-        (job("0 25 * * *", "write_file", note.clone()), "`25` is no hour"),
+        (job("every day", "write_file", note.clone()), "is not a cron expression"),
+        (job("0 25 * * *", "write_file", note.clone()), "`25` is not a valid hour"),
         (job("@daily", "write_fle", note.clone()), "did you mean `write_file`?"),
-        (job("@daily", "sandbox:write_file", note.clone()), "there is no tool"),
-        (job("@daily", "write_file", json!({ "path": "a.txt" })), "would refuse the parameters"),
+        (job("@daily", "sandbox:write_file", note.clone()), "does not exist"),
+        (job("@daily", "write_file", json!({ "path": "a.txt" })), "the parameters are invalid"),
         (job("@daily", "read_file", json!({ "path": "../x" })), "outside the root"),
         (job("@daily", "run_shell_monitored", json!({ "command": "ls" })), "--allow-shell"),
     ] {
@@ -77,8 +77,8 @@ fn duplicate_job_names_are_rejected() {
     let mut session = Session::gateway("scheduler", &root.path(), &[]);
     let arguments = job("@daily", "read_file", json!({ "path": "README.md" }));
     session.succeeds("schedule", arguments.clone());
-    assert!(session.fails("schedule", arguments).contains("there is a job `job` already"));
+    assert!(session.fails("schedule", arguments).contains("the job `job` already exists"));
     session.succeeds("cancel_job", json!({ "name": "job" }));
     let message = session.fails("cancel_job", json!({ "name": "job" }));
-    assert!(message.contains("there is no job `job`; the jobs are: none"), "{message}");
+    assert!(message.contains("the job `job` does not exist; existing jobs: none"), "{message}");
 }

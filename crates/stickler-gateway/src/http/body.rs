@@ -1,4 +1,4 @@
-//! Bodies that are sent: whole or a stream.
+//! HTTP response bodies: complete messages and server-sent event streams with keep-alive comments.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,46 +12,46 @@ use stickler_protocol::frame::sse_event;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::mail::Parcel;
-use super::reading::Reading;
+use super::pending_responses::Delivery;
+use super::stream_response::StreamReader;
 
-/// A stream says that it is still there after this long without anything else, unless told otherwise.
+/// Default interval between keep-alive comments on an idle stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The body of an answer.
+/// The body of an HTTP response.
 pub(super) enum Body {
     Whole(Option<Bytes>),
     Stream(Box<Stream>),
 }
 
-/// Server-sent events, as they come.
+/// A stream of server-sent events.
 pub(super) struct Stream {
     ready: VecDeque<Bytes>,
     source: Source,
-    beat: Interval,
-    /// Dropped with the stream: whoever must know that its reader has gone, or that it has ended.
+    keep_alive: Interval,
+    /// Dropped with the stream: callbacks to run when the client disconnects or the stream ends.
     guards: Vec<OnDrop>,
 }
 
-/// Where events come from.
+/// Where a stream gets its events from.
 pub(super) enum Source {
-    /// Messages, to be made into events.
-    Mail(mpsc::Receiver<Parcel>),
-    /// A stream that can be taken up again.
-    Reading(Reading),
-    /// Events as they are.
+    /// Messages that are encoded as events.
+    Responses(mpsc::Receiver<Delivery>),
+    /// A resumable stream.
+    StreamReader(StreamReader),
+    /// Encoded events.
     Raw(mpsc::Receiver<Bytes>),
-    /// Nothing more.
+    /// No further events.
     Ended,
 }
 
-/// What happens when something is dropped.
+/// Runs a closure when dropped.
 pub(super) struct OnDrop(pub(super) Option<Box<dyn FnOnce() + Send + Sync>>);
 
 impl Drop for OnDrop {
     fn drop(&mut self) {
-        if let Some(act) = self.0.take() {
-            act();
+        if let Some(action) = self.0.take() {
+            action();
         }
     }
 }
@@ -65,33 +65,38 @@ impl Body {
         Self::Whole(None)
     }
 
-    /// Events: those that are there already, then those that come.
+    /// Creates a stream of the `ready` events followed by those of `source`.
     pub(super) fn stream(ready: VecDeque<Bytes>, source: Source, guard: Option<OnDrop>) -> Self {
-        let beat = beat_every(KEEP_ALIVE);
-        Self::Stream(Box::new(Stream { ready, source, beat, guards: guard.into_iter().collect() }))
+        let keep_alive = keep_alive_interval(KEEP_ALIVE);
+        Self::Stream(Box::new(Stream {
+            ready,
+            source,
+            keep_alive,
+            guards: guard.into_iter().collect(),
+        }))
     }
 
-    /// Keeps something until all of it has been handed on.
+    /// Keeps a guard until the body is fully sent.
     pub(super) fn hold(&mut self, guard: OnDrop) {
         match self {
-            // hyper takes that at once.
+            // hyper takes a complete body immediately.
             Self::Whole(_) => drop(guard),
             Self::Stream(stream) => stream.guards.push(guard),
         }
     }
 
-    /// How often a quiet stream says that it is still there.
+    /// Sets the interval between keep-alive comments on an idle stream.
     pub(super) fn keep_alive(&mut self, every: Duration) {
         if let Self::Stream(stream) = self {
-            stream.beat = beat_every(every);
+            stream.keep_alive = keep_alive_interval(every);
         }
     }
 }
 
-fn beat_every(period: Duration) -> Interval {
-    let mut beat = interval_at(Instant::now() + period, period);
-    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    beat
+fn keep_alive_interval(period: Duration) -> Interval {
+    let mut keep_alive = interval_at(Instant::now() + period, period);
+    keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    keep_alive
 }
 
 impl hyper::body::Body for Body {
@@ -132,30 +137,31 @@ impl Stream {
         let next = match &mut self.source {
             Source::Ended => return Poll::Ready(None),
             Source::Raw(raw) => raw.poll_recv(context),
-            Source::Reading(reading) => reading.poll(context),
-            Source::Mail(mail) => match mail.poll_recv(context) {
+            Source::StreamReader(reading) => reading.poll(context),
+            Source::Responses(responses) => match responses.poll_recv(context) {
                 Poll::Pending => Poll::Pending,
-                Poll::Ready(Some(Parcel::Message(message))) => {
+                Poll::Ready(Some(Delivery::Message(message))) => {
                     Poll::Ready(Some(sse_event(&message).into()))
                 }
-                Poll::Ready(Some(Parcel::Last(message))) => {
+                Poll::Ready(Some(Delivery::Last(message))) => {
                     self.source = Source::Ended;
                     Poll::Ready(Some(sse_event(&message).into()))
                 }
-                Poll::Ready(Some(Parcel::Forward(_) | Parcel::End) | None) => Poll::Ready(None),
+                Poll::Ready(Some(Delivery::Forward(_) | Delivery::End) | None) => Poll::Ready(None),
             },
         };
         match next {
             Poll::Ready(event) => {
-                self.beat.reset();
+                self.keep_alive.reset();
                 if event.is_none() {
                     self.source = Source::Ended;
                 }
                 Poll::Ready(event)
             }
-            Poll::Pending => {
-                self.beat.poll_tick(context).map(|_| Some(Bytes::from_static(b": keep-alive\n\n")))
-            }
+            Poll::Pending => self
+                .keep_alive
+                .poll_tick(context)
+                .map(|_| Some(Bytes::from_static(b": keep-alive\n\n"))),
         }
     }
 }

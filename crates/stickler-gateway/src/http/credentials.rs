@@ -1,46 +1,48 @@
-//! Who somebody is to a server, as far as his headers tell: what is learnt with one authorization is not for
-//! another.
+//! Hashes the credentials in request headers.
+//!
+//! The hash separates cached data by credentials: what the gateway learned with one authorization is
+//! never used for another.
 
 use std::hash::BuildHasher;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
-/// What the names of headers have in them that say who somebody is: `Authorization`, `X-API-Key`,
-/// `Private-Token`. Cookies do not: those that balance load come and change within a session.
-const TELLING: [&str; 4] = ["auth", "key", "token", "secret"];
+/// Substrings of header names that carry credentials, such as `Authorization`, `X-API-Key` or
+/// `Private-Token`. Cookies are excluded: load balancers set and change them within a session.
+const CREDENTIAL_NAME_PARTS: [&str; 4] = ["auth", "key", "token", "secret"];
 
-/// Names that look like it, and are different with every request.
-const OTHERS: [&str; 2] = ["idempotency-key", "sec-websocket-key"];
+/// Header names that match but differ in every request.
+const EXCLUDED_NAMES: [&str; 2] = ["idempotency-key", "sec-websocket-key"];
 
-/// The same number for the same credentials; 0 where there are none.
-pub(super) fn context(headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
-    let telling = headers.iter().filter(|(name, _)| tells(name));
-    let number = |(name, value): (&HeaderName, &HeaderValue)| {
+/// Returns the same key for the same credentials, and 0 if there are none.
+pub(super) fn identity_key(headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
+    let credentials = headers.iter().filter(|(name, _)| is_credential(name));
+    let hash = |(name, value): (&HeaderName, &HeaderValue)| {
         hasher.hash_one((name.as_str(), value.as_bytes()))
     };
-    // Their order says nothing, and one that is given twice does not cancel itself.
-    telling.map(number).fold(0, u64::wrapping_add)
+    // The sum is independent of header order, and a repeated header does not cancel out.
+    credentials.map(hash).fold(0, u64::wrapping_add)
 }
 
-fn tells(name: &HeaderName) -> bool {
+fn is_credential(name: &HeaderName) -> bool {
     let name = name.as_str();
-    TELLING.iter().any(|part| name.contains(part))
+    CREDENTIAL_NAME_PARTS.iter().any(|part| name.contains(part))
         && !name.starts_with("mcp-")
-        && !OTHERS.contains(&name)
+        && !EXCLUDED_NAMES.contains(&name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::context;
+    use super::identity_key;
     use hyper::HeaderMap;
     use hyper::header::{HeaderName, HeaderValue};
     use std::collections::hash_map::RandomState;
 
     #[test]
-    fn who_somebody_is_is_in_several_headers() {
+    fn identity_key_covers_all_credential_headers() {
         let hasher = RandomState::new();
-        let context = |given: &[(&'static str, &'static str)]| {
+        let identity = |given: &[(&'static str, &'static str)]| {
             let header = |(name, value): &(&'static str, &'static str)| {
                 (HeaderName::from_static(name), HeaderValue::from_static(value))
             };
@@ -48,15 +50,15 @@ mod tests {
             for (name, value) in given.iter().map(header) {
                 headers.append(name, value);
             }
-            context(&headers, &hasher)
+            identity_key(&headers, &hasher)
         };
         assert_eq!(
-            context(&[("accept", "x"), ("mcp-param-key", "1"), ("idempotency-key", "2")]),
+            identity(&[("accept", "x"), ("mcp-param-key", "1"), ("idempotency-key", "2")]),
             0
         );
-        let alice = context(&[("x-api-key", "alice"), ("private-token", "b")]);
+        let alice = identity(&[("x-api-key", "alice"), ("private-token", "b")]);
         let same = [("private-token", "b"), ("cookie", "x=y"), ("x-api-key", "alice")];
-        assert_eq!(alice, context(&same));
+        assert_eq!(alice, identity(&same));
         for other in [
             &[("x-api-key", "bob"), ("private-token", "b")][..],
             &[("x-api-key", "alice")],
@@ -64,7 +66,7 @@ mod tests {
             &[("authorization", "alice")],
             &[],
         ] {
-            assert_ne!(alice, context(other));
+            assert_ne!(alice, identity(other));
         }
     }
 }

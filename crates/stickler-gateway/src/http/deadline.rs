@@ -1,4 +1,4 @@
-//! Until when requests to an HTTP server may wait for their answers.
+//! Deadlines of requests that are forwarded to an HTTP server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,66 +6,68 @@ use std::time::Duration;
 use bytes::Bytes;
 use stickler::Code;
 use stickler_protocol::cancellation;
-use stickler_protocol::envelope::{Address, RequestId};
+use stickler_protocol::envelope::{RequestId, RoutingHeader};
 use tokio::time::Instant;
 
-use super::conversation::Conversation;
+use super::driver::Driver;
 use super::relay::Exchange;
 
-/// Requests that wait, and for how long they may.
+/// Forwarded requests and the deadline of their responses.
 pub(super) struct Deadline {
     pub(super) ids: Vec<RequestId>,
-    moment: Option<(Instant, Duration)>,
+    due: Option<(Instant, Duration)>,
     pub(super) is_modern: bool,
 }
 
 impl Deadline {
-    /// For the requests of a message that is sent now.
+    /// Starts the deadline for the requests of a message that is sent now.
     pub(super) fn of(exchange: &Exchange<'_>, message: &[u8], ids: &[RequestId]) -> Self {
-        // A subscription lasts until somebody ends it.
-        let lasts = || Address::of(message).has_method(message, "subscriptions/listen");
-        let longest = exchange.proxy.timeout.filter(|_| !ids.is_empty() && !lasts());
-        let moment = longest.and_then(|one| Some((Instant::now().checked_add(one)?, one)));
-        Self { ids: ids.to_vec(), moment, is_modern: exchange.is_modern }
+        // A subscription stays open until the client closes it.
+        let is_subscription =
+            || RoutingHeader::of(message).has_method(message, "subscriptions/listen");
+        let limit = exchange.proxy.timeout.filter(|_| !ids.is_empty() && !is_subscription());
+        let due = limit.and_then(|one| Some((Instant::now().checked_add(one)?, one)));
+        Self { ids: ids.to_vec(), due, is_modern: exchange.is_modern }
     }
 
-    /// For what answers nobody.
+    /// Returns a deadline for messages that have no response.
     pub(super) fn none() -> Self {
-        Self { ids: Vec::new(), moment: None, is_modern: false }
+        Self { ids: Vec::new(), due: None, is_modern: false }
     }
 
-    /// Comes back when it is too late; never, if there is no limit or nobody waits any more.
-    pub(super) async fn passed(&self) {
-        match self.moment {
-            Some((moment, _)) if !self.ids.is_empty() => tokio::time::sleep_until(moment).await,
+    /// Completes when the deadline passes; never, without a limit or pending requests.
+    pub(super) async fn elapsed(&self) {
+        match self.due {
+            Some((due, _)) if !self.ids.is_empty() => tokio::time::sleep_until(due).await,
             _ => std::future::pending().await,
         }
     }
 
-    /// The errors for those who waited. A server that has no streams to be closed is told.
-    pub(super) fn end(&self, conversation: &Arc<Conversation>) -> Vec<Bytes> {
-        let seconds = self.moment.map_or(0.0, |(_, longest)| longest.as_secs_f64());
-        let reason = format!("the server gave no answer within {seconds} s");
-        let give_up = |id| Some((id, conversation.give_up_on(id, Code::Timeout, &reason)?));
-        let overdue: Vec<(&RequestId, Bytes)> = self.ids.iter().filter_map(give_up).collect();
+    /// Fails the overdue requests and returns their errors. Sends cancellations to a legacy server; with a
+    /// modern server, closing the stream cancels the request.
+    pub(super) fn expire(&self, driver: &Arc<Driver>) -> Vec<Bytes> {
+        let seconds = self.due.map_or(0.0, |(_, limit)| limit.as_secs_f64());
+        let reason = format!("the server did not respond within {seconds} s");
+        let abandon = |id| Some((id, driver.abandon_request(id, Code::Timeout, &reason)?));
+        let overdue: Vec<(&RequestId, Bytes)> = self.ids.iter().filter_map(abandon).collect();
         if !self.is_modern {
-            let notices = overdue.iter().map(|(id, _)| cancellation(id, &reason).into());
-            conversation.send(notices.collect());
+            let cancellations = overdue.iter().map(|(id, _)| cancellation(id, &reason).into());
+            driver.send(cancellations.collect());
         }
         overdue.into_iter().map(|(_, error)| error).collect()
     }
 
-    /// The answers may still come by another way. When it is too late for that, those that have
-    /// not come are given up.
-    pub(super) fn leave_open(self, conversation: &Arc<Conversation>) {
-        if self.moment.is_none() || self.ids.is_empty() {
+    /// Keeps the deadline running in the background for responses that may arrive on another stream, and
+    /// fails the requests that are still pending when it passes.
+    pub(super) fn continue_in_background(self, driver: &Arc<Driver>) {
+        if self.due.is_none() || self.ids.is_empty() {
             return;
         }
-        let conversation = Arc::downgrade(conversation);
+        let driver = Arc::downgrade(driver);
         tokio::spawn(async move {
-            self.passed().await;
-            if let Some(conversation) = conversation.upgrade() {
-                self.end(&conversation);
+            self.elapsed().await;
+            if let Some(driver) = driver.upgrade() {
+                self.expire(&driver);
             }
         });
     }

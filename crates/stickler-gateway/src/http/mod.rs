@@ -1,60 +1,61 @@
-//! The gateway over HTTP: clients come by Streamable HTTP, the server is a command or a URL.
+//! The gateway over HTTP: serves clients by Streamable HTTP and forwards to a command or a URL.
 //!
-//! | file | holds |
+//! | module | purpose |
 //! | --- | --- |
-//! | `routing` | which server a request is for, by its path |
-//! | `front` | what every request to a server is asked first: where from, how large |
-//! | `letter` | what a client posts, and where it belongs |
-//! | `conversation`, `mail` | one client and one server: the gatekeeper, and who waits for what |
+//! | `routing` | selects the server of a request by its path |
+//! | `frontend` | checks host, origin, token and size of each request, then dispatches it to a backend |
+//! | `content_negotiation` | checks `Host`, `Accept` and `Content-Type` |
+//! | `inbound_message` | a client message with its routing header |
+//! | `driver`, `pending_responses` | one protocol connection, and the HTTP requests that wait for responses |
 //! | `to_command`, `sessions`, `process`, `pipe` | legacy sessions, each with a server process |
-//! | `reading`, `streams`, `replay` | streams of such sessions, which can be taken up where they broke off |
-//! | `to_url`, `relay`, `deadline`, `own`, `opening` | a server that is reached by HTTP itself |
-//! | `hop` | headers that belong to one connection and are not passed on |
-//! | `listening` | our own subscription to changes of such a server's tools |
-//! | `known`, `recent`, `credentials` | the sessions of such a server that are known here, and whose they are |
-//! | `from_stdio`, `posting` | a client on stdio, in front of a URL |
-//! | `manners` | what HTTP itself asks of clients |
-//! | `modern`, `views` | what 2026-07-28 asks of HTTP, servers that list other tools to other clients |
-//! | `switchboard`, `numbering`, `dialled` | modern requests, which share one server process |
-//! | `body`, `reply` | what goes back |
-//! | `own_pace`, `awake` | connections that need not be woken by others, threads that need not sleep |
-//! | `parting` | clients that close their side right behind a request |
+//! | `stream_response`, `streams`, `event_store` | resumable event streams of legacy sessions |
+//! | `multiplexer`, `id_map`, `id_rewrite` | modern requests of all clients on one shared server process |
+//! | `to_url`, `relay`, `deadline`, `gateway_requests`, `stream_barrier` | proxy in front of an HTTP server |
+//! | `session_cache`, `lru`, `credentials` | sessions of an HTTP server, by id and credentials |
+//! | `tool_subscription` | gateway subscription to tool list changes of an HTTP server |
+//! | `tool_views` | servers that list different tools to different clients |
+//! | `from_stdio`, `stdio_exchange` | a client on stdio in front of an HTTP server |
+//! | `modern` | HTTP headers and statuses of revision 2026-07-28 |
+//! | `hop_by_hop_headers` | removes headers that are not forwarded |
+//! | `body`, `reply` | HTTP responses |
+//! | `half_close` | clients that close their write side after a request |
+//! | `self_wake`, `spin_lock` | avoid thread wake-ups on the hot path |
 
-mod awake;
 mod body;
-mod conversation;
+mod content_negotiation;
 mod credentials;
 mod deadline;
-mod dialled;
+mod driver;
+mod event_store;
 mod from_stdio;
-mod front;
-mod hop;
-mod known;
-mod letter;
-mod listening;
-mod mail;
-mod manners;
+mod frontend;
+mod gateway_requests;
+mod half_close;
+mod hop_by_hop_headers;
+mod id_map;
+mod id_rewrite;
+mod inbound_message;
+mod lru;
 mod modern;
-mod numbering;
-mod opening;
-mod own;
-mod own_pace;
-mod parting;
+mod multiplexer;
+mod pending_responses;
 mod pipe;
-mod posting;
 mod process;
-mod reading;
-mod recent;
 mod relay;
-mod replay;
 mod reply;
 mod routing;
+mod self_wake;
+mod session_cache;
 mod sessions;
+mod spin_lock;
+mod stdio_exchange;
+mod stream_barrier;
+mod stream_response;
 mod streams;
-mod switchboard;
 mod to_command;
 mod to_url;
-mod views;
+mod tool_subscription;
+mod tool_views;
 
 use std::convert::Infallible;
 use std::io;
@@ -71,105 +72,105 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, error, warn};
 
+use super::connection_factory::ConnectionFactory;
 use super::log::Log;
-use super::recipe::Recipe;
 pub use from_stdio::relay_to_url;
-use own_pace::OwnPace;
-use parting::{Line, Parting};
+use half_close::{HalfClose, HalfCloseStream};
 use routing::Router;
+use self_wake::SelfWake;
 
-/// How clients are served.
+/// Settings of the HTTP listener.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// Where clients come to.
+    /// The address and port to listen on.
     pub listen: String,
-    /// Where a server is on that address; with several, after the name of each.
+    /// The path of a server; with several servers, the server name precedes it.
     pub path: String,
-    /// Origins that are let in beside those of this machine.
+    /// Allowed origins in addition to those of this machine.
     pub origins: Vec<String>,
-    /// What clients must show.
+    /// The bearer token that clients must send.
     pub token: Option<String>,
 }
 
-/// A server that clients can come to.
+/// A server that the gateway serves to clients.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// How its gatekeepers are made.
-    pub recipe: Recipe,
-    /// Where it is.
+    /// Creates the connections to the server.
+    pub factory: ConnectionFactory,
+    /// The command or URL of the server.
     pub server: Server,
-    /// How its sessions and processes are kept.
-    pub keeping: Keeping,
-    /// Where its events are written.
+    /// Limits of its sessions and processes.
+    pub limits: ServerLimits,
+    /// Logs its events.
     pub log: Log,
 }
 
-/// How sessions and processes of a server are kept.
+/// Limits of the sessions and processes of a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Keeping {
-    /// How long a session may be without use.
+pub struct ServerLimits {
+    /// Maximum time that a session may be unused.
     pub idle: Duration,
-    /// How many server processes there may be.
+    /// Maximum number of server processes.
     pub children: usize,
-    /// How many sessions of a server at a URL are known at once.
+    /// Maximum number of cached sessions of a server behind a URL.
     pub sessions: usize,
-    /// How long requests and servers have to end.
+    /// Grace period for requests and server processes at shutdown.
     pub grace: Duration,
-    /// When a process that has ended is started again.
+    /// Restart policy of a server process that exits.
     pub restart: Restart,
-    /// After how long a quiet stream says that it is still there.
+    /// Interval between keep-alive comments on an idle stream.
     pub keep_alive: Duration,
 }
 
-/// How long those have that were just told that all is over.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Time for connections to send their final errors at shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Headers must have come after this long.
-const HEADERS: Duration = Duration::from_secs(30);
+/// Maximum time to read the headers of a request.
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Shorter than what requests set timers for.
-const TICK: Duration = Duration::from_secs(5);
+/// Shorter than any timer that a request sets.
+const BASE_TIMER_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Serves until a signal ends it.
+/// Serves clients until a signal stops the gateway, then drains open requests.
 pub fn serve(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(run(endpoints, settings));
-    // A task that does not end keeps nobody here.
-    runtime.shutdown_timeout(LAST_WORDS);
+    // Tasks that do not finish must not block the exit.
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     outcome
 }
 
-/// A timer that is always set. A timer that comes before all others makes tokio wake the thread that
-/// waits for them, which costs more than a small request: with this one there, those of requests
-/// never do.
-async fn tick() {
-    let mut ticks = tokio::time::interval(TICK);
+/// Keeps a timer set at all times. Setting a timer that expires before all others makes tokio wake the
+/// thread that waits for timers, which costs more than a small request. With this timer in place, the
+/// timers of requests never expire first.
+async fn hold_base_timer() {
+    let mut ticks = tokio::time::interval(BASE_TIMER_INTERVAL);
     loop {
         ticks.tick().await;
     }
 }
 
 async fn run(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
-    tokio::spawn(tick());
+    tokio::spawn(hold_base_timer());
     let listener = TcpListener::bind(&settings.listen).await?;
     let address = listener.local_addr()?;
-    let grace = endpoints.iter().map(|one| one.keeping.grace).max().unwrap_or_default();
+    let grace = endpoints.iter().map(|one| one.limits.grace).max().unwrap_or_default();
     let router = Arc::new(Router::new(endpoints, settings, address.ip().is_loopback())?);
-    router.say_where(address);
+    router.log_addresses(address);
     let (stop, stopped) = watch::channel(false);
-    let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);
+    let (alive, mut all_closed) = mpsc::channel::<Infallible>(1);
     accept(&listener, &router, &stopped, alive).await?;
     drop(listener);
     let _ = stop.send(true);
-    router.hang_up();
-    // First those in flight may end by themselves, then they are told that they will not.
-    let _ = tokio::time::timeout(grace, all_gone.recv()).await;
+    router.close_streams();
+    // Let pending requests finish during the grace period, then fail the remaining ones.
+    let _ = tokio::time::timeout(grace, all_closed.recv()).await;
     router.close_all().await;
-    let _ = tokio::time::timeout(LAST_WORDS, all_gone.recv()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, all_closed.recv()).await;
     Ok(())
 }
 
-/// Lets clients in until a signal comes.
+/// Accepts connections until a signal arrives.
 async fn accept(
     listener: &TcpListener,
     router: &Arc<Router>,
@@ -178,17 +179,17 @@ async fn accept(
 ) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut hangup = signal(SignalKind::hangup())?;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = terminate.recv() => return Ok(()),
             _ = interrupt.recv() => return Ok(()),
-            _ = hang_up.recv() => return Ok(()),
+            _ = hangup.recv() => return Ok(()),
         };
         match accepted {
             Ok((stream, peer)) => {
-                tokio::spawn(connection(
+                tokio::spawn(serve_connection(
                     (stream, peer),
                     Arc::clone(router),
                     stopped.clone(),
@@ -196,7 +197,7 @@ async fn accept(
                 ));
             }
             Err(error) => {
-                // Out of file descriptors, most likely: those in use will come back.
+                // Probably out of file descriptors: retry when some are closed.
                 error!("cannot accept a connection: {error}");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -204,30 +205,30 @@ async fn accept(
     }
 }
 
-async fn connection(
+async fn serve_connection(
     (stream, peer): (TcpStream, SocketAddr),
     router: Arc<Router>,
     mut stopped: watch::Receiver<bool>,
     alive: mpsc::Sender<Infallible>,
 ) {
     let _ = stream.set_nodelay(true);
-    let parting = Arc::new(Parting::default());
-    let line = Line::new(stream, Arc::clone(&parting));
+    let half_close = Arc::new(HalfClose::default());
+    let stream = HalfCloseStream::new(stream, Arc::clone(&half_close));
     let service = service_fn(move |request| {
-        let (router, parting) = (Arc::clone(&router), Arc::clone(&parting));
-        // At once: hyper looks for the end before it asks for the answer.
-        parting.begin();
+        let (router, half_close) = (Arc::clone(&router), Arc::clone(&half_close));
+        // Before the future is polled: hyper checks for end of input before it polls the response.
+        half_close.request_started();
         async move {
-            let mut answer = router.handle(request, &parting, peer).await;
-            parting.end(&mut answer);
-            Ok::<_, Infallible>(answer)
+            let mut response = router.handle(request, &half_close, peer).await;
+            half_close.response_ready(&mut response);
+            Ok::<_, Infallible>(response)
         }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS)
-        .serve_connection(TokioIo::new(line), service);
-    let mut connection = OwnPace::new(connection);
+        .header_read_timeout(HEADER_READ_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = SelfWake::new(connection);
     tokio::select! {
         outcome = &mut connection => {
             if let Err(error) = outcome {
@@ -242,8 +243,8 @@ async fn connection(
     drop(alive);
 }
 
-/// Logs why a connection has ended. Bytes that are not HTTP are an error of the peer; a connection that
-/// breaks off, or is idle, is not.
+/// Logs why a connection ended. Invalid HTTP is a fault of the peer and a warning; a dropped or idle
+/// connection is not.
 fn log_failure(error: &hyper::Error, peer: SocketAddr) {
     if error.is_parse() {
         warn!(%peer, "connection rejected: {error}");

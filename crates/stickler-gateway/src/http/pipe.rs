@@ -1,8 +1,8 @@
-//! Writing to a server's standard input without ever waiting for it.
+//! Non-blocking writer for a server's standard input.
 //!
-//! A message is written where it is handed over, in the hope that the pipe has room; what does not
-//! fit is queued for a task of its own. So the usual case needs no change of task or thread. Where
-//! many have something to say at once, that task writes it all together.
+//! A message is written directly if the pipe has capacity; the rest is queued for a background task. The common
+//! case therefore needs no task or thread switch, and messages that are queued concurrently are written
+//! together.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -12,27 +12,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
-use stickler_transport::is_read;
+use stickler_transport::has_reader;
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
-/// Bytes that may wait for a server that does not read; then whoever has more to say waits.
-const UNREAD: usize = 8 << 20;
+/// Number of queued bytes above which senders wait for the server to read.
+const MAX_QUEUED_BYTES: usize = 8 << 20;
 
-/// Messages and line breaks that are written at once.
-const PARTS: usize = 64;
+/// Maximum number of messages and line breaks per vectored write.
+const MAX_IO_SLICES: usize = 64;
 
-/// How often it is looked whether the server has read.
-const BEAT: Duration = Duration::from_millis(5);
+/// Poll interval for pipe capacity.
+const CAPACITY_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The writing end.
+/// The write end of the pipe and its queue.
 pub(super) struct Pipe {
     state: Mutex<State>,
     queued: Notify,
 }
 
 struct State {
-    /// Gone once the server has been told that nothing more will come.
+    /// `None` once the pipe is closed.
     sender: Option<Arc<pipe::Sender>>,
     queue: VecDeque<Bytes>,
     bytes: usize,
@@ -57,9 +57,10 @@ impl Pipe {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a message as a line. A server that is gone is noticed where its output ends.
+    /// Sends a message as a line. Write errors are ignored: an exited server is detected at the end of
+    /// its output.
     pub(super) fn send(&self, message: Bytes) {
-        let mut message = on_one_line(message);
+        let mut message = without_line_breaks(message);
         let mut end = Bytes::from_static(b"\n");
         let mut state = self.state();
         let Some(sender) = &state.sender else { return };
@@ -83,9 +84,9 @@ impl Pipe {
         }
     }
 
-    /// Sends a message as a line, together with those that others have to send now.
-    pub(super) fn send_along(&self, message: Bytes) {
-        let message = on_one_line(message);
+    /// Queues a message, so that it is written together with those of other senders.
+    pub(super) fn enqueue(&self, message: Bytes) {
+        let message = without_line_breaks(message);
         let mut state = self.state();
         if state.sender.is_some() {
             state.bytes += message.len() + 1;
@@ -94,19 +95,19 @@ impl Pipe {
         }
     }
 
-    /// Waits until the server has read enough for more to be said.
-    pub(super) async fn room(&self) {
-        while self.state().bytes > UNREAD {
-            tokio::time::sleep(BEAT).await;
+    /// Waits until the queue is below its limit.
+    pub(super) async fn wait_for_capacity(&self) {
+        while self.state().bytes > MAX_QUEUED_BYTES {
+            tokio::time::sleep(CAPACITY_POLL_INTERVAL).await;
         }
     }
 
-    /// Whether somebody reads what is written.
-    pub(super) fn is_read(&self) -> bool {
-        self.state().sender.as_ref().is_some_and(|sender| is_read(&**sender))
+    /// Whether the read end of the pipe is open.
+    pub(super) fn has_reader(&self) -> bool {
+        self.state().sender.as_ref().is_some_and(|sender| has_reader(&**sender))
     }
 
-    /// Closes the pipe, which is what tells a server that nothing more will come.
+    /// Closes the pipe after the queue is written, which signals the end of input to the server.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_closing = true;
@@ -116,7 +117,7 @@ impl Pipe {
         self.queued.notify_one();
     }
 
-    /// Drops everything: nobody reads any more.
+    /// Discards the queue and closes the pipe.
     pub(super) fn abandon(&self) {
         let mut state = self.state();
         state.queue.clear();
@@ -129,9 +130,9 @@ impl Pipe {
     async fn flush(self: Arc<Self>) {
         loop {
             self.queued.notified().await;
-            // Whoever is ready to say something says it first.
+            // Let other ready tasks queue their messages first.
             tokio::task::yield_now().await;
-            while let Some(sender) = self.write_some() {
+            while let Some(sender) = self.write_queued() {
                 if sender.writable().await.is_err() {
                     self.abandon();
                 }
@@ -142,8 +143,8 @@ impl Pipe {
         }
     }
 
-    /// Writes as much as the pipe takes; gives it when it takes no more.
-    fn write_some(&self) -> Option<Arc<pipe::Sender>> {
+    /// Writes queued data until the pipe is full. Returns the sender if data is left.
+    fn write_queued(&self) -> Option<Arc<pipe::Sender>> {
         let mut state = self.state();
         loop {
             let sender = state.sender.clone()?;
@@ -153,11 +154,11 @@ impl Pipe {
                 }
                 return None;
             }
-            let mut parts = [IoSlice::new(&[]); PARTS];
+            let mut parts = [IoSlice::new(&[]); MAX_IO_SLICES];
             for (part, message) in parts.iter_mut().zip(&state.queue) {
                 *part = IoSlice::new(message);
             }
-            let count = state.queue.len().min(PARTS);
+            let count = state.queue.len().min(MAX_IO_SLICES);
             match sender.try_write_vectored(parts.get(..count).unwrap_or_default()) {
                 Ok(written) => state.advance(written),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(sender),
@@ -172,7 +173,7 @@ impl Pipe {
 }
 
 impl State {
-    /// So much of the queue has been written.
+    /// Removes written bytes from the queue.
     fn advance(&mut self, mut written: usize) {
         self.bytes = self.bytes.saturating_sub(written);
         while let Some(front) = self.queue.front_mut().filter(|_| written > 0) {
@@ -186,9 +187,9 @@ impl State {
     }
 }
 
-/// A line break in JSON means nothing outside of strings, and inside of them it is not allowed; on
-/// stdio it would end the message.
-pub(super) fn on_one_line(message: Bytes) -> Bytes {
+/// Replaces line breaks by spaces. In valid JSON they occur only between tokens; on stdio they would end the
+/// message.
+pub(super) fn without_line_breaks(message: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &message).is_none() {
         return message;
     }

@@ -1,4 +1,4 @@
-//! A server process, and the task that listens to it.
+//! A server process and the task that reads its output.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,38 +14,38 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, MissedTickBehavior};
 use tracing::{Span, info, warn};
 
-use super::conversation::{Conversation, Link};
+use super::driver::{Driver, Link};
 use super::pipe::Pipe;
 use crate::log::Log;
 
-/// Bytes asked for at once.
+/// Size of the read buffer in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// How often it is looked whether a server that says nothing is still there.
-const LOOK: Duration = Duration::from_millis(500);
+/// Interval for checking whether an idle server has exited.
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// So often output is waited for that may still come when it is not.
-const QUIET_LOOKS: u32 = 2;
+/// Idle polls before the output of an exited process is considered complete.
+const MAX_IDLE_POLLS: u32 = 2;
 
-/// A running server.
+/// A running server process.
 pub(super) struct Process {
     pub(super) pipe: Arc<Pipe>,
-    /// Taken by whoever sees it out.
+    /// Taken by the task that shuts the process down.
     server: Mutex<Option<Server>>,
     grace: Duration,
-    began: Instant,
-    /// Once it has ended: whether as it should, and when.
+    started: Instant,
+    /// Whether the process exited successfully, and when.
     ended: Mutex<Option<(bool, Instant)>>,
-    /// One of the children that there may be.
+    /// Counts against the limit of server processes; released at exit.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
-/// Who listens to a server.
-pub(super) trait Listener: Send + Sync + 'static {
-    /// Takes a line in; ready when there is room for the next.
-    fn line(&self, frame: Frame<'_>) -> impl Future<Output = ()> + Send;
-    /// The server has gone.
-    fn gone(&self, reason: &str) -> impl Future<Output = ()> + Send;
+/// Handles the output of a server process.
+pub(super) trait OutputHandler: Send + Sync + 'static {
+    /// Handles a line. Reading continues when the future completes, which applies backpressure.
+    fn on_frame(&self, frame: Frame<'_>) -> impl Future<Output = ()> + Send;
+    /// Handles the exit of the server.
+    fn on_exit(&self, reason: &str) -> impl Future<Output = ()> + Send;
 }
 
 impl Process {
@@ -61,28 +61,28 @@ impl Process {
             pipe,
             server: Mutex::new(Some(server)),
             grace,
-            began: Instant::now(),
+            started: Instant::now(),
             ended: Mutex::default(),
             permit: Mutex::new(Some(permit)),
         };
         Ok((Arc::new(process), stdout))
     }
 
-    /// Whether it has been told to end, or has ended.
+    /// Whether the process is shutting down or has exited.
     pub(super) fn is_ending(&self) -> bool {
         self.server.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
-    /// Whether its process has ended. What it left behind in its group is told to end, too.
+    /// Whether the process has exited. Terminates the rest of its process group if so.
     fn has_ended(&self) -> bool {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         match &*server {
             Some(server) => {
-                // A program that only starts the server ends well, and leaves it the pipe.
-                let is_gone = |is_good: bool| !is_good || !self.pipe.is_read();
-                let has_ended = server.ending().is_some_and(is_gone);
+                // A launcher exits successfully and leaves the pipe to the server it started.
+                let is_gone = |success: bool| !success || !self.pipe.has_reader();
+                let has_ended = server.exit_success().is_some_and(is_gone);
                 if has_ended {
-                    server.clean_up();
+                    server.terminate_group();
                 }
                 has_ended
             }
@@ -90,14 +90,16 @@ impl Process {
         }
     }
 
-    /// How long it ran, and when it ended, if it ended as it should not or is still about to end.
+    /// Returns the run time and the exit time if the process failed. A process that is still shutting down
+    /// counts as failed.
     pub(super) fn failure(&self) -> Option<(Duration, Instant)> {
         let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let (is_good, moment) = ended.unwrap_or_else(|| (false, Instant::now()));
-        (!is_good).then(|| (moment - self.began, moment))
+        let (success, exited_at) = ended.unwrap_or_else(|| (false, Instant::now()));
+        (!success).then(|| (exited_at - self.started, exited_at))
     }
 
-    /// Ends the server: its input is closed, then it is told to go, then it is made to.
+    /// Shuts the server down: closes its input, then sends SIGTERM and SIGKILL after a grace period each.
+    /// Returns `None` if a shutdown has already started.
     pub(super) async fn end(&self) -> Option<String> {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut server = server?;
@@ -105,9 +107,9 @@ impl Process {
         let grace = self.grace;
         let status = tokio::task::spawn_blocking(move || server.end(grace)).await;
         self.pipe.abandon();
-        let is_good = matches!(&status, Ok(Ok(status)) if status.success());
+        let success = matches!(&status, Ok(Ok(status)) if status.success());
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((is_good, Instant::now()));
+            Some((success, Instant::now()));
         drop(self.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
         match status {
             Ok(Ok(status)) => Some(format!("the server ended with {status}")),
@@ -116,40 +118,39 @@ impl Process {
     }
 }
 
-/// Everything a server says, until it says no more.
-pub(super) async fn listen(
+/// Reads the output of a server until it ends, then shuts the process down and reports the exit.
+pub(super) async fn read_output(
     process: Arc<Process>,
     stdout: ChildStdout,
-    listener: impl Listener,
+    handler: impl OutputHandler,
     (message_bytes, log): (usize, Log),
 ) {
     if let Ok(output) = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout)) {
-        read(&process, &output, &listener, message_bytes).await;
+        read(&process, &output, &handler, message_bytes).await;
     }
     let reason = process.end().await;
     let is_failure = reason.is_some() && process.failure().is_some();
-    let reason = reason.as_deref().unwrap_or("the server was ended");
+    let reason = reason.as_deref().unwrap_or("the server was shut down");
     if is_failure {
         warn!(parent: log.span(), "{reason}");
     } else {
         info!(parent: log.span(), "{reason}");
     }
-    listener.gone(reason).await;
+    handler.on_exit(reason).await;
 }
 
-/// To the end of the output, or of the process: what a server has started may hold its output open when
-/// it is gone.
+/// Reads until the output ends or the process exits: a descendant may keep the output open after the exit.
 async fn read(
     process: &Process,
     output: &pipe::Receiver,
-    listener: &impl Listener,
+    handler: &impl OutputHandler,
     message_bytes: usize,
 ) {
     let mut framer = LineFramer::new(message_bytes);
     let mut chunk = vec![0; CHUNK];
-    let mut looks = tokio::time::interval(LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut quiet_looks = 0;
+    let mut exit_poll = tokio::time::interval(EXIT_POLL_INTERVAL);
+    exit_poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut idle_polls = 0;
     loop {
         let read = match output.try_read(&mut chunk) {
             Ok(read) => read,
@@ -157,12 +158,12 @@ async fn read(
                 tokio::select! {
                     biased;
                     ready = output.readable() => match ready {
-                        Ok(()) => quiet_looks = 0,
+                        Ok(()) => idle_polls = 0,
                         Err(_) => return,
                     },
-                    _ = looks.tick() => {
-                        quiet_looks = if process.has_ended() { quiet_looks + 1 } else { 0 };
-                        if quiet_looks > QUIET_LOOKS {
+                    _ = exit_poll.tick() => {
+                        idle_polls = if process.has_ended() { idle_polls + 1 } else { 0 };
+                        if idle_polls > MAX_IDLE_POLLS {
                             return;
                         }
                     }
@@ -176,7 +177,7 @@ async fn read(
         loop {
             let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
             let Some(frame) = frame else { break };
-            listener.line(frame).await;
+            handler.on_frame(frame).await;
         }
         if read == 0 {
             return;
@@ -184,25 +185,25 @@ async fn read(
     }
 }
 
-/// A conversation has its server for itself.
-impl Listener for Arc<Conversation> {
-    async fn line(&self, frame: Frame<'_>) {
-        let heard = self.hear(frame);
-        self.pass(heard).await;
+/// A driver with an exclusive server process.
+impl OutputHandler for Arc<Driver> {
+    async fn on_frame(&self, frame: Frame<'_>) {
+        let outgoing = self.handle_server_frame(frame);
+        self.dispatch(outgoing).await;
     }
 
-    async fn gone(&self, reason: &str) {
+    async fn on_exit(&self, reason: &str) {
         self.server_gone(reason).await;
     }
 }
 
-/// Straight into the pipe.
-pub(super) struct ToPipe(pub(super) Arc<Pipe>);
+/// Link that writes to the pipe of an exclusive server process.
+pub(super) struct PipeLink(pub(super) Arc<Pipe>);
 
-impl Link for ToPipe {
-    fn send(&self, conversation: &Arc<Conversation>, message: Bytes) {
-        if conversation.mail().is_busy() {
-            self.0.send_along(message);
+impl Link for PipeLink {
+    fn send(&self, driver: &Arc<Driver>, message: Bytes) {
+        if driver.pending_responses().is_busy() {
+            self.0.enqueue(message);
         } else {
             self.0.send(message);
         }

@@ -1,171 +1,189 @@
-//! One request to an HTTP server, and its answer.
+//! Relays one client request to a server at a URL and returns the response.
+//!
+//! Contract: every request of the client gets a response; if the server does not send one, the gateway
+//! answers with an error.
 
-mod failing;
+mod failure;
 mod streaming;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
+use hyper::http::response::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::Code;
-use stickler_protocol::envelope::{Address, Bearing, RequestId};
-use stickler_transport::http::{Lease, Received, Unsent, is_kind, old_transport, receive};
+use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader};
+use stickler_transport::http::{
+    Lease, Received, SendError, has_content_type, old_transport, receive,
+};
 
 use super::body::{Body, OnDrop, Source};
-use super::conversation::{Conversation, Heard, Posted, Waits, is_same_message};
 use super::deadline::Deadline;
-use super::hop::strip_answer;
-use super::letter::Letter;
-use super::mail::{Parcel, Waiter};
-use super::reply::{self, Answer};
+use super::driver::{Driver, Outgoing, PostOutcome, WaitPolicy, is_same_message};
+use super::hop_by_hop_headers::strip_response;
+use super::inbound_message::InboundMessage;
+use super::pending_responses::{Delivery, ResponseReceiver};
+use super::reply::{self, HttpResponse};
 use super::to_url::Proxy;
-use failing::answered_with;
+use failure::from_answers;
 
-/// How far the end has come.
+/// Phases of the shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,
-    /// Nothing new; streams that have no end are ended.
+    /// No new requests are accepted; standalone streams are ended.
     Closing,
-    /// Everything ends.
+    /// All requests are aborted.
     Closed,
 }
 
-const TOO_LATE: &str = "the server gave no answer in time";
+const TIMED_OUT: &str = "the server did not respond in time";
 
 const SHUTTING_DOWN: &str = "the gateway is shutting down";
 
-const CLIENT_LEFT: &str = "the client went away";
+const CLIENT_DISCONNECTED: &str = "the client disconnected";
 
-/// A request on its way.
+/// The relay of one request.
 pub(super) struct Exchange<'p> {
     pub(super) proxy: &'p Arc<Proxy>,
-    pub(super) conversation: &'p Arc<Conversation>,
+    pub(super) driver: &'p Arc<Driver>,
     pub(super) is_modern: bool,
-    /// It is the handshake of the legacy era.
-    pub(super) opens: bool,
+    /// The request is a legacy `initialize`.
+    pub(super) is_initialize: bool,
 }
 
 impl<'p> Exchange<'p> {
-    pub(super) fn new(proxy: &'p Arc<Proxy>, conversation: &'p Arc<Conversation>) -> Self {
-        Self { proxy, conversation, is_modern: false, opens: false }
+    pub(super) fn new(proxy: &'p Arc<Proxy>, driver: &'p Arc<Driver>) -> Self {
+        Self { proxy, driver, is_modern: false, is_initialize: false }
     }
 }
 
 impl Exchange<'_> {
-    pub(super) async fn post(&self, headers: HeaderMap, letter: Letter) -> Answer {
-        let Posted { mut answers, mut onward, ids, mail } =
-            self.conversation.post(&letter, true, Waits::IfHeld);
-        let body = &letter.body;
-        let mine = onward.iter().position(|one| is_same_message(one, body));
-        let mine = mine.map(|index| onward.remove(index));
-        if !onward.is_empty() || mail.is_some() {
-            self.conversation.set_context(&headers);
+    pub(super) async fn post(&self, headers: HeaderMap, inbound: InboundMessage) -> HttpResponse {
+        let PostOutcome { mut answers, mut to_server, ids, responses } =
+            self.driver.post(&inbound, true, WaitPolicy::IfHeld);
+        let body = &inbound.body;
+        let forwarded = to_server.iter().position(|one| is_same_message(one, body));
+        let forwarded = forwarded.map(|index| to_server.remove(index));
+        if !to_server.is_empty() || responses.is_some() {
+            self.driver.set_context(&headers);
         }
-        self.conversation.send(onward);
-        let (message, ids) = match (mine, mail) {
+        self.driver.send(to_server);
+        let (message, ids) = match (forwarded, responses) {
             (Some(message), _) => (message, ids),
-            (None, Some(mail)) => match self.held(mail, &mut answers).await {
+            (None, Some(responses)) => match self.wait_for_release(responses, &mut answers).await {
                 Ok(message) => {
-                    let ids = Letter::of(message.clone()).requests();
+                    let ids = InboundMessage::of(message.clone()).requests();
                     (message, ids)
                 }
                 Err(answer) => return answer,
             },
             (None, None) => {
-                return answers.pop().map_or_else(reply::accepted, |one| self.verdict(one));
+                return answers
+                    .pop()
+                    .map_or_else(reply::accepted, |one| self.gateway_response(one));
             }
         };
         let session = headers.clone();
         let mut guard = self.abandon_on_drop(&message);
-        self.wait_for_streams(&letter, &ids).await;
-        let late = Deadline::of(self, &message, &ids);
+        self.wait_for_streams(&inbound, &ids).await;
+        let deadline = Deadline::of(self, &message, &ids);
         let sent = tokio::select! {
             sent = self.send(Method::POST, headers, message) => sent,
-            () = late.passed() => {
+            () = deadline.elapsed() => {
                 guard.0 = None;
-                self.conversation.set_context(&session);
-                answers.extend(late.end(self.conversation));
-                return answered_with(answers, Code::Timeout, TOO_LATE);
+                self.driver.set_context(&session);
+                answers.extend(deadline.expire(self.driver));
+                return from_answers(answers, Code::Timeout, TIMED_OUT);
             }
         };
         let (response, lease) = match sent {
             Ok(sent) => sent,
-            Err(unsent) => return self.unsent(answers, &ids, &unsent),
+            Err(error) => return self.send_failed(answers, &ids, &error),
         };
         if response.status() == StatusCode::NOT_FOUND && !self.is_modern {
             self.proxy.forget(&session);
         }
         let status = response.status();
-        if self.opens && old_transport::is_spoken(&self.proxy.upstream, status, &session).await {
-            let unsent = Unsent::Other(Code::CannotStart, old_transport::REASON.to_owned());
-            return self.unsent(answers, &ids, &unsent);
+        if self.is_initialize
+            && old_transport::is_offered(&self.proxy.upstream, status, &session).await
+        {
+            let error = SendError::Other(Code::CannotStart, old_transport::REASON.to_owned());
+            return self.send_failed(answers, &ids, &error);
         }
-        let answer = self.answer(response, lease, late, answers, session).await;
+        let answer = self.relay_response(response, lease, deadline, answers, session).await;
         guard.0 = None;
         answer
     }
 
-    /// Waits for what becomes of a message that was held: what goes on of it, or the answer. A part of a
-    /// batch may be answered before the rest goes on.
-    async fn held(&self, mut mail: Waiter, answers: &mut Vec<Bytes>) -> Result<Bytes, Answer> {
+    /// Waits until a held message is released. Returns the message to forward, or the response if there is
+    /// nothing left to forward. Parts of a batch may be answered before the rest is forwarded.
+    async fn wait_for_release(
+        &self,
+        mut responses: ResponseReceiver,
+        answers: &mut Vec<Bytes>,
+    ) -> Result<Bytes, HttpResponse> {
         loop {
-            match mail.recv().await {
-                Some(Parcel::Forward(message)) => return Ok(message),
-                Some(Parcel::Message(answer)) => answers.push(answer),
-                Some(Parcel::Last(answer)) if answers.is_empty() => {
-                    return Err(self.verdict(answer));
+            match responses.recv().await {
+                Some(Delivery::Forward(message)) => return Ok(message),
+                Some(Delivery::Message(answer)) => answers.push(answer),
+                Some(Delivery::Last(answer)) if answers.is_empty() => {
+                    return Err(self.gateway_response(answer));
                 }
-                Some(Parcel::Last(answer)) => {
+                Some(Delivery::Last(answer)) => {
                     answers.push(answer);
                     return Err(reply::stream(answers, Source::Ended, None));
                 }
-                Some(Parcel::End) | None => {
+                Some(Delivery::End) | None => {
                     return Err(reply::stream(answers, Source::Ended, None));
                 }
             }
         }
     }
 
-    /// Streams are for sessions, which only the legacy era has.
-    async fn wait_for_streams(&self, letter: &Letter, ids: &[RequestId]) {
-        let opening = &self.conversation.opening;
+    /// Waits for streams that are being opened. Only legacy sessions have streams.
+    async fn wait_for_streams(&self, inbound: &InboundMessage, ids: &[RequestId]) {
+        let barrier = &self.driver.stream_barrier;
         if !self.is_modern && !ids.is_empty() {
-            opening.first().await;
+            barrier.wait_for_first_stream().await;
         }
-        opening.done().await;
-        if !self.is_modern && ids.is_empty() && letter.is_initialized() {
-            opening.expect();
+        barrier.wait_for_opening_streams().await;
+        if !self.is_modern && ids.is_empty() && inbound.is_initialized() {
+            barrier.expect_first_stream();
         }
     }
 
-    /// A client that goes away while the server thinks leaves no request behind.
+    /// Abandons the pending requests of a message if the client disconnects.
     fn abandon_on_drop(&self, message: &Bytes) -> OnDrop {
-        let (conversation, message) = (Arc::clone(self.conversation), message.clone());
-        OnDrop(Some(Box::new(move || conversation.abandon(&message))))
+        let (driver, message) = (Arc::clone(self.driver), message.clone());
+        OnDrop(Some(Box::new(move || driver.abandon(&message))))
     }
 
-    pub(super) async fn get(&self, headers: HeaderMap) -> Answer {
-        self.conversation.set_context(&headers);
-        let opening = self.conversation.opening.begin();
+    pub(super) async fn get(&self, headers: HeaderMap) -> HttpResponse {
+        self.driver.set_context(&headers);
+        let opening = self.driver.stream_barrier.begin_stream();
         let sent = self.send(Method::GET, headers.clone(), Bytes::new()).await;
         drop(opening);
         match sent {
             Ok((response, lease)) => {
-                self.answer(response, lease, Deadline::none(), Vec::new(), headers).await
+                self.relay_response(response, lease, Deadline::none(), Vec::new(), headers).await
             }
-            Err(unsent) => self.unsent(Vec::new(), &[], &unsent),
+            Err(error) => self.send_failed(Vec::new(), &[], &error),
         }
     }
 
-    /// A request without a message.
-    pub(super) async fn bare(&self, method: Method, headers: HeaderMap) -> Answer {
+    /// Relays a request without a body.
+    pub(super) async fn send_without_body(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+    ) -> HttpResponse {
         match self.send(method, headers.clone(), Bytes::new()).await {
             Ok((response, lease)) => {
-                self.answer(response, lease, Deadline::none(), Vec::new(), headers).await
+                self.relay_response(response, lease, Deadline::none(), Vec::new(), headers).await
             }
-            Err(unsent) => self.unsent(Vec::new(), &[], &unsent),
+            Err(error) => self.send_failed(Vec::new(), &[], &error),
         }
     }
 
@@ -174,59 +192,74 @@ impl Exchange<'_> {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<(Response<Incoming>, Lease), Unsent> {
+    ) -> Result<(Response<Incoming>, Lease), SendError> {
         let sent = self.proxy.upstream.send(method, headers, body).await;
-        let over = || Unsent::Other(Code::ServerGone, SHUTTING_DOWN.to_owned());
-        sent.map_err(|unsent| if self.is_over() { over() } else { unsent })
+        let shutting_down = || SendError::Other(Code::ServerGone, SHUTTING_DOWN.to_owned());
+        sent.map_err(|error| if self.is_shutting_down() { shutting_down() } else { error })
     }
 
-    /// Whatever breaks off then, breaks off because of that.
-    fn is_over(&self) -> bool {
+    /// Whether the gateway is shutting down; interrupted responses are attributed to that.
+    fn is_shutting_down(&self) -> bool {
         *self.proxy.phase.borrow() == Phase::Closed
     }
 
-    async fn answer(
+    async fn relay_response(
         &self,
         response: Response<Incoming>,
         lease: Lease,
-        late: Deadline,
+        deadline: Deadline,
         mut answers: Vec<Bytes>,
         request: HeaderMap,
-    ) -> Answer {
-        let ids = late.ids.clone();
+    ) -> HttpResponse {
+        let ids = deadline.ids.clone();
         let ids = ids.as_slice();
         let (mut parts, incoming) = response.into_parts();
-        strip_answer(&mut parts.headers);
-        if is_kind(&parts.headers, "text/event-stream") {
-            self.conversation.set_context(&request);
-            reply::unbuffered(&mut parts.headers);
-            let body = self.stream(incoming, lease, late, &answers);
+        strip_response(&mut parts.headers);
+        if has_content_type(&parts.headers, "text/event-stream") {
+            self.driver.set_context(&request);
+            reply::disable_buffering(&mut parts.headers);
+            let body = self.stream(incoming, lease, deadline, &answers);
             return Response::from_parts(parts, body);
         }
-        let is_json = is_kind(&parts.headers, "application/json");
+        let is_json = has_content_type(&parts.headers, "application/json");
         let received = tokio::select! {
-            received = receive(incoming, self.proxy.recipe.message_bytes()) => received,
-            () = late.passed() => {
-                self.conversation.set_context(&request);
-                answers.extend(late.end(self.conversation));
-                return answered_with(answers, Code::Timeout, TOO_LATE);
+            received = receive(incoming, self.proxy.factory.message_bytes()) => received,
+            () = deadline.elapsed() => {
+                self.driver.set_context(&request);
+                answers.extend(deadline.expire(self.driver));
+                return from_answers(answers, Code::Timeout, TIMED_OUT);
             }
         };
         let bytes = match received {
             Received::Whole(bytes) => bytes,
-            Received::Broken if self.is_over() => return self.lost(answers, ids, SHUTTING_DOWN),
-            Received::Broken => return self.lost(answers, ids, "the server broke off its answer"),
+            Received::Broken if self.is_shutting_down() => {
+                return self.response_lost(answers, ids, SHUTTING_DOWN);
+            }
+            Received::Broken => {
+                return self.response_lost(answers, ids, "the server's response was interrupted");
+            }
             Received::TooLarge(_) => {
-                return self.lost(answers, ids, "the server's answer is too large");
+                return self.response_lost(answers, ids, "the server's response is too large");
             }
         };
-        lease.give_back();
-        let is_message = || Address::of(&bytes).bearing != Bearing::Unknown;
+        lease.release();
+        let is_message = || RoutingHeader::of(&bytes).kind != MessageKind::Unknown;
         if !is_json || bytes.is_empty() || !parts.status.is_success() && !is_message() {
-            return self.no_message(answers, ids, parts, bytes);
+            return self.response_without_message(answers, ids, parts, bytes);
         }
-        let heard = self.conversation.hear_whole(&bytes);
-        let message = self.pick(heard, ids).await;
+        let outgoing = self.driver.handle_server_message(&bytes);
+        let message = self.take_response(outgoing, ids).await;
+        self.respond(message, answers, ids, (parts, bytes))
+    }
+
+    /// Builds the response from the server's JSON body. `message` is the response to this request, if any.
+    fn respond(
+        &self,
+        message: Option<Bytes>,
+        answers: Vec<Bytes>,
+        ids: &[RequestId],
+        (parts, bytes): (Parts, Bytes),
+    ) -> HttpResponse {
         match message {
             Some(message) if answers.is_empty() => {
                 Response::from_parts(parts, Body::whole(message))
@@ -236,41 +269,47 @@ impl Exchange<'_> {
                 reply::stream(&all, Source::Ended, None)
             }
             None if ids.is_empty() && !answers.is_empty() => {
-                answered_with(answers, Code::Protocol, "the server gave no message")
+                from_answers(answers, Code::Protocol, "the server sent no message")
             }
             None if ids.is_empty() => Response::from_parts(parts, Body::whole(bytes)),
             None if !parts.status.is_success() => {
-                // Some servers refuse without looking at the id. The status says enough.
-                self.give_up(ids, Code::Protocol, "the server refused the request");
+                // Some servers send errors without the id. The status is sufficient.
+                self.fail_requests(ids, Code::Protocol, "the server rejected the request");
                 Response::from_parts(parts, Body::whole(bytes))
             }
-            None => self.lost(answers, ids, "the server's answer is none to this request"),
+            None => {
+                self.response_lost(answers, ids, "the server's response does not match the request")
+            }
         }
     }
 
-    /// What is for this request; the rest goes to those that it belongs to.
-    async fn pick(&self, heard: Heard, ids: &[RequestId]) -> Option<Bytes> {
-        let Heard { mut to_client, to_server } = heard;
-        let is_ours = |message: &Bytes| is_answer_to(message, ids);
-        let ours = to_client.iter().position(is_ours).map(|index| to_client.remove(index));
-        self.conversation.pass(Heard { to_client, to_server }).await;
-        ours
+    /// Returns the response to this request and dispatches the other messages.
+    async fn take_response(&self, outgoing: Outgoing, ids: &[RequestId]) -> Option<Bytes> {
+        let Outgoing { mut to_client, to_server } = outgoing;
+        let is_response = |message: &Bytes| is_response_to(message, ids);
+        let response = to_client.iter().position(is_response).map(|index| to_client.remove(index));
+        self.driver.dispatch(Outgoing { to_client, to_server }).await;
+        response
     }
 
-    fn verdict(&self, answer: Bytes) -> Answer {
-        if self.is_modern { super::modern::verdict(answer) } else { reply::verdict(answer) }
+    fn gateway_response(&self, answer: Bytes) -> HttpResponse {
+        if self.is_modern {
+            super::modern::gateway_response(answer)
+        } else {
+            reply::gateway_response(answer)
+        }
     }
 }
 
-fn is_answer_to(message: &[u8], ids: &[RequestId]) -> bool {
-    let address = Address::of(message);
-    match address.bearing {
-        Bearing::Response => match address.request_id(message) {
+fn is_response_to(message: &[u8], ids: &[RequestId]) -> bool {
+    let header = RoutingHeader::of(message);
+    match header.kind {
+        MessageKind::Response => match header.request_id(message) {
             Some(id) => ids.contains(&id),
-            // An error to something whose id could not be read can only be for whoever sent it.
+            // An error without an id can only belong to this request.
             None => true,
         },
-        Bearing::Batch => true,
+        MessageKind::Batch => true,
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Which server a request is for: each has a path of its own.
+//! Routes requests to servers by path.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,26 +10,26 @@ use serde_json::json;
 use stickler_transport::Server;
 use tracing::{Span, info, warn};
 
-use super::front::{Backend, Front, OLD_TRANSPORT};
-use super::manners::Hosts;
-use super::parting::Parting;
-use super::reply::{self, Answer, Rejection};
+use super::content_negotiation::AllowedHosts;
+use super::frontend::{Backend, Frontend, LEGACY_SSE_NOT_SUPPORTED};
+use super::half_close::HalfClose;
+use super::multiplexer::Multiplexer;
+use super::reply::{self, HttpResponse, Rejection};
 use super::sessions::Sessions;
-use super::switchboard::Switchboard;
 use super::to_url::Proxy;
 use super::{Endpoint, HttpSettings};
 
-/// All servers, by their paths.
+/// All servers and their paths.
 pub(super) struct Router {
     routes: Vec<Route>,
-    is_open: bool,
+    accepts_without_token: bool,
 }
 
 struct Route {
     name: Arc<str>,
-    /// Where it is; the first is the one that is told to people.
+    /// The paths of the server; the first one is shown to users.
     paths: Vec<String>,
-    front: Front,
+    frontend: Frontend,
 }
 
 impl Router {
@@ -39,18 +39,22 @@ impl Router {
         is_loopback: bool,
     ) -> io::Result<Self> {
         let HttpSettings { listen, path, origins, token } = settings;
-        let hosts = Hosts::new(&listen, is_loopback, &origins);
+        let hosts = AllowedHosts::new(&listen, is_loopback, &origins);
         let is_only = endpoints.len() == 1;
-        let is_open = token.is_none();
+        let accepts_without_token = token.is_none();
         let routes = endpoints.into_iter().map(|endpoint| {
-            let name = Arc::clone(&endpoint.recipe.name);
-            let own = format!("/{}{path}", segment(&name));
-            // The only server is where people look first.
-            let paths = if is_only { vec![path.clone(), own, String::new()] } else { vec![own] };
+            let name = Arc::clone(&endpoint.factory.name);
+            let named_path = format!("/{}{path}", path_segment(&name));
+            // A single server is also available without its name in the path.
+            let paths = if is_only {
+                vec![path.clone(), named_path, String::new()]
+            } else {
+                vec![named_path]
+            };
             let log = endpoint.log.clone();
-            let keep_alive = endpoint.keeping.keep_alive;
+            let keep_alive = endpoint.limits.keep_alive;
             let backend = backend(endpoint)?;
-            let front = Front {
+            let frontend = Frontend {
                 backend,
                 origins: origins.clone(),
                 token: token.clone(),
@@ -58,74 +62,74 @@ impl Router {
                 keep_alive,
                 log,
             };
-            Ok(Route { name, paths, front })
+            Ok(Route { name, paths, frontend })
         });
-        Ok(Self { routes: routes.collect::<io::Result<_>>()?, is_open })
+        Ok(Self { routes: routes.collect::<io::Result<_>>()?, accepts_without_token })
     }
 
     pub(super) async fn handle(
         &self,
         request: Request<Incoming>,
-        parting: &Parting,
+        half_close: &HalfClose,
         peer: SocketAddr,
-    ) -> Answer {
+    ) -> HttpResponse {
         let path = request.uri().path().trim_end_matches('/');
-        let is_there = |route: &&Route| route.paths.iter().any(|one| one == path);
-        match self.routes.iter().find(is_there) {
+        let matches_path = |route: &&Route| route.paths.iter().any(|one| one == path);
+        match self.routes.iter().find(matches_path) {
             Some(route) => {
-                let answer = route.front.handle(request, parting).await;
-                log_rejection(answer, peer, route.front.log.span())
+                let answer = route.frontend.handle(request, half_close).await;
+                log_rejection(answer, peer, route.frontend.log.span())
             }
-            None => log_rejection(self.elsewhere(path, &request), peer, &Span::none()),
+            None => log_rejection(self.unrouted(path, &request), peer, &Span::none()),
         }
     }
 
-    /// What is at no server's path.
-    fn elsewhere(&self, path: &str, request: &Request<Incoming>) -> Answer {
+    /// Handles requests for paths without a server.
+    fn unrouted(&self, path: &str, request: &Request<Incoming>) -> HttpResponse {
         if path == "/healthz" {
             let names: Vec<&str> = self.routes.iter().map(|route| &*route.name).collect();
             let health = json!({ "status": "ok", "servers": names });
             return reply::json(StatusCode::OK, health.to_string());
         }
-        let refused = self.routes.first().and_then(|route| route.front.turn_away(request));
-        if let Some(refused) = refused {
-            return refused;
+        let rejected = self.routes.first().and_then(|route| route.frontend.check_access(request));
+        if let Some(rejected) = rejected {
+            return rejected;
         }
-        let paths: Vec<String> = self.routes.iter().map(Route::shown).collect();
+        let paths: Vec<String> = self.routes.iter().map(Route::display_path).collect();
         let paths = paths.join(", ");
         let reason = match path {
-            "/sse" | "/message" | "/messages" => format!("{OLD_TRANSPORT} {paths}"),
-            _ => format!("there is nothing here; servers are at {paths}"),
+            "/sse" | "/message" | "/messages" => format!("{LEGACY_SSE_NOT_SUPPORTED} {paths}"),
+            _ => format!("no server at this path; servers are at {paths}"),
         };
-        reply::refusal(StatusCode::NOT_FOUND, &reason)
+        reply::invalid_request(StatusCode::NOT_FOUND, &reason)
     }
 
-    /// Tells people where to go.
-    pub(super) fn say_where(&self, address: SocketAddr) {
-        for Route { paths, front, .. } in &self.routes {
+    /// Logs the addresses of all servers.
+    pub(super) fn log_addresses(&self, address: SocketAddr) {
+        for Route { paths, frontend, .. } in &self.routes {
             let path = paths.first().map(String::as_str).unwrap_or_default();
             info!(
-                target: "announcement", parent: front.log.span(),
+                target: "announcement", parent: frontend.log.span(),
                 "listening on http://{address}{path}"
             );
         }
-        if !address.ip().is_loopback() && self.is_open {
-            warn!("{address} is open to other machines, without a token");
+        if !address.ip().is_loopback() && self.accepts_without_token {
+            warn!("{address} accepts connections from other machines without a token");
         }
     }
 
-    /// Streams that have no end are ended.
-    pub(super) fn hang_up(&self) {
-        self.routes.iter().for_each(|route| route.front.backend.hang_up());
+    /// Ends the standalone streams of all servers.
+    pub(super) fn close_streams(&self) {
+        self.routes.iter().for_each(|route| route.frontend.backend.close_streams());
     }
 
-    /// Everything ends, at all servers at once.
+    /// Closes all servers concurrently.
     pub(super) async fn close_all(self: &Arc<Self>) {
         let ends = (0..self.routes.len()).map(|index| {
             let router = Arc::clone(self);
             tokio::spawn(async move {
                 if let Some(route) = router.routes.get(index) {
-                    route.front.backend.close_all().await;
+                    route.frontend.backend.close_all().await;
                 }
             })
         });
@@ -135,8 +139,8 @@ impl Router {
     }
 }
 
-/// Logs a request that did not get to a server, with its peer and the reason.
-fn log_rejection(mut answer: Answer, peer: SocketAddr, span: &Span) -> Answer {
+/// Logs a rejected request with its peer and the reason.
+fn log_rejection(mut answer: HttpResponse, peer: SocketAddr, span: &Span) -> HttpResponse {
     if let Some(Rejection(reason)) = answer.extensions_mut().remove() {
         let status = answer.status().as_u16();
         warn!(parent: span, status, %peer, "request rejected: {reason}");
@@ -145,26 +149,26 @@ fn log_rejection(mut answer: Answer, peer: SocketAddr, span: &Span) -> Answer {
 }
 
 impl Route {
-    fn shown(&self) -> String {
+    fn display_path(&self) -> String {
         format!("`{}`", self.paths.first().map(String::as_str).unwrap_or_default())
     }
 }
 
 fn backend(endpoint: Endpoint) -> io::Result<Backend> {
-    let Endpoint { recipe, server, keeping, log } = endpoint;
+    let Endpoint { factory, server, limits, log } = endpoint;
     Ok(match server {
         Server::Command(command) => {
-            let sessions = Sessions::new(command, Arc::new(recipe), log, keeping);
-            Backend::Command(Arc::clone(&sessions), Switchboard::new(sessions))
+            let sessions = Sessions::new(command, Arc::new(factory), log, limits);
+            Backend::Command(Arc::clone(&sessions), Multiplexer::new(sessions))
         }
         Server::Url(url, headers) => {
-            Backend::Url(Proxy::new((url, headers), recipe, log, keeping)?)
+            Backend::Url(Proxy::new((url, headers), factory, log, limits)?)
         }
     })
 }
 
-/// A name as a part of a path.
-fn segment(name: &str) -> String {
+/// Percent-encodes a name as a path segment.
+fn path_segment(name: &str) -> String {
     use std::fmt::Write as _;
     let mut segment = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -179,11 +183,11 @@ fn segment(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::segment;
+    use super::path_segment;
 
     #[test]
-    fn names_become_parts_of_paths() {
-        assert_eq!(segment("files"), "files");
-        assert_eq!(segment("my files/ä"), "my%20files%2F%C3%A4");
+    fn server_name_is_encoded_as_path_segment() {
+        assert_eq!(path_segment("files"), "files");
+        assert_eq!(path_segment("my files/ä"), "my%20files%2F%C3%A4");
     }
 }

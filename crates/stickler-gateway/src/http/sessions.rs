@@ -1,4 +1,4 @@
-//! Legacy sessions in front of a command: each has a server process of its own.
+//! Legacy sessions for a server command: each session has an exclusive server process.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -13,25 +13,25 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tracing::info;
 
-use super::conversation::Conversation;
-use super::process::{self, Process, ToPipe};
-use super::views::View;
-use super::{Keeping, LAST_WORDS};
+use super::driver::Driver;
+use super::process::{self, PipeLink, Process};
+use super::tool_views::ToolView;
+use super::{SHUTDOWN_TIMEOUT, ServerLimits};
+use crate::connection_factory::ConnectionFactory;
 use crate::log::Log;
-use crate::recipe::Recipe;
 
-/// A client and its server.
+/// A client and its server process.
 pub(super) struct Session {
-    pub(super) conversation: Arc<Conversation>,
+    pub(super) driver: Arc<Driver>,
     pub(super) process: Arc<Process>,
-    /// When it was last used, in milliseconds since the start.
-    used: AtomicU64,
+    /// Time of the last use, in milliseconds since the start.
+    last_used: AtomicU64,
 }
 
-/// All sessions, by the name that their clients were given.
+/// All sessions by session id.
 pub(super) struct Sessions {
     pub(super) command: ServerCommand,
-    pub(super) recipe: Arc<Recipe>,
+    pub(super) factory: Arc<ConnectionFactory>,
     pub(super) children: Arc<Semaphore>,
     pub(super) log: Log,
     pub(super) started: Instant,
@@ -40,43 +40,43 @@ pub(super) struct Sessions {
     pub(super) restart: Restart,
     pub(super) keep_alive: Duration,
     table: Mutex<HashMap<String, Arc<Session>>>,
-    /// The server, and the number of the next process's own view of it.
-    view: Arc<View>,
-    views: AtomicU64,
+    /// The tool view of the server, and the number of the next process's view.
+    view: Arc<ToolView>,
+    next_view_number: AtomicU64,
 }
 
-/// Why there is no new session.
-pub(super) enum NoSession {
-    /// As many servers run as may.
+/// Why a session cannot be opened.
+pub(super) enum SessionError {
+    /// The limit of server processes is reached.
     Full,
     Failed(io::Error),
-    /// It has failed too often in a row.
+    /// The limit of consecutive restarts is reached.
     GivenUp(u32),
 }
 
 impl Sessions {
     pub(super) fn new(
         command: ServerCommand,
-        recipe: Arc<Recipe>,
+        factory: Arc<ConnectionFactory>,
         log: Log,
-        keeping: Keeping,
+        limits: ServerLimits,
     ) -> Arc<Self> {
-        let idle = keeping.idle;
-        let children = keeping.children.min(Semaphore::MAX_PERMITS);
-        let view = View::of_server(&recipe.name, &recipe.validator);
+        let idle = limits.idle;
+        let children = limits.children.min(Semaphore::MAX_PERMITS);
+        let view = ToolView::of_server(&factory.name, &factory.validator);
         let sessions = Arc::new(Self {
             command,
             view,
-            recipe,
+            factory,
             children: Arc::new(Semaphore::new(children)),
             log,
             started: Instant::now(),
             idle,
-            grace: keeping.grace,
-            restart: keeping.restart,
-            keep_alive: keeping.keep_alive,
+            grace: limits.grace,
+            restart: limits.restart,
+            keep_alive: limits.keep_alive,
             table: Mutex::default(),
-            views: AtomicU64::new(0),
+            next_view_number: AtomicU64::new(0),
         });
         tokio::spawn(reap(Arc::downgrade(&sessions), idle));
         sessions
@@ -86,36 +86,37 @@ impl Sessions {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session with that name, which is used by asking for it.
+    /// Returns the session with that id and marks it as used.
     pub(super) fn get(&self, name: &str) -> Option<Arc<Session>> {
         let session = self.table().get(name).cloned()?;
-        session.used.store(self.now(), Ordering::Relaxed);
+        session.last_used.store(self.now(), Ordering::Relaxed);
         Some(session)
     }
 
     /// Starts a server for a new session.
-    pub(super) fn open(self: &Arc<Self>) -> Result<(String, Arc<Session>), NoSession> {
-        let permit = Arc::clone(&self.children).try_acquire_owned().map_err(|_| NoSession::Full)?;
-        let name = unguessable().map_err(NoSession::Failed)?;
+    pub(super) fn open(self: &Arc<Self>) -> Result<(String, Arc<Session>), SessionError> {
+        let permit =
+            Arc::clone(&self.children).try_acquire_owned().map_err(|_| SessionError::Full)?;
+        let name = random_session_id().map_err(SessionError::Failed)?;
         let log = self.log.for_session(Some(&name));
         let (process, stdout) = Process::start(&self.command, self.grace, permit, log.span())
-            .map_err(NoSession::Failed)?;
-        // Another process, and what it lists may depend on what its client can do.
+            .map_err(SessionError::Failed)?;
+        // A separate view: the tool list may depend on the client's capabilities.
         let view = self.next_view();
-        let gatekeeper = self.recipe.gatekeeper(&view.name, None);
-        let link = Box::new(ToPipe(Arc::clone(&process.pipe)));
-        let conversation = Conversation::new(gatekeeper, link, log.clone(), self.started);
-        conversation.mail().keep_streams(tag(&name));
+        let connection = self.factory.connection(&view.name, None);
+        let link = Box::new(PipeLink(Arc::clone(&process.pipe)));
+        let driver = Driver::new(connection, link, log.clone(), self.started);
+        driver.pending_responses().enable_resumption(event_id_prefix(&name));
         let session = Arc::new(Session {
-            conversation: Arc::clone(&conversation),
+            driver: Arc::clone(&driver),
             process: Arc::clone(&process),
-            used: AtomicU64::new(self.now()),
+            last_used: AtomicU64::new(self.now()),
         });
         self.table().insert(name.clone(), Arc::clone(&session));
         let (sessions, listed) = (Arc::downgrade(self), name.clone());
-        let limit_and_log = (self.recipe.message_bytes(), log);
+        let limit_and_log = (self.factory.message_bytes(), log);
         tokio::spawn(async move {
-            process::listen(process, stdout, conversation, limit_and_log).await;
+            process::read_output(process, stdout, driver, limit_and_log).await;
             if let Some(sessions) = sessions.upgrade() {
                 sessions.table().remove(&listed);
             }
@@ -124,34 +125,34 @@ impl Sessions {
         Ok((name, session))
     }
 
-    /// A process's own view of the server.
-    pub(super) fn next_view(&self) -> Arc<View> {
-        self.view.narrow(self.views.fetch_add(1, Ordering::Relaxed))
+    /// Creates the tool view of a new process.
+    pub(super) fn next_view(&self) -> Arc<ToolView> {
+        self.view.narrow(self.next_view_number.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Ends a session; false when there is none of that name.
+    /// Closes a session. Returns false if it does not exist.
     pub(super) fn close(&self, name: &str) -> bool {
         let Some(session) = self.table().remove(name) else { return false };
         tokio::spawn(async move { session.process.end().await });
         true
     }
 
-    /// Nobody need wait for streams that have no end.
-    pub(super) fn hang_up(&self) {
+    /// Ends the standalone streams of all sessions.
+    pub(super) fn close_streams(&self) {
         for session in self.table().values() {
-            session.conversation.mail().hang_up();
+            session.driver.pending_responses().close_standalone_stream();
         }
     }
 
-    /// Ends all of them, and waits for their servers to be gone.
+    /// Closes all sessions and waits for their servers to exit.
     pub(super) async fn close_all(&self) {
         let all: Vec<Arc<Session>> = self.table().drain().map(|(_, session)| session).collect();
         let ends = all.into_iter().map(|session| {
             tokio::spawn(async move {
                 session.process.end().await;
-                let told = session.conversation.server_gone("the gateway is shutting down");
-                // A client that does not read keeps nobody here.
-                let _ = tokio::time::timeout(LAST_WORDS, told).await;
+                let notified = session.driver.server_gone("the gateway is shutting down");
+                // Do not wait for a client that does not read.
+                let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, notified).await;
             })
         });
         for end in ends.collect::<Vec<_>>() {
@@ -164,15 +165,15 @@ impl Sessions {
     }
 
     fn close_idle(&self) {
-        let oldest =
+        let idle_since =
             self.now().saturating_sub(self.idle.as_millis().try_into().unwrap_or(u64::MAX));
         let now = self.now();
         let is_idle = |session: &Session| {
-            if session.conversation.mail().is_attended() {
-                // A client that loses its stream has its time to come back.
-                session.used.store(now, Ordering::Relaxed);
+            if session.driver.pending_responses().has_readers() {
+                // A client that loses its stream gets the full idle time to reconnect.
+                session.last_used.store(now, Ordering::Relaxed);
             }
-            session.used.load(Ordering::Relaxed) < oldest
+            session.last_used.load(Ordering::Relaxed) < idle_since
         };
         let table = self.table();
         let idle = table.iter().filter(|(_, session)| is_idle(session));
@@ -180,15 +181,15 @@ impl Sessions {
         drop(table);
         for (name, session) in idle {
             info!(
-                parent: session.conversation.span(),
-                "the session was idle for too long and is closed"
+                parent: session.driver.span(),
+                "session closed after the idle timeout"
             );
             self.close(&name);
         }
     }
 }
 
-/// Closes sessions that nobody uses.
+/// Closes idle sessions periodically.
 async fn reap(sessions: std::sync::Weak<Sessions>, idle: Duration) {
     let pause = (idle / 4).clamp(Duration::from_millis(100), Duration::from_secs(60));
     loop {
@@ -200,13 +201,13 @@ async fn reap(sessions: std::sync::Weak<Sessions>, idle: Duration) {
     }
 }
 
-/// What the ids of a session's events begin with. It says nothing about the session's name.
-fn tag(name: &str) -> String {
+/// Returns the prefix of a session's event ids, which does not reveal the session id.
+fn event_id_prefix(name: &str) -> String {
     format!("{:016x}", RandomState::new().hash_one(name))
 }
 
-/// A name that nobody can guess: whoever knows it may speak in the session.
-fn unguessable() -> io::Result<String> {
+/// Generates an unguessable session id: knowing the id is sufficient to use the session.
+fn random_session_id() -> io::Result<String> {
     use std::fmt::Write as _;
     let mut random = [0_u8; 16];
     let mut filled = 0;

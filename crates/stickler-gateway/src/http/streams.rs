@@ -1,7 +1,7 @@
-//! The streams of a session: who reads them, and how they are taken up again.
+//! The resumable SSE streams of a session and their readers.
 //!
-//! A connection that breaks ends nobody's request: what comes for its stream is kept until the client
-//! comes back for it, with the id of the last event that it has seen.
+//! A broken connection does not cancel a request: messages for its stream are stored until the client resumes
+//! it with the id of the last event that it received.
 
 use std::collections::HashMap;
 use std::task::{Context, Poll, Waker};
@@ -9,72 +9,72 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::mail::{Parcel, UNREAD};
-use super::replay::{Entry, Replay};
+use super::event_store::{EventStore, NewEvent};
+use super::pending_responses::{Delivery, READER_QUEUE_CAPACITY};
 
-/// The stream for what belongs to no request.
-pub(super) const LISTENER: u64 = 0;
+/// The stream for messages that belong to no request.
+pub(super) const STANDALONE_STREAM: u64 = 0;
 
-/// All streams of a session that can be taken up.
+/// All resumable streams of a session.
 #[derive(Debug)]
 pub(super) struct Streams {
-    replay: Replay,
+    events: EventStore,
     table: HashMap<u64, Stream>,
     readers: u64,
-    /// Messages that had to go before anybody read them.
+    /// Number of messages that were evicted unread.
     lost: usize,
 }
 
 #[derive(Debug, Default)]
 struct Stream {
-    /// The place of its newest event.
+    /// The position of the newest event.
     newest: u64,
-    /// Nothing more will come.
-    is_over: bool,
+    /// No more messages will be added.
+    is_ended: bool,
     reader: Option<Reader>,
 }
 
 #[derive(Debug)]
 struct Reader {
     number: u64,
-    sender: Option<mpsc::Sender<Parcel>>,
-    receiver: mpsc::Receiver<Parcel>,
+    sender: Option<mpsc::Sender<Delivery>>,
+    receiver: mpsc::Receiver<Delivery>,
     waker: Option<Waker>,
 }
 
-/// A stream as its reader gets it.
-pub(super) struct TakenUp {
-    /// What is there already.
+/// A stream that a client starts or continues to read.
+pub(super) struct ResumedStream {
+    /// The stored events.
     pub(super) events: Vec<Bytes>,
-    /// The stream and its reader, where more is to come.
+    /// The stream and its reader, if more events may follow.
     pub(super) live: Option<(u64, u64)>,
-    /// Some of what was missed is no longer kept.
+    /// Some of the missed events were evicted.
     pub(super) has_gap: bool,
 }
 
-/// What becomes of something that could not be handed to a reader.
-pub(super) enum Unread {
-    /// It waits for the client to come back.
-    Kept,
-    /// The client has come back.
-    HandOver(mpsc::Sender<Parcel>, Parcel),
-    /// Nobody can come back for it.
+/// What happens to a delivery that could not be sent to a reader.
+pub(super) enum Undelivered {
+    /// It is stored until the client resumes the stream.
+    Stored,
+    /// The client has resumed the stream; send it to the new reader.
+    Redeliver(mpsc::Sender<Delivery>, Delivery),
+    /// The stream cannot be resumed.
     Lost,
 }
 
 impl Streams {
     pub(super) fn new(tag: String) -> Self {
-        let table = HashMap::from([(LISTENER, Stream::default())]);
-        Self { replay: Replay::new(tag), table, readers: 0, lost: 0 }
+        let table = HashMap::from([(STANDALONE_STREAM, Stream::default())]);
+        Self { events: EventStore::new(tag), table, readers: 0, lost: 0 }
     }
 
-    /// Whether a stream can be taken up.
-    pub(super) fn knows(&self, stream: u64) -> bool {
+    /// Whether a stream can be resumed.
+    pub(super) fn contains(&self, stream: u64) -> bool {
         self.table.contains_key(&stream)
     }
 
-    /// The way to whoever reads a stream now.
-    pub(super) fn live(&self, stream: u64) -> Option<mpsc::Sender<Parcel>> {
+    /// Returns the channel to the current reader of a stream.
+    pub(super) fn live(&self, stream: u64) -> Option<mpsc::Sender<Delivery>> {
         self.table.get(&stream)?.reader.as_ref()?.sender.clone()
     }
 
@@ -82,65 +82,65 @@ impl Streams {
         self.table.values().any(|stream| stream.reader.is_some())
     }
 
-    /// How many messages have gone unread since this was last asked.
+    /// Returns and resets the number of messages that were evicted unread.
     pub(super) fn take_lost(&mut self) -> usize {
         std::mem::take(&mut self.lost)
     }
 
-    /// A POST becomes a stream; its first messages as events.
-    pub(super) fn begin(
+    /// Opens the stream of a POST with its first messages.
+    pub(super) fn open(
         &mut self,
         stream: u64,
-        sender: Option<mpsc::Sender<Parcel>>,
-        receiver: mpsc::Receiver<Parcel>,
+        sender: Option<mpsc::Sender<Delivery>>,
+        receiver: mpsc::Receiver<Delivery>,
         first: &[Bytes],
-    ) -> TakenUp {
+    ) -> ResumedStream {
         self.table.insert(stream, Stream::default());
         let events = first.iter().map(|message| self.record(stream, message)).collect();
         let reader = self.attach(stream, sender, receiver);
-        TakenUp { events, live: Some((stream, reader)), has_gap: false }
+        ResumedStream { events, live: Some((stream, reader)), has_gap: false }
     }
 
-    /// The event that a stream begins with: it can be taken up before it has a message.
-    pub(super) fn opening(&self, stream: u64) -> Bytes {
-        self.replay.opening(stream, 0)
+    /// Returns the initial event of a stream, which makes it resumable before its first message.
+    pub(super) fn priming_event(&self, stream: u64) -> Bytes {
+        self.events.priming_event(stream, 0)
     }
 
-    /// The stream for what belongs to no request, with what nobody has read yet.
-    pub(super) fn listen(&mut self) -> TakenUp {
-        self.drain(LISTENER);
-        let newest = self.table.get(&LISTENER).map_or(0, |stream| stream.newest);
-        let place = self.replay.unread(LISTENER).unwrap_or(newest + 1);
-        self.read_on(LISTENER, place)
+    /// Opens the standalone stream, starting with the unread events.
+    pub(super) fn listen(&mut self) -> ResumedStream {
+        self.drain(STANDALONE_STREAM);
+        let newest = self.table.get(&STANDALONE_STREAM).map_or(0, |stream| stream.newest);
+        let position = self.events.unread(STANDALONE_STREAM).unwrap_or(newest + 1);
+        self.resume_at(STANDALONE_STREAM, position)
     }
 
-    /// The rest of the stream that an event was on; `None` if there is none with that id.
-    pub(super) fn take_up(&mut self, id: &str) -> Option<TakenUp> {
-        let (stream, place) = self.replay.place_of(id)?;
+    /// Resumes the stream after the event with that id. Returns `None` if the id is unknown.
+    pub(super) fn resume(&mut self, id: &str) -> Option<ResumedStream> {
+        let (stream, position) = self.events.parse_id(id)?;
         let newest = self.table.get(&stream)?.newest;
-        (place <= newest).then(|| {
+        (position <= newest).then(|| {
             self.drain(stream);
-            self.read_on(stream, place + 1)
+            self.resume_at(stream, position + 1)
         })
     }
 
-    fn read_on(&mut self, stream: u64, place: u64) -> TakenUp {
-        let (events, first) = self.replay.read_from(stream, place);
-        let known = self.table.get(&stream);
-        let newest = known.map_or(0, |known| known.newest);
-        let has_gap = first.unwrap_or(newest + 1) > place;
-        let live = known.is_some_and(|known| !known.is_over).then(|| {
-            let (sender, receiver) = mpsc::channel(UNREAD);
+    fn resume_at(&mut self, stream: u64, position: u64) -> ResumedStream {
+        let (events, first) = self.events.read_from(stream, position);
+        let entry = self.table.get(&stream);
+        let newest = entry.map_or(0, |entry| entry.newest);
+        let has_gap = first.unwrap_or(newest + 1) > position;
+        let live = entry.is_some_and(|entry| !entry.is_ended).then(|| {
+            let (sender, receiver) = mpsc::channel(READER_QUEUE_CAPACITY);
             (stream, self.attach(stream, Some(sender), receiver))
         });
-        TakenUp { events, live, has_gap }
+        ResumedStream { events, live, has_gap }
     }
 
     fn attach(
         &mut self,
         stream: u64,
-        sender: Option<mpsc::Sender<Parcel>>,
-        receiver: mpsc::Receiver<Parcel>,
+        sender: Option<mpsc::Sender<Delivery>>,
+        receiver: mpsc::Receiver<Delivery>,
     ) -> u64 {
         self.readers += 1;
         let reader = Reader { number: self.readers, sender, receiver, waker: None };
@@ -148,7 +148,7 @@ impl Streams {
         self.readers
     }
 
-    /// The next event for a reader; the end, if another has taken its place.
+    /// Polls the next event for a reader. The stream ends if another reader has replaced it.
     pub(super) fn poll(
         &mut self,
         (stream, number): (u64, u64),
@@ -158,29 +158,29 @@ impl Streams {
         let Some(reader) = reader.filter(|reader| reader.number == number) else {
             return Poll::Ready(None);
         };
-        let Poll::Ready(parcel) = reader.receiver.poll_recv(context) else {
+        let Poll::Ready(delivery) = reader.receiver.poll_recv(context) else {
             reader.waker = Some(context.waker().clone());
             return Poll::Pending;
         };
-        match parcel {
-            Some(Parcel::Message(message)) => Poll::Ready(Some(self.record(stream, &message))),
-            Some(Parcel::Last(message)) => {
+        match delivery {
+            Some(Delivery::Message(message)) => Poll::Ready(Some(self.record(stream, &message))),
+            Some(Delivery::Last(message)) => {
                 let event = self.record(stream, &message);
                 self.end(stream);
                 Poll::Ready(Some(event))
             }
-            Some(Parcel::End) => {
+            Some(Delivery::End) => {
                 self.end(stream);
                 Poll::Ready(None)
             }
-            Some(Parcel::Forward(_)) | None => {
+            Some(Delivery::Forward(_)) | None => {
                 self.drain(stream);
                 Poll::Ready(None)
             }
         }
     }
 
-    /// A reader has gone: what it was not given is kept.
+    /// Detaches a reader and stores what it has not received.
     pub(super) fn leave(&mut self, (stream, number): (u64, u64)) {
         let reader = self.table.get(&stream).and_then(|one| one.reader.as_ref());
         if reader.is_some_and(|reader| reader.number == number) {
@@ -188,26 +188,26 @@ impl Streams {
         }
     }
 
-    /// Nothing more will come on a stream.
+    /// Ends a stream immediately.
     pub(super) fn end(&mut self, stream: u64) {
-        if let Some(known) = self.table.get_mut(&stream) {
-            known.is_over = true;
-            known.reader = None;
-            self.tidy(stream);
+        if let Some(entry) = self.table.get_mut(&stream) {
+            entry.is_ended = true;
+            entry.reader = None;
+            self.remove_if_done(stream);
         }
     }
 
-    /// Nothing more will come on a stream but what is on its way.
-    pub(super) fn wind_up(&mut self, stream: u64) {
-        self.hang_up(stream);
-        if let Some(known) = self.table.get_mut(&stream) {
-            known.is_over = true;
-            self.tidy(stream);
+    /// Ends a stream after the queued messages.
+    pub(super) fn finish(&mut self, stream: u64) {
+        self.close_reader(stream);
+        if let Some(entry) = self.table.get_mut(&stream) {
+            entry.is_ended = true;
+            self.remove_if_done(stream);
         }
     }
 
-    /// A reader gets what is on its way, and then the end.
-    pub(super) fn hang_up(&mut self, stream: u64) {
+    /// Ends the current reader of a stream after the queued messages.
+    pub(super) fn close_reader(&mut self, stream: u64) {
         if let Some(reader) = self.table.get_mut(&stream).and_then(|one| one.reader.as_mut()) {
             reader.sender = None;
         }
@@ -219,70 +219,71 @@ impl Streams {
         }
     }
 
-    /// Keeps a message that nobody reads now.
-    pub(super) fn keep(&mut self, stream: u64, message: &Bytes) {
-        self.note(stream, message, false);
+    /// Stores a message for a stream without a reader.
+    pub(super) fn store(&mut self, stream: u64, message: &Bytes) {
+        self.append(stream, message, false);
     }
 
-    /// A reader went away while it was to be given something.
-    pub(super) fn take_back(&mut self, stream: u64, parcel: Parcel) -> Unread {
-        if !self.knows(stream) {
-            return Unread::Lost;
+    /// Takes back a delivery whose reader has disconnected.
+    pub(super) fn reclaim(&mut self, stream: u64, delivery: Delivery) -> Undelivered {
+        if !self.contains(stream) {
+            return Undelivered::Lost;
         }
         if let Some(sender) = self.live(stream).filter(|sender| !sender.is_closed()) {
-            return Unread::HandOver(sender, parcel);
+            return Undelivered::Redeliver(sender, delivery);
         }
-        self.put(stream, parcel);
-        Unread::Kept
+        self.store_delivery(stream, delivery);
+        Undelivered::Stored
     }
 
-    /// Takes the place from whoever reads a stream, and keeps what was not read.
+    /// Detaches the current reader and stores the queued messages.
     fn drain(&mut self, stream: u64) {
         let reader = self.table.get_mut(&stream).and_then(|one| one.reader.take());
         let Some(mut reader) = reader else { return };
         reader.receiver.close();
-        while let Ok(parcel) = reader.receiver.try_recv() {
-            self.put(stream, parcel);
+        while let Ok(delivery) = reader.receiver.try_recv() {
+            self.store_delivery(stream, delivery);
         }
         if let Some(waker) = reader.waker {
             waker.wake();
         }
-        self.tidy(stream);
+        self.remove_if_done(stream);
     }
 
-    fn put(&mut self, stream: u64, parcel: Parcel) {
-        match parcel {
-            Parcel::Message(message) => self.keep(stream, &message),
-            Parcel::Last(message) => {
-                self.keep(stream, &message);
+    fn store_delivery(&mut self, stream: u64, delivery: Delivery) {
+        match delivery {
+            Delivery::Message(message) => self.store(stream, &message),
+            Delivery::Last(message) => {
+                self.store(stream, &message);
                 self.end(stream);
             }
-            Parcel::End => self.end(stream),
-            Parcel::Forward(_) => {}
+            Delivery::End => self.end(stream),
+            Delivery::Forward(_) => {}
         }
     }
 
-    /// Keeps a message that a reader gets, and gives it as an event.
+    /// Stores a message that is being sent to a reader, and formats it as an event.
     fn record(&mut self, stream: u64, message: &Bytes) -> Bytes {
-        let place = self.note(stream, message, true);
-        self.replay.event(stream, place, message)
+        let position = self.append(stream, message, true);
+        self.events.event(stream, position, message)
     }
 
-    fn note(&mut self, stream: u64, message: &Bytes, is_read: bool) -> u64 {
-        let known = self.table.entry(stream).or_default();
-        known.newest += 1;
-        let place = known.newest;
-        for (other, is_lost) in self.replay.keep(&Entry { stream, place, message, is_read }) {
+    fn append(&mut self, stream: u64, message: &Bytes, is_read: bool) -> u64 {
+        let entry = self.table.entry(stream).or_default();
+        entry.newest += 1;
+        let position = entry.newest;
+        for (other, is_lost) in self.events.store(&NewEvent { stream, position, message, is_read })
+        {
             self.lost += usize::from(is_lost);
-            self.tidy(other);
+            self.remove_if_done(other);
         }
-        place
+        position
     }
 
-    /// A stream that is over is known for as long as something of it is.
-    fn tidy(&mut self, stream: u64) {
-        let is_done = |known: &Stream| known.is_over && known.reader.is_none();
-        if self.table.get(&stream).is_some_and(is_done) && !self.replay.has(stream) {
+    /// Removes an ended stream once none of its events are stored.
+    fn remove_if_done(&mut self, stream: u64) {
+        let is_done = |entry: &Stream| entry.is_ended && entry.reader.is_none();
+        if self.table.get(&stream).is_some_and(is_done) && !self.events.has(stream) {
             self.table.remove(&stream);
         }
     }

@@ -1,4 +1,4 @@
-//! HTTP in front of a command.
+//! Handles HTTP requests for a server that is a command: legacy sessions and modern requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,50 +12,52 @@ use stickler_transport::http::SESSION;
 use tokio::time::timeout;
 
 use super::body::{OnDrop, Source};
-use super::conversation::{Conversation, Posted, Waits};
-use super::letter::Letter;
-use super::mail::{Parcel, Waiter};
-use super::manners::{accepts_streams, version};
+use super::content_negotiation::{accepts_streams, version};
+use super::driver::{Driver, PostOutcome, WaitPolicy};
+use super::inbound_message::InboundMessage;
 use super::modern;
-use super::reading::stream;
-use super::reply::{self, Answer};
-use super::sessions::{NoSession, Session, Sessions};
-use super::switchboard::Switchboard;
+use super::multiplexer::Multiplexer;
+use super::pending_responses::{Delivery, ResponseReceiver};
+use super::reply::{self, HttpResponse};
+use super::sessions::{Session, SessionError, Sessions};
+use super::stream_response::stream;
 
-/// A legacy POST: to the session that it names, or to a new one.
-pub(super) async fn post(sessions: &Arc<Sessions>, headers: &HeaderMap, letter: &Letter) -> Answer {
-    let body = &letter.body;
+/// Handles a legacy POST: for the session in its headers, or for a new one.
+pub(super) async fn post(
+    sessions: &Arc<Sessions>,
+    headers: &HeaderMap,
+    inbound: &InboundMessage,
+) -> HttpResponse {
+    let body = &inbound.body;
     let streams = accepts_streams(headers);
     let is_unknown = version(headers).is_some_and(|version| Revision::parse(version).is_none());
     let unknown = || {
-        let reason = "the header `MCP-Protocol-Version` names no version that is known here";
+        let reason = "the version in the header `MCP-Protocol-Version` is not supported";
         reply::failure(StatusCode::BAD_REQUEST, body, reason)
     };
     let Some(name) = headers.get(SESSION) else {
-        return if is_unknown { unknown() } else { open(sessions, letter, streams).await };
+        return if is_unknown { unknown() } else { open(sessions, inbound, streams).await };
     };
     match name.to_str().ok().and_then(|name| sessions.get(name)) {
-        // Unless it is what client and server have agreed on.
-        Some(session) if is_unknown && session.conversation.agreed_revision().is_some() => {
-            unknown()
-        }
-        Some(session) => converse(sessions, &session, letter, streams, None).await,
-        None => reply::failure(StatusCode::NOT_FOUND, body, "there is no such session"),
+        // An unknown version is accepted only if the session has negotiated an unknown version.
+        Some(session) if is_unknown && session.driver.agreed_revision().is_some() => unknown(),
+        Some(session) => exchange(sessions, &session, inbound, streams, None).await,
+        None => reply::failure(StatusCode::NOT_FOUND, body, "the session does not exist"),
     }
 }
 
-async fn open(sessions: &Arc<Sessions>, letter: &Letter, streams: bool) -> Answer {
-    let body = &letter.body;
-    if !letter.is_initialize() {
+async fn open(sessions: &Arc<Sessions>, inbound: &InboundMessage, streams: bool) -> HttpResponse {
+    let body = &inbound.body;
+    if !inbound.is_initialize() {
         let reason = "the header `Mcp-Session-Id` is missing: a session begins with `initialize`";
         return reply::failure(StatusCode::BAD_REQUEST, body, reason);
     }
     let (name, session) = match sessions.open() {
         Ok(opened) => opened,
-        Err(reason) => return no_session(sessions, &reason, body),
+        Err(reason) => return session_error(sessions, &reason, body),
     };
-    let guard = close_unless_open(sessions, &name, &session);
-    let mut answer = converse(sessions, &session, letter, streams, Some(guard)).await;
+    let guard = close_unless_initialized(sessions, &name, &session);
+    let mut answer = exchange(sessions, &session, inbound, streams, Some(guard)).await;
     if session.process.is_ending() || sessions.get(&name).is_none() {
         return answer;
     }
@@ -65,109 +67,110 @@ async fn open(sessions: &Arc<Sessions>, letter: &Letter, streams: bool) -> Answe
     answer
 }
 
-/// A session that came to nothing, because it was refused or its client went away, keeps no server.
-fn close_unless_open(sessions: &Arc<Sessions>, name: &str, session: &Session) -> OnDrop {
+/// Closes a session whose handshake did not complete, because it was rejected or the client disconnected.
+fn close_unless_initialized(sessions: &Arc<Sessions>, name: &str, session: &Session) -> OnDrop {
     let (sessions, name) = (Arc::clone(sessions), name.to_owned());
-    let conversation = Arc::clone(&session.conversation);
+    let driver = Arc::clone(&session.driver);
     OnDrop(Some(Box::new(move || {
-        if !conversation.is_open() {
+        if !driver.is_established() {
             sessions.close(&name);
         }
     })))
 }
 
-/// A modern POST: every request speaks for itself, and all share a server.
+/// Handles a modern POST. Requests are independent of each other and share a server process.
 pub(super) async fn post_modern(
-    switchboard: &Switchboard,
+    multiplexer: &Multiplexer,
     sessions: &Sessions,
     headers: &HeaderMap,
-    letter: &Letter,
-) -> Answer {
-    let body = &letter.body;
-    let can_do = match modern::check(headers, body) {
-        Ok(can_do) => can_do,
-        Err(refusal) => return modern::refuse(refusal, &sessions.log),
+    inbound: &InboundMessage,
+) -> HttpResponse {
+    let body = &inbound.body;
+    let capabilities_hash = match modern::check(headers, body) {
+        Ok(capabilities_hash) => capabilities_hash,
+        Err(rejection) => return modern::reject(rejection, &sessions.log),
     };
-    if letter.is_initialize() {
-        // A server that many share is not to be shaken hands with.
-        return modern::no_method(body, "initialize");
+    if inbound.is_initialize() {
+        // A shared server has no legacy handshake.
+        return modern::method_not_found(body, "initialize");
     }
-    let listens = letter.has_method("subscriptions/listen");
-    if listens && headers.contains_key(ACCEPT) && !accepts_streams(headers) {
-        let reason = "`subscriptions/listen` is answered with a stream; accept `text/event-stream`";
+    let is_subscription = inbound.has_method("subscriptions/listen");
+    if is_subscription && headers.contains_key(ACCEPT) && !accepts_streams(headers) {
+        let reason = "`subscriptions/listen` responds with a stream; accept `text/event-stream`";
         return reply::error(StatusCode::NOT_ACCEPTABLE, body, json_rpc::INVALID_REQUEST, reason);
     }
-    let line = match switchboard.line().await {
-        Ok(line) => line,
-        Err(reason) => return no_session(sessions, &reason, body),
+    let shared = match multiplexer.shared_process().await {
+        Ok(shared) => shared,
+        Err(reason) => return session_error(sessions, &reason, body),
     };
-    line.room().await;
-    let (conversation, guard) = line.converse(can_do, modern::mirrors(headers));
-    let streams = listens || accepts_streams(headers);
-    let Posted { answers, onward, mail, .. } = conversation.post(letter, streams, Waits::Always);
-    conversation.send(onward);
-    let patience = streams.then_some(sessions.keep_alive);
-    let waiting = Waiting { mail, patience, guard: Some(guard) };
-    modern::with_status(respond(&conversation, answers, waiting, body).await)
+    shared.wait_for_capacity().await;
+    let (driver, guard) = shared.open_request(capabilities_hash, modern::param_headers(headers));
+    let streams = is_subscription || accepts_streams(headers);
+    let PostOutcome { answers, to_server, responses, .. } =
+        driver.post(inbound, streams, WaitPolicy::Always);
+    driver.send(to_server);
+    let json_timeout = streams.then_some(sessions.keep_alive);
+    let waiting = Waiting { responses, json_timeout, guard: Some(guard) };
+    modern::with_status(respond(&driver, answers, waiting, body).await)
 }
 
-async fn converse(
+async fn exchange(
     sessions: &Sessions,
     session: &Session,
-    letter: &Letter,
+    inbound: &InboundMessage,
     streams: bool,
     guard: Option<OnDrop>,
-) -> Answer {
-    session.process.pipe.room().await;
-    let Posted { answers, onward, mail, .. } =
-        session.conversation.post(letter, streams, Waits::Always);
-    session.conversation.send(onward);
-    let patience = streams.then_some(sessions.keep_alive);
-    let waiting = Waiting { mail, patience, guard };
-    respond(&session.conversation, answers, waiting, &letter.body).await
+) -> HttpResponse {
+    session.process.pipe.wait_for_capacity().await;
+    let PostOutcome { answers, to_server, responses, .. } =
+        session.driver.post(inbound, streams, WaitPolicy::Always);
+    session.driver.send(to_server);
+    let json_timeout = streams.then_some(sessions.keep_alive);
+    let waiting = Waiting { responses, json_timeout, guard };
+    respond(&session.driver, answers, waiting, &inbound.body).await
 }
 
-fn no_session(sessions: &Sessions, reason: &NoSession, body: &[u8]) -> Answer {
+fn session_error(sessions: &Sessions, reason: &SessionError, body: &[u8]) -> HttpResponse {
     let program = &sessions.command.program;
     let (status, reason) = match reason {
-        NoSession::Full => (
+        SessionError::Full => (
             StatusCode::SERVICE_UNAVAILABLE,
-            "there are as many servers, or requests, as are allowed; try again later".to_owned(),
+            "the limit of server processes or requests is reached; try again later".to_owned(),
         ),
-        NoSession::GivenUp(failures) => (
+        SessionError::GivenUp(failures) => (
             StatusCode::BAD_GATEWAY,
             format!(
-                "[STK-101] the server failed again after {failures} new starts in a row, and is \
-                 not started again"
+                "[STK-101] the server failed after {failures} consecutive restarts and is not \
+                 restarted"
             ),
         ),
-        NoSession::Failed(error) => {
+        SessionError::Failed(error) => {
             (StatusCode::BAD_GATEWAY, format!("[STK-101] cannot start `{program}`: {error}"))
         }
     };
     reply::failure(status, body, &reason)
 }
 
-/// A POST whose answer is still to come.
+/// A POST that is waiting for its response.
 struct Waiting {
-    mail: Option<Waiter>,
-    /// How long its client waits for JSON before it gets a stream; for ever if it takes none.
-    patience: Option<Duration>,
-    /// What happens when its client goes away.
+    responses: Option<ResponseReceiver>,
+    /// Time until the client gets a stream instead of JSON; `None` if it accepts no stream.
+    json_timeout: Option<Duration>,
+    /// Runs when the client disconnects.
     guard: Option<OnDrop>,
 }
 
-/// One answer is a JSON body; a stream is for when more comes, or when it takes long.
+/// Responds with JSON if there is a single message in time, otherwise with a stream.
 async fn respond(
-    conversation: &Arc<Conversation>,
+    driver: &Arc<Driver>,
     mut answers: Vec<Bytes>,
-    Waiting { mail, patience, guard }: Waiting,
+    Waiting { responses, json_timeout, guard }: Waiting,
     body: &Bytes,
-) -> Answer {
-    let Some(mut mail) = mail else {
+) -> HttpResponse {
+    let Some(mut responses) = responses else {
         return match answers.pop() {
             None => reply::accepted(),
-            Some(answer) if answers.is_empty() => reply::verdict(answer),
+            Some(answer) if answers.is_empty() => reply::gateway_response(answer),
             Some(answer) => {
                 answers.push(answer);
                 reply::stream(&answers, Source::Ended, None)
@@ -175,34 +178,34 @@ async fn respond(
         };
     };
     if !answers.is_empty() {
-        return stream(conversation, &answers, mail, guard);
+        return stream(driver, &answers, responses, guard);
     }
-    let first = match patience {
-        Some(patience) => match timeout(patience, mail.recv()).await {
+    let first = match json_timeout {
+        Some(json_timeout) => match timeout(json_timeout, responses.recv()).await {
             Ok(first) => first,
-            Err(_) => return stream(conversation, &[], mail, guard),
+            Err(_) => return stream(driver, &[], responses, guard),
         },
-        None => mail.recv().await,
+        None => responses.recv().await,
     };
     match first {
-        Some(Parcel::Last(answer)) => reply::json(StatusCode::OK, answer),
-        Some(Parcel::Message(message)) => stream(conversation, &[message], mail, guard),
-        Some(Parcel::End) => reply::stream(&[], Source::Ended, None),
-        Some(Parcel::Forward(message)) => {
-            // Only what waits for an HTTP server is handed back.
-            conversation.send(vec![message]);
-            stream(conversation, &[], mail, guard)
+        Some(Delivery::Last(answer)) => reply::json(StatusCode::OK, answer),
+        Some(Delivery::Message(message)) => stream(driver, &[message], responses, guard),
+        Some(Delivery::End) => reply::stream(&[], Source::Ended, None),
+        Some(Delivery::Forward(message)) => {
+            // Messages are handed back only for servers at a URL; send it to be safe.
+            driver.send(vec![message]);
+            stream(driver, &[], responses, guard)
         }
-        None => reply::failure(StatusCode::BAD_GATEWAY, body, "[STK-105] the server went away"),
+        None => reply::failure(StatusCode::BAD_GATEWAY, body, "[STK-105] the server exited"),
     }
 }
 
-/// A legacy DELETE: the client is done.
-pub(super) fn close(sessions: &Sessions, headers: &HeaderMap) -> Answer {
+/// Handles a legacy DELETE: closes the session.
+pub(super) fn close(sessions: &Sessions, headers: &HeaderMap) -> HttpResponse {
     let name = headers.get(SESSION).and_then(|name| name.to_str().ok());
     if name.is_some_and(|name| sessions.close(name)) {
         reply::status(StatusCode::OK)
     } else {
-        reply::refusal(StatusCode::NOT_FOUND, "there is no such session")
+        reply::invalid_request(StatusCode::NOT_FOUND, "the session does not exist")
     }
 }

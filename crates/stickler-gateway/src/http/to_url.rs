@@ -1,4 +1,5 @@
-//! HTTP in front of HTTP: requests go on as they came, answers come back as they came.
+//! Reverse proxy for a server at a URL. Requests and responses are forwarded unchanged unless validation
+//! rejects or repairs them.
 
 use std::collections::hash_map::RandomState;
 use std::io;
@@ -9,153 +10,159 @@ use std::time::Duration;
 use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
-use stickler_protocol::Gatekeeper;
+use stickler_protocol::Connection;
 use stickler_transport::http::{SESSION, Upstream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Keeping;
-use super::conversation::Conversation;
+use super::ServerLimits;
+use super::content_negotiation::version;
 use super::credentials;
-use super::front::era;
-use super::hop::strip_request;
-use super::known::KnownSessions;
-use super::letter::Letter;
-use super::listening::{Listening, Nowhere, Subscriptions};
-use super::manners::version;
+use super::driver::Driver;
+use super::frontend::era;
+use super::gateway_requests::UrlLink;
+use super::hop_by_hop_headers::strip_request;
+use super::inbound_message::InboundMessage;
 use super::modern;
-use super::own::ToUrl;
 use super::relay::{Exchange, Phase};
-use super::reply::Answer;
-use super::views::{VIEWS, View, Views};
+use super::reply::HttpResponse;
+use super::session_cache::SessionCache;
+use super::tool_subscription::{NullLink, Subscriptions, ToolSubscription};
+use super::tool_views::{MAX_TOOL_VIEWS, ToolView, ToolViews};
+use crate::connection_factory::ConnectionFactory;
 use crate::log::Log;
-use crate::recipe::Recipe;
 
-/// A reverse proxy with a gatekeeper.
+/// A validating reverse proxy.
 pub(super) struct Proxy {
-    pub(super) recipe: Arc<Recipe>,
+    pub(super) factory: Arc<ConnectionFactory>,
     pub(super) upstream: Arc<Upstream>,
     pub(super) phase: watch::Sender<Phase>,
-    /// How long a request may wait for its answer.
+    /// Maximum time to wait for a response.
     pub(super) timeout: Option<Duration>,
     log: Log,
     started: Instant,
-    /// Nobody outside can aim at a hash whose key he does not know.
+    /// Keyed, so clients cannot forge a colliding identity.
     hasher: RandomState,
-    sessions: KnownSessions,
-    /// The server, what it is to those with credentials, and to clients that can do different things.
-    view: Arc<View>,
-    contexts: Views,
-    views: Views,
-    /// The number of the next session's own view of the server.
+    sessions: SessionCache,
+    /// The tool view of the server, and its narrower views by client identity and by capabilities.
+    view: Arc<ToolView>,
+    identity_views: ToolViews,
+    capability_views: ToolViews,
+    /// The number of the next session's view.
     handshakes: AtomicU64,
-    /// Our own, to changes of the tools.
+    /// The gateway's subscriptions to changes of the tool list.
     subscriptions: Subscriptions,
 }
 
 impl Proxy {
     pub(super) fn new(
         (url, headers): (Uri, HeaderMap),
-        mut recipe: Recipe,
+        mut factory: ConnectionFactory,
         log: Log,
-        keeping: Keeping,
+        limits: ServerLimits,
     ) -> io::Result<Arc<Self>> {
-        // Each exchange keeps its own time.
-        let timeout = Arc::make_mut(&mut recipe.settings).request_timeout.take();
-        let view = View::of_server(&recipe.name, &recipe.validator);
+        // Timeouts are enforced per exchange.
+        let timeout = Arc::make_mut(&mut factory.settings).request_timeout.take();
+        let view = ToolView::of_server(&factory.name, &factory.validator);
         Ok(Arc::new(Self {
-            recipe: Arc::new(recipe),
+            factory: Arc::new(factory),
             upstream: Upstream::new(url, headers)?,
             timeout,
             phase: watch::channel(Phase::Open).0,
             log,
             started: Instant::now(),
             hasher: RandomState::new(),
-            sessions: KnownSessions::new(keeping.sessions, keeping.idle),
+            sessions: SessionCache::new(limits.sessions, limits.idle),
             view,
-            contexts: Views::new(keeping.sessions.max(1)),
-            views: Views::new(VIEWS),
+            identity_views: ToolViews::new(limits.sessions.max(1)),
+            capability_views: ToolViews::new(MAX_TOOL_VIEWS),
             handshakes: AtomicU64::new(1),
             subscriptions: Subscriptions::default(),
         }))
     }
 
-    pub(super) async fn post(self: &Arc<Self>, mut headers: HeaderMap, letter: Letter) -> Answer {
-        let is_modern = era(&headers, &letter) == Era::Modern;
-        let context = self.context(&headers);
-        let opens = !is_modern && letter.is_initialize();
-        let conversation = if is_modern {
-            // It belongs to no session, whatever it names.
-            match self.check_headers(&headers, &letter.body) {
-                Ok(can_do) => self.for_request(&headers, context, can_do),
-                Err(refused) => return *refused,
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        mut headers: HeaderMap,
+        inbound: InboundMessage,
+    ) -> HttpResponse {
+        let is_modern = era(&headers, &inbound) == Era::Modern;
+        let identity = self.identity(&headers);
+        let is_initialize = !is_modern && inbound.is_initialize();
+        let driver = if is_modern {
+            // Modern requests have no session, even with a session id in the headers.
+            match self.check_headers(&headers, &inbound.body) {
+                Ok(capabilities_hash) => {
+                    self.driver_for_request(&headers, identity, capabilities_hash)
+                }
+                Err(rejection) => return *rejection,
             }
         } else {
-            self.conversation(&headers, opens, context)
+            self.driver(&headers, is_initialize, identity)
         };
         strip_request(&mut headers);
-        let unsubscribed = is_modern && !self.subscriptions.has(context);
+        let unsubscribed = is_modern && !self.subscriptions.touch(identity);
         let unsubscribed = unsubscribed.then(|| headers.clone());
-        let exchange = Exchange { is_modern, opens, ..Exchange::new(self, &conversation) };
-        let answer = exchange.post(headers, letter).await;
+        let exchange = Exchange { is_modern, is_initialize, ..Exchange::new(self, &driver) };
+        let answer = exchange.post(headers, inbound).await;
         if let Some(headers) = unsubscribed {
-            self.subscribe(context, headers);
+            self.subscribe(identity, headers);
         }
-        if opens && let Some(name) = session_name(answer.headers()) {
-            conversation.set_session(&name);
-            self.sessions.remember((name, context), conversation);
+        if is_initialize && let Some(name) = session_id(answer.headers()) {
+            driver.set_session(&name);
+            self.sessions.insert((name, identity), driver);
         }
         answer
     }
 
-    pub(super) async fn get(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
-        let context = self.context(&headers);
-        let conversation = self.conversation(&headers, false, context);
+    pub(super) async fn get(self: &Arc<Self>, mut headers: HeaderMap) -> HttpResponse {
+        let identity = self.identity(&headers);
+        let driver = self.driver(&headers, false, identity);
         strip_request(&mut headers);
-        Exchange::new(self, &conversation).get(headers).await
+        Exchange::new(self, &driver).get(headers).await
     }
 
-    pub(super) async fn delete(self: &Arc<Self>, mut headers: HeaderMap) -> Answer {
-        let context = self.context(&headers);
-        let name = session_name(&headers);
-        let conversation = self.conversation(&headers, false, context);
+    pub(super) async fn delete(self: &Arc<Self>, mut headers: HeaderMap) -> HttpResponse {
+        let identity = self.identity(&headers);
+        let name = session_id(&headers);
+        let driver = self.driver(&headers, false, identity);
         strip_request(&mut headers);
-        let answer = Exchange::new(self, &conversation).bare(Method::DELETE, headers).await;
+        let answer = Exchange::new(self, &driver).send_without_body(Method::DELETE, headers).await;
         if let Some(name) = name.filter(|_| answer.status().is_success()) {
-            self.sessions.forget(&(name, context));
+            self.sessions.remove(&(name, identity));
         }
         answer
     }
 
-    /// The server says that a session is over.
+    /// Removes a session that the server no longer knows from the cache.
     pub(super) fn forget(&self, headers: &HeaderMap) {
-        if let Some(name) = session_name(headers) {
-            let context = self.context(headers);
-            self.sessions.forget(&(name, context));
+        if let Some(name) = session_id(headers) {
+            let identity = self.identity(headers);
+            self.sessions.remove(&(name, identity));
         }
     }
 
-    /// Once the tools are known, the server is asked to tell when they change: once for all who
-    /// come with the same authorization.
-    fn subscribe(&self, context: u64, headers: HeaderMap) {
-        let view = self.view(context);
+    /// Subscribes to changes of the tool list once it is cached; one subscription per client
+    /// identity.
+    fn subscribe(&self, identity: u64, headers: HeaderMap) {
+        let view = self.view(identity);
         let version = version(&headers);
         let Some(revision) = version.and_then(Revision::parse) else { return };
-        if !self.recipe.validator.cache().knows(&view.name) {
+        if !self.factory.validator.cache().knows(&view.name) {
             return;
         }
-        let gatekeeper = self.recipe.subscriber(&view.name, Some(revision));
-        let (log, link) = (self.log.clone(), Box::new(Nowhere));
-        let listening = Listening {
-            conversation: Conversation::new(gatekeeper, link, log, self.started),
+        let connection = self.factory.subscriber(&view.name, Some(revision));
+        let (log, link) = (self.log.clone(), Box::new(NullLink));
+        let listening = ToolSubscription {
+            driver: Driver::new(connection, link, log, self.started),
             upstream: Arc::clone(&self.upstream),
-            limit: self.recipe.message_bytes(),
+            limit: self.factory.message_bytes(),
         };
-        self.subscriptions.start(context, listening.subscribe(headers));
+        self.subscriptions.start(identity, listening.subscribe(headers));
     }
 
-    pub(super) fn hang_up(&self) {
-        self.subscriptions.end_all();
+    pub(super) fn close_streams(&self) {
+        self.subscriptions.close_all();
         self.phase.send_replace(Phase::Closing);
     }
 
@@ -164,94 +171,100 @@ impl Proxy {
         self.upstream.close();
     }
 
-    /// What is learnt belongs to whoever was allowed to see it.
-    fn context(&self, headers: &HeaderMap) -> u64 {
-        credentials::context(headers, &self.hasher)
+    /// Returns the client identity. Cached tools are visible only to clients with the same identity.
+    fn identity(&self, headers: &HeaderMap) -> u64 {
+        credentials::identity_key(headers, &self.hasher)
     }
 
-    /// The server as it is to whoever has that authorization.
-    fn view(&self, context: u64) -> Arc<View> {
-        self.contexts.get(&self.view, context)
+    /// Returns the tool view of a client identity.
+    fn view(&self, identity: u64) -> Arc<ToolView> {
+        self.identity_views.get(&self.view, identity)
     }
 
-    /// Gives a number for what the client can do.
-    fn check_headers(&self, headers: &HeaderMap, body: &[u8]) -> Result<u64, Box<Answer>> {
-        modern::check(headers, body).or_else(|refusal| match refusal.code {
-            // Which versions there are, the server knows.
+    /// Checks the headers of a modern request. Returns the hash of the client's capabilities.
+    fn check_headers(&self, headers: &HeaderMap, body: &[u8]) -> Result<u64, Box<HttpResponse>> {
+        modern::check(headers, body).or_else(|rejection| match rejection.code {
+            // The server decides which versions it supports.
             json_rpc::UNSUPPORTED_VERSION => Ok(0),
-            _ => Err(Box::new(modern::refuse(refusal, &self.log))),
+            _ => Err(Box::new(modern::reject(rejection, &self.log))),
         })
     }
 
-    /// A conversation of its own for a request that speaks for itself.
-    fn for_request(
+    /// Creates the driver of one modern request.
+    fn driver_for_request(
         self: &Arc<Self>,
         headers: &HeaderMap,
-        context: u64,
-        can_do: u64,
-    ) -> Arc<Conversation> {
-        let view = self.views.get(&self.view(context), can_do);
+        identity: u64,
+        capabilities_hash: u64,
+    ) -> Arc<Driver> {
+        let view = self.capability_views.get(&self.view(identity), capabilities_hash);
         let revision = version(headers).and_then(Revision::parse);
-        let gatekeeper = self.recipe.for_request(&view.name, revision, modern::mirrors(headers));
-        self.around(gatekeeper, view, self.log.clone())
+        let connection =
+            self.factory.for_request(&view.name, revision, modern::param_headers(headers));
+        self.new_driver(connection, view, self.log.clone())
     }
 
-    fn around(
+    fn new_driver(
         self: &Arc<Self>,
-        gatekeeper: Gatekeeper,
-        view: Arc<View>,
+        connection: Connection,
+        view: Arc<ToolView>,
         log: Log,
-    ) -> Arc<Conversation> {
-        let link = Box::new(ToUrl::new(Arc::downgrade(self), view));
-        Conversation::new(gatekeeper, link, log, self.started)
+    ) -> Arc<Driver> {
+        let link = Box::new(UrlLink::new(Arc::downgrade(self), view));
+        Driver::new(connection, link, log, self.started)
     }
 
-    /// The conversation that a legacy request belongs to: that of its session, or one of its own.
-    fn conversation(
+    /// Returns the driver of a legacy request: that of its session, or a new one.
+    fn driver(
         self: &Arc<Self>,
         headers: &HeaderMap,
-        opens: bool,
-        context: u64,
-    ) -> Arc<Conversation> {
-        let key = session_name(headers).map(|name| (name, context));
-        if let Some(known) = key.as_ref().and_then(|key| self.sessions.get(key)) {
-            return known;
+        is_initialize: bool,
+        identity: u64,
+    ) -> Arc<Driver> {
+        let key = session_id(headers).map(|name| (name, identity));
+        if let Some(cached) = key.as_ref().and_then(|key| self.sessions.get(key)) {
+            return cached;
         }
-        let mut view = self.view(context);
+        let mut view = self.view(identity);
         let mut log = self.log.clone();
-        if opens || key.is_some() {
+        if is_initialize || key.is_some() {
             log = log.for_session(key.as_ref().map(|(name, _)| &**name));
-            // What a server lists may depend on what was said in the handshake.
+            // The tool list may depend on the handshake.
             view = view.narrow(self.handshakes.fetch_add(1, Ordering::Relaxed));
         }
-        let gatekeeper = if opens {
-            self.recipe.gatekeeper(&view.name, None)
+        let connection = if is_initialize {
+            self.factory.connection(&view.name, None)
         } else {
-            self.newcomer(&view.name, headers, key.is_some())
+            self.connection_for_unknown_session(&view.name, headers, key.is_some())
         };
-        let conversation = self.around(gatekeeper, view, log);
+        let driver = self.new_driver(connection, view, log);
         if let Some(key) = key {
-            self.sessions.remember(key, Arc::clone(&conversation));
+            self.sessions.insert(key, Arc::clone(&driver));
         }
-        conversation
+        driver
     }
 
-    /// For a request whose session is not known here, or that has none.
-    fn newcomer(&self, server: &Arc<str>, headers: &HeaderMap, has_session: bool) -> Gatekeeper {
+    /// Creates the connection for a request without a cached session.
+    fn connection_for_unknown_session(
+        &self,
+        server: &Arc<str>,
+        headers: &HeaderMap,
+        has_session: bool,
+    ) -> Connection {
         let version = version(headers);
-        // Where nothing is said, it is the last revision that did not say it.
+        // Without the header the revision is the last one that did not define it.
         let version = version.unwrap_or(Revision::V2025_03_26.as_str());
         if has_session {
-            self.recipe.gatekeeper_in_session(server, version)
+            self.factory.connection_in_session(server, version)
         } else {
-            self.recipe.gatekeeper(server, Revision::parse(version))
+            self.factory.connection(server, Revision::parse(version))
         }
     }
 }
 
-fn session_name(headers: &HeaderMap) -> Option<Arc<str>> {
+fn session_id(headers: &HeaderMap) -> Option<Arc<str>> {
     headers.get(SESSION).and_then(|name| name.to_str().ok()).map(Into::into)
 }
 
-/// For those that outlive the proxy.
+/// A reference for tasks that may outlive the proxy.
 pub(super) type WeakProxy = Weak<Proxy>;

@@ -1,21 +1,21 @@
-//! The id that pairs a response with its request.
+//! Request ids, which correlate responses with requests.
 
 use stickler::tape::{Kind, Node, TapeBuffer};
 
-/// A request's id. Two ids are the same when JSON Schema says their values are: `1` and `1.0` are,
-/// `1` and `"1"` are not.
+/// A request id. Two ids are equal if their values are equal by JSON Schema: `1` and `1.0` are, `1` and `"1"`
+/// are not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestId {
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A whole number beyond that, as it is written.
+    /// A larger integer, as written.
     Large(Box<str>),
-    /// A string, its escapes decoded.
+    /// A string with its escapes decoded.
     String(Box<str>),
 }
 
 impl RequestId {
-    /// The id that a value is; `None` for what is no string and no whole number.
+    /// Converts a value; `None` unless it is a string or an integer.
     pub fn of(node: Node<'_>) -> Option<Self> {
         match node.kind() {
             Kind::String => Some(Self::String(node.as_str()?.into())),
@@ -27,7 +27,7 @@ impl RequestId {
         }
     }
 
-    /// Whether a value is an id.
+    /// Whether a value is a valid id.
     pub fn is_one(node: Node<'_>) -> bool {
         match node.kind() {
             Kind::String => true,
@@ -36,7 +36,7 @@ impl RequestId {
         }
     }
 
-    /// One form for each number that doubles tell apart; past that, the spelling is the id.
+    /// Normalises numbers that doubles represent exactly; larger ones are compared as written.
     fn of_number(text: &str) -> Self {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if let Ok(number) = text.parse::<i64>() {
@@ -49,7 +49,7 @@ impl RequestId {
         }
     }
 
-    /// The id that a JSON text is.
+    /// Parses an id from JSON text.
     pub fn parse(text: &[u8]) -> Option<Self> {
         if let Some(number) = plain_integer(text) {
             return Some(Self::Integer(number));
@@ -58,7 +58,7 @@ impl RequestId {
         Self::of(buffer.read(text, 1).ok()?.root())
     }
 
-    /// The id as JSON.
+    /// Returns the id as JSON.
     pub fn to_json(&self) -> String {
         match self {
             Self::Integer(number) => number.to_string(),
@@ -68,12 +68,14 @@ impl RequestId {
     }
 }
 
-/// Nearly every id: digits, and not too many of them.
+/// Fast path for the most common ids: short decimal integers.
 fn plain_integer(text: &[u8]) -> Option<i64> {
-    const MOST: usize = 18;
+    const MAX_DIGITS: usize = 18;
     match text {
         [b'0'] => Some(0),
-        [b'1'..=b'9', rest @ ..] if rest.len() < MOST && rest.iter().all(u8::is_ascii_digit) => {
+        [b'1'..=b'9', rest @ ..]
+            if rest.len() < MAX_DIGITS && rest.iter().all(u8::is_ascii_digit) =>
+        {
             Some(text.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
         }
         _ => None,
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_and_whole_numbers_are_ids() {
+    fn strings_and_integers_are_ids() {
         for text in ["1", "0", "-5", "1.0", "1e2", "\"\"", "\"a\"", "123456789012345678901234"] {
             assert!(id(text).is_some(), "{text}");
         }
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_the_id_that_its_value_is() {
+    fn parsed_text_equals_the_id_of_its_value() {
         for text in ["0", "7", "10", "999999999999999999", "1000000000000000000", "-1", "\"7\""] {
             assert_eq!(RequestId::parse(text.as_bytes()), id(text), "{text}");
         }
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_the_same_when_their_values_are() {
+    fn ids_with_equal_values_are_equal() {
         assert_eq!(id("1"), id("1.0"));
         assert_eq!(id("100"), id("1e2"));
         assert_eq!(id("\"a\""), id("\"\\u0061\""));

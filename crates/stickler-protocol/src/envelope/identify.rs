@@ -1,4 +1,4 @@
-//! What kind of message a JSON value is.
+//! Classifies a JSON value as a message and checks its envelope.
 
 use std::borrow::Cow;
 
@@ -6,50 +6,50 @@ use stickler::tape::{Kind, Node};
 
 use super::RequestId;
 
-/// What a message turned out to be.
+/// Kind of a parsed message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A method with an id.
     Request,
     /// A method without an id.
     Notification,
-    /// An answer with a result.
+    /// A response with a result.
     Result,
-    /// An answer with an error.
+    /// A response with an error.
     Error,
-    /// An array, each element of which is to be looked at.
+    /// An array of messages.
     Batch,
-    /// JSON that does not even try to be JSON-RPC.
+    /// JSON that is not meant to be a JSON-RPC message.
     Noise,
 }
 
-/// What could be read of a message, and what is wrong with its envelope.
+/// The members of a message and the faults of its envelope.
 #[derive(Debug, Clone)]
 pub struct Envelope<'t> {
-    /// What it is.
+    /// Kind of the message.
     pub shape: Shape,
-    /// The `id` member, whatever it is.
+    /// The `id` member, valid or not.
     pub id: Option<Node<'t>>,
-    /// The method, where it is a string.
+    /// The method, if it is a string.
     pub method: Option<Cow<'t, str>>,
     /// The `params` member.
     pub params: Option<Node<'t>>,
     /// The `result` or `error` member.
     pub outcome: Option<Node<'t>>,
-    /// What is wrong with the envelope.
+    /// Faults of the envelope.
     pub faults: Vec<EnvelopeFault>,
 }
 
-/// One thing that is wrong with an envelope.
+/// A fault of an envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopeFault {
     /// JSON Pointer to the member; empty for the whole message.
     pub path: &'static str,
-    /// A sentence.
+    /// One sentence for the sender.
     pub message: Cow<'static, str>,
-    /// What would have been right, in a few words.
+    /// What was expected.
     pub expected: &'static str,
-    /// What came instead, in a few words.
+    /// What was received.
     pub received: Cow<'static, str>,
 }
 
@@ -64,7 +64,7 @@ struct Parts<'t> {
 }
 
 impl<'t> Envelope<'t> {
-    /// Looks at the members of a message and no further.
+    /// Reads the outermost members of a message.
     pub fn identify(message: Node<'t>) -> Self {
         let noise = Self {
             shape: Shape::Noise,
@@ -87,20 +87,19 @@ impl<'t> Envelope<'t> {
         }
     }
 
-    /// The id by which a request and its response know each other.
+    /// Returns the id that correlates a request with its response.
     pub fn request_id(&self) -> Option<RequestId> {
         RequestId::of(self.id?)
     }
 
-    /// The id as it is written, where it is one that can be answered: a string or a whole number,
-    /// given once.
+    /// Returns the id as written if a response can use it: a string or an integer that is not repeated.
     pub fn answerable_id(&self) -> Option<&'t str> {
         let id = self.id.filter(|id| RequestId::is_one(*id))?;
         let is_doubtful = self.faults.iter().any(|fault| fault.path == "/id");
         (!is_doubtful).then(|| id.raw())
     }
 
-    /// Whether it has neither a method nor an outcome.
+    /// Whether the message has neither a method nor an outcome.
     pub(crate) fn is_hollow(&self) -> bool {
         let whole = self.faults.iter().any(|fault| fault.path.is_empty());
         self.method.is_none() && self.outcome.is_none() && whole
@@ -110,7 +109,7 @@ impl<'t> Envelope<'t> {
 impl<'t> Parts<'t> {
     fn of(message: Node<'t>, faults: &mut Vec<EnvelopeFault>) -> Self {
         let mut parts = Self::default();
-        let mut told: Vec<&str> = Vec::new();
+        let mut reported: Vec<&str> = Vec::new();
         for (key, value) in message.members().with_key_nodes() {
             let Some(key) = key.as_str() else { continue };
             let (member, path, twice) = match key.as_ref() {
@@ -122,9 +121,9 @@ impl<'t> Parts<'t> {
                 "error" => (&mut parts.error, "/error", "`error` is given twice"),
                 _ => continue,
             };
-            // Once is enough, however often it is given.
-            if member.replace(value).is_some() && !told.contains(&path) {
-                told.push(path);
+            // Report a repeated member once.
+            if member.replace(value).is_some() && !reported.contains(&path) {
+                reported.push(path);
                 faults.push(fault(path, twice, "once", "twice"));
             }
         }
@@ -147,7 +146,7 @@ impl<'t> Parts<'t> {
         Some(Envelope { shape, id: self.id, method, params: self.params, outcome, faults })
     }
 
-    /// A log line written as JSON is no attempt at a message.
+    /// Whether the value is not meant to be a message, such as a log line in JSON.
     fn is_noise(&self) -> bool {
         let is_named_like_one = |method: Node<'_>| {
             let name = method.as_str().unwrap_or_default();
@@ -191,7 +190,7 @@ impl<'t> Parts<'t> {
             (Some(_), Some(error)) => {
                 let message = "a response has either a `result` or an `error`, not both";
                 faults.push(fault("", message, "one of them", "both"));
-                // Whoever writes both as a habit writes null for the one that is not meant.
+                // Some implementations write both members, with null for the absent one.
                 if error.kind() == Kind::Null { Shape::Result } else { Shape::Error }
             }
             (Some(_), None) => Shape::Result,
@@ -199,7 +198,7 @@ impl<'t> Parts<'t> {
             (None, None) => {
                 let message = "the message has no `method`, no `result` and no `error`";
                 faults.push(fault("", message, "one of them", "none"));
-                // With an id somebody may be waiting for an answer.
+                // A sender that gives an id may expect a response.
                 if self.id.is_some() { Shape::Request } else { Shape::Notification }
             }
         }
@@ -208,7 +207,7 @@ impl<'t> Parts<'t> {
     fn check_id(&self, shape: Shape, faults: &mut Vec<EnvelopeFault>) {
         const EXPECTED: &str = "a string or a whole number";
         match self.id {
-            // Whether an error may do without depends on the revision.
+            // Whether an error may omit the id depends on the revision.
             None if shape == Shape::Result => {
                 faults.push(fault(
                     "/id",
@@ -245,7 +244,7 @@ mod tests {
     use super::{Envelope, Shape};
     use stickler::tape::TapeBuffer;
 
-    /// The shape and the paths of the faults.
+    /// Returns the shape and the paths of the faults.
     fn identify(text: &str) -> (Shape, Vec<&'static str>) {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(text.as_bytes(), 64).unwrap();
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_messages() {
+    fn valid_messages_have_no_faults() {
         for (text, shape) in [
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, Shape::Request),
             (r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}"#, Shape::Request),
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_do_not_hide_what_the_message_is() {
+    fn faulty_messages_are_still_classified() {
         for (text, shape, path) in [
             (r#"{"id":1,"method":"ping"}"#, Shape::Request, "/jsonrpc"),
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, Shape::Request, "/jsonrpc"),
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_told_from_messages() {
+    fn noise_is_distinguished_from_messages() {
         for text in [
             "1",
             "\"text\"",

@@ -1,24 +1,23 @@
-//! Request, notification, response, batch, or noise? Which id, which method?
+//! JSON-RPC envelopes: the kind of a message (request, notification, response, batch or noise), its id and its
+//! method.
 //!
-//! Decodes just enough to route a message and to know whom to answer. What is wrong with an
-//! envelope is kept beside what could be read of it, so that a message with a bad `jsonrpc` is
-//! still answered with its id.
+//! Decodes just enough to route a message and to know which request to answer. Faults are recorded beside the
+//! members that could be read, so that a message with an invalid `jsonrpc` is still answered with its id.
 //!
-//! Decisions: a member of the envelope given twice is a fault (two readers could see two methods);
-//! `null` is a value, not an absence; an array is never taken for an object; `1.0` is the integer
-//! 1, as in JSON Schema.
+//! A repeated member is a fault, because two readers could see two methods. `null` is a value, not an absence.
+//! `1.0` is the integer 1, as in JSON Schema.
 
-mod address;
-mod glimpse;
+mod batch_ids;
 mod id;
 mod identify;
-mod spelling;
-mod within;
+mod member_names;
+mod partial_header;
+mod routing_header;
 
-pub use address::{Address, Bearing};
-pub use glimpse::Glimpse;
-pub(crate) use glimpse::Glimpser;
+pub use batch_ids::{answers_in, requests_in};
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};
-pub use spelling::mentions;
-pub use within::{answers_in, requests_in};
+pub use member_names::may_contain;
+pub use partial_header::PartialHeader;
+pub(crate) use partial_header::PartialHeaderReader;
+pub use routing_header::{MessageKind, RoutingHeader};

@@ -1,8 +1,8 @@
-//! Where a message begins and ends.
+//! Message framing.
 //!
-//! On stdio a message is a line, over HTTP it is a body or an event of a stream. [`LineFramer`] and
-//! [`SseFramer`] take bytes as they arrive and give messages as they are complete; neither ever
-//! holds more than one message's limit of something that has no end.
+//! On stdio a message is a line; over HTTP it is a body or an event of an SSE stream. [`LineFramer`] and
+//! [`SseFramer`] take bytes as they arrive and return complete messages. Neither buffers more than the size limit
+//! of one message.
 
 mod lines;
 mod sse;

@@ -1,32 +1,32 @@
-//! Messages as server-sent events.
+//! Splits a byte stream into server-sent events, with a limit on the size of an event.
 
 use std::ops::Range;
 
-/// One event of a stream, with the bytes that it came as.
+/// An event of a stream with its original bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SseEvent {
-    /// Everything up to and including the blank line that ends it.
+    /// The bytes of the event, including the blank line that ends it.
     pub raw: Vec<u8>,
-    /// The message: its `data` lines, joined. `None` for comments and events without data.
+    /// The joined `data` lines; `None` for comments and events without data.
     pub data: Option<Vec<u8>>,
-    /// Its `id`, by which a reader can ask for what came after it.
+    /// The event id, from which a client can resume the stream.
     pub id: Option<String>,
-    /// Its `event` is `message`, or it has none.
+    /// Whether the event type is `message` or absent.
     pub is_message: bool,
-    /// Where the `data` lines are in `raw`, from the first to the last.
+    /// Range of the `data` lines in `raw`, from the first to the last.
     lines: Range<usize>,
 }
 
-/// What a stream gave.
+/// Output of the framer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SseFrame {
-    /// A whole event.
+    /// A complete event.
     Event(SseEvent),
-    /// An event was longer than allowed; its beginning, and the rest was let go.
+    /// The beginning of an event over the size limit; the rest was discarded.
     TooLong(Vec<u8>),
 }
 
-/// Cuts a stream of bytes into events.
+/// Splits a byte stream into events.
 ///
 /// ```
 /// use stickler_protocol::frame::{SseFrame, SseFramer};
@@ -43,24 +43,24 @@ pub enum SseFrame {
 pub struct SseFramer {
     limit: usize,
     buffer: Vec<u8>,
-    /// Where the line that is being looked at begins.
+    /// Start of the current line.
     line: usize,
-    /// Up to where no line break is.
+    /// End of the bytes that were searched for a line break.
     searched: usize,
-    /// The event is too long: only its beginning is kept.
+    /// Whether the event is over the limit and only its beginning is kept.
     overlong: bool,
-    /// The last line ended with `\r`, whose `\n` may be still to come.
+    /// Whether the last line ended with `\r`, which an `\n` may follow.
     ended_by_return: bool,
 }
 
-/// How much is kept of an event that is too long: enough to find the id in it.
-const PREFIX: usize = 4096;
+/// Bytes of an overlong event that are kept, enough to find the request id.
+const PREFIX_BYTES: usize = 4096;
 
-/// What an event may have beside its data.
-const FIELDS: usize = 4096;
+/// Maximum size of the fields of an event besides its data, in bytes.
+const MAX_OTHER_FIELDS_BYTES: usize = 4096;
 
 impl SseFramer {
-    /// Events with messages of up to `limit` bytes.
+    /// Creates a framer for events with messages of up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -72,17 +72,17 @@ impl SseFramer {
         }
     }
 
-    /// Takes what has arrived.
+    /// Appends received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Whether an event has begun that has not ended.
+    /// Whether an incomplete event is buffered.
     pub fn is_mid_event(&self) -> bool {
         self.overlong || !self.buffer.is_empty()
     }
 
-    /// The next whole event.
+    /// Returns the next complete event.
     pub fn next_frame(&mut self) -> Option<SseFrame> {
         loop {
             self.skip_feed();
@@ -90,7 +90,7 @@ impl SseFramer {
             let rest = self.buffer.get(from..).unwrap_or_default();
             let Some(offset) = memchr::memchr2(b'\n', b'\r', rest) else {
                 self.searched = self.buffer.len();
-                self.let_go_of_the_rest();
+                self.discard_overlong_event();
                 return None;
             };
             let end = from + offset;
@@ -98,7 +98,7 @@ impl SseFramer {
             let followed_by_feed = self.buffer.get(end + 1) == Some(&b'\n');
             let next = end + if is_return && followed_by_feed { 2 } else { 1 };
             let is_blank = end == self.line;
-            // A `\r` at the very end may be half of a line break; the other half belongs to it.
+            // A `\r` at the end of the buffer may be the first half of a `\r\n` line break.
             self.ended_by_return = is_return && next == self.buffer.len();
             self.line = next;
             if is_blank {
@@ -107,7 +107,7 @@ impl SseFramer {
         }
     }
 
-    /// The `\n` that completes a line break whose `\r` came at the end of what had arrived.
+    /// Skips the `\n` that completes a line break whose `\r` ended the previous chunk.
     fn skip_feed(&mut self) {
         if self.ended_by_return && self.line < self.buffer.len() {
             self.line += usize::from(self.buffer.get(self.line) == Some(&b'\n'));
@@ -119,22 +119,22 @@ impl SseFramer {
         let rest = self.buffer.split_off(end);
         let raw = std::mem::replace(&mut self.buffer, rest);
         (self.line, self.searched) = (0, 0);
-        if std::mem::take(&mut self.overlong) || raw.len() > self.limit + FIELDS {
+        if std::mem::take(&mut self.overlong) || raw.len() > self.limit + MAX_OTHER_FIELDS_BYTES {
             let data = SseEvent::read(raw).data.unwrap_or_default();
-            return SseFrame::TooLong(data.get(..PREFIX).unwrap_or(&data).to_vec());
+            return SseFrame::TooLong(data.get(..PREFIX_BYTES).unwrap_or(&data).to_vec());
         }
         SseFrame::Event(SseEvent::read(raw))
     }
 
-    fn let_go_of_the_rest(&mut self) {
-        if self.overlong || self.buffer.len() > self.limit + FIELDS {
+    fn discard_overlong_event(&mut self) {
+        if self.overlong || self.buffer.len() > self.limit + MAX_OTHER_FIELDS_BYTES {
             self.overlong = true;
             let in_line = self.line < self.buffer.len();
-            self.buffer.truncate(PREFIX);
+            self.buffer.truncate(PREFIX_BYTES);
             if self.line >= self.buffer.len() {
                 self.line = self.buffer.len();
-                // Something stands for the line that has begun, so that its end is not taken for a
-                // blank line.
+                // Keep a placeholder for the current line, so that its end is not taken for a blank
+                // line.
                 self.buffer.extend(in_line.then_some(b':'));
             }
             self.searched = self.buffer.len();
@@ -155,7 +155,7 @@ impl SseEvent {
                 lines.end = span.end;
             }
             let text = line.trim_ascii_end_of_line();
-            // A stream may begin with a mark of its encoding, which is no part of it.
+            // A stream may begin with a byte order mark.
             let text = if span.start == 0 { text.strip_prefix(BOM).unwrap_or(text) } else { text };
             let colon = memchr::memchr(b':', text).unwrap_or(text.len());
             let value = text.get(colon + 1..).unwrap_or_default();
@@ -176,12 +176,12 @@ impl SseEvent {
                 _ => {}
             }
         }
-        // A reader that only marks its place sends an event with an empty message.
+        // An event with an empty message only carries an id to resume from.
         let data = data.filter(|data| !data.is_empty());
         Self { raw, data, id, is_message, lines }
     }
 
-    /// The event with another message in it.
+    /// Returns the event with its message replaced.
     pub fn with_data(&self, message: &[u8]) -> Vec<u8> {
         let mut event = self.raw.get(..self.lines.start).unwrap_or_default().to_vec();
         write_data(message, &mut event);
@@ -190,12 +190,12 @@ impl SseEvent {
     }
 }
 
-/// A message as an event.
+/// Formats a message as an event.
 pub fn sse_event(message: &[u8]) -> Vec<u8> {
     event_after(b"", message)
 }
 
-/// A message as an event with an id, which has no line breaks.
+/// Formats a message as an event with an id, which must not contain line breaks.
 pub fn sse_event_with_id(id: &str, message: &[u8]) -> Vec<u8> {
     event_after(format!("id: {id}\n").as_bytes(), message)
 }
@@ -209,10 +209,10 @@ fn event_after(fields: &[u8], message: &[u8]) -> Vec<u8> {
     event
 }
 
-/// A line break would end the field, so every line is a field of its own.
+/// Writes every line as a `data` field, because a line break ends a field.
 fn write_data(message: &[u8], event: &mut Vec<u8>) {
     for line in message.split(|byte| *byte == b'\n') {
-        // A `\r` ends a line, too, wherever it stands.
+        // A `\r` ends a line, too.
         for line in line.strip_suffix(b"\r").unwrap_or(line).split(|byte| *byte == b'\r') {
             event.extend_from_slice(b"data: ");
             event.extend_from_slice(line);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn events_in_every_style() {
+    fn events_are_parsed_with_all_line_endings_and_fields() {
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(data("data: a\n\n"), [text("a")]);
         assert_eq!(data("data:a\r\n\r\ndata: b\r\n\r\n"), [text("a"), text("b")]);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn another_message_leaves_the_rest_of_the_event() {
+    fn replacing_the_message_keeps_the_other_fields() {
         let all = events(b"id: 1\ndata: a\ndata: b\nretry: 5\n\n", 100, 100);
         let event = all[0].as_ref().unwrap();
         assert_eq!((event.id.as_deref(), event.is_message), (Some("1"), true));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_is_too_long_does_not_hurt_the_next() {
+    fn overlong_event_does_not_affect_the_next() {
         let long = format!("data: {}\n\ndata: next\n\n", "x".repeat(20_000));
         for piece in [1, 1000, 100_000] {
             let all = events(long.as_bytes(), 10_000, piece);
@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_byte_is_lost_however_they_arrive(
+        fn no_byte_is_lost_at_chunk_boundaries(
             parts in proptest::collection::vec("(data: a|: c|id: 1|)(\n|\r|\r\n)", 0..20), piece in 1_usize..9,
         ) {
             let input = parts.concat();

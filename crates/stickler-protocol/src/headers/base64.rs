@@ -1,10 +1,10 @@
-//! Header values that are not plain text: `=?base64?…?=`.
+//! Encodes header values that are not plain ASCII text as `=?base64?…?=`.
 
 const OPENING: &str = "=?base64?";
 const CLOSING: &str = "?=";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The value of a header; `None` when its encoding is broken.
+/// Decodes a header value; `None` if its encoding is invalid.
 pub(super) fn decode(header: &str) -> Option<String> {
     let inner = header.strip_prefix(OPENING).and_then(|rest| rest.strip_suffix(CLOSING));
     match inner {
@@ -13,7 +13,7 @@ pub(super) fn decode(header: &str) -> Option<String> {
     }
 }
 
-/// A value as a header can carry it.
+/// Encodes a value if a header cannot carry it as plain text.
 pub(super) fn encode_if_needed(value: &str) -> String {
     let is_plain = value.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
         && value.trim_ascii() == value
@@ -43,7 +43,7 @@ fn text(bytes: &[u8]) -> String {
 
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
-    // With its padding, or two texts would mean the same.
+    // Padding is required, so that each value has one encoding.
     if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
         return None;
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::{decode, encode_if_needed};
 
     #[test]
-    fn values_come_back() {
+    fn encoded_values_are_decoded_unchanged() {
         for value in ["", "a", "tool name", " padded ", "Zürich", "=?base64?x?=", "a\nb", "日本語"]
         {
             assert_eq!(decode(&encode_if_needed(value)).as_deref(), Some(value));
@@ -75,6 +75,6 @@ mod tests {
         assert_eq!(decode("=?base64?!!!?="), None);
         assert_eq!(decode("=?base64?SGk=?=").as_deref(), Some("Hi"));
         assert_eq!(decode("=?base64?SGk?="), None, "the padding is missing");
-        assert_eq!(decode("=?base64?SGk==?="), None, "too much of it");
+        assert_eq!(decode("=?base64?SGk==?="), None, "there is too much padding");
     }
 }

@@ -1,80 +1,85 @@
-//! Batches, which only revision 2025-03-26 has.
+//! Batches, which only revision 2025-03-26 allows.
 
 use stickler::rules::MessageRule;
 use stickler::tape::Node;
 
 use super::case::Case;
-use super::odd::parse_id;
+use super::malformed::parse_id;
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::{Envelope, Glimpse};
+use crate::envelope::{Envelope, PartialHeader};
 use crate::reply::Reply;
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Part, Verdict};
 
 impl ValidationMiddleware {
-    /// Every message of a batch has its own verdict: what may go on does, the rest is answered.
+    /// Checks each message of a batch separately: valid ones are forwarded, the others are answered.
     pub(super) fn batch(&mut self, incoming: Incoming<'_>) -> Verdict {
         let mut case = self.case(incoming.side);
         let revision = self.session.revision();
-        let most = self.limits().requests_in_flight;
+        let limit = self.limits().requests_in_flight;
         let mut finding = |message: &str, received: &str| {
             let finding = Finding::new(MessageRule::BadEnvelope, message);
-            case.tell(finding.with("one message", received));
+            case.record(finding.with("one message", received));
         };
         if incoming.node.is_empty() {
-            finding("an empty array is no message", "an empty array");
-        } else if incoming.node.len() > most {
-            finding("the batch has more messages than may be in flight", "too many messages");
-        } else if revision.is_some_and(|revision| !revision.has_batches()) && self.is_settled() {
+            finding("an empty array is not a message", "an empty array");
+        } else if incoming.node.len() > limit {
+            finding(
+                "the batch has more messages than requests may be pending",
+                "too many messages",
+            );
+        } else if revision.is_some_and(|revision| !revision.has_batches())
+            && self.is_revision_settled()
+        {
             finding("only revision 2025-03-26 has batches", "an array");
         }
-        if case.is_refused() && (incoming.side == Side::Client || incoming.node.len() > most) {
-            let Glimpse { answers, .. } = Glimpse::of(incoming.node.raw().as_bytes());
-            return self.unread_batch(case, &answers);
+        if case.is_rejected() && (incoming.side == Side::Client || incoming.node.len() > limit) {
+            let PartialHeader { answers, .. } = PartialHeader::of(incoming.node.raw().as_bytes());
+            return self.unparsed_batch(case, &answers);
         }
         let mut parts = Vec::with_capacity(incoming.node.len());
         for (index, node) in incoming.node.elements().enumerate() {
             let envelope = Envelope::identify(node);
             if envelope.method.as_deref() == Some("initialize") {
-                let message = "`initialize` is not part of a batch";
+                let message = "`initialize` must not be part of a batch";
                 let finding = Finding::new(MessageRule::Lifecycle, message);
-                case.tell(finding.at(format!("/{index}/method")));
+                case.record(finding.at(format!("/{index}/method")));
             }
             let verdict = self.single(Incoming { node, ..incoming }, &envelope);
             for mut finding in verdict.findings {
                 finding.path = format!("/{index}{}", finding.path);
-                case.remark(finding);
+                case.note(finding);
             }
             case.edits.extend(verdict.edits);
             parts.push(Part { decision: verdict.decision, subject: verdict.subject });
         }
-        let decision = sum_up(incoming.node, &parts);
+        let decision = combine_decisions(incoming.node, &parts);
         Verdict { parts, ..case.decide(decision) }
     }
 
-    /// A batch that nests too deep: whoever waits for one of its messages is told.
+    /// Answers or replaces each message of a batch that exceeds the nesting limit.
     pub(super) fn too_deep_batch(&mut self, side: Side, node: Node<'_>) -> Verdict {
         if node.len() > self.limits().requests_in_flight {
             return self.too_deep(side, node.raw().as_bytes());
         }
-        let mut judge = |element: Node<'_>| {
+        let mut check = |element: Node<'_>| {
             let Verdict { decision, subject, .. } = self.too_deep(side, element.raw().as_bytes());
             Part { decision, subject }
         };
-        let parts: Vec<Part> = node.elements().map(&mut judge).collect();
-        self.case_of_depth(side).decide(sum_up(node, &parts))
+        let parts: Vec<Part> = node.elements().map(&mut check).collect();
+        self.too_deep_case(side).decide(combine_decisions(node, &parts))
     }
 
-    /// A batch that was refused as a whole: each response in it is replaced by an error, so that
-    /// its request is answered all the same.
-    pub(super) fn unread_batch(&mut self, case: Case, answers: &[String]) -> Verdict {
+    /// Rejects a whole batch. Each response in it is replaced by an error, so that its request is
+    /// still answered.
+    pub(super) fn unparsed_batch(&mut self, case: Case, answers: &[String]) -> Verdict {
         let requester = case.side().other();
         let mut replaced = Vec::new();
         for id in answers.iter().filter_map(|id| parse_id(id)) {
-            let flight = self.session.flights(requester).give_up(&id);
-            if let (Some(flight), Some(refusal)) = (flight, case.refusal()) {
-                let reply = Reply { id: Some(&flight.id), revision: flight.revision };
-                replaced.push(reply.replacement(refusal));
+            let pending = self.session.pending(requester).abandon(&id);
+            if let (Some(pending), Some(rejection)) = (pending, case.rejection()) {
+                let reply = Reply { id: Some(&pending.id), revision: pending.revision };
+                replaced.push(reply.replacement(rejection));
             }
         }
         let mut verdict = match case.side() {
@@ -93,15 +98,10 @@ impl ValidationMiddleware {
         }
         verdict
     }
-
-    /// Whether the peers have agreed on a revision, or somebody else has.
-    fn is_settled(&self) -> bool {
-        self.session.is_fixed() || self.session.has_agreed()
-    }
 }
 
-/// What the decisions about its messages come to for a batch.
-pub(crate) fn sum_up(batch: Node<'_>, parts: &[Part]) -> Decision {
+/// Combines the decisions on the messages of a batch.
+pub(crate) fn combine_decisions(batch: Node<'_>, parts: &[Part]) -> Decision {
     if parts.iter().all(|part| part.decision == Decision::Forward) {
         return Decision::Forward;
     }
@@ -111,9 +111,9 @@ pub(crate) fn sum_up(batch: Node<'_>, parts: &[Part]) -> Decision {
             Decision::Forward => forward.push(node.raw().as_bytes()),
             Decision::Rewrite(bytes) => forward.push(bytes),
             Decision::Answer(bytes) => answer.push(bytes.as_slice()),
-            Decision::Split { forward: onward, answer: back } => {
-                forward.push(onward);
-                answer.push(back);
+            Decision::Split { forward: forwarded, answer: answered } => {
+                forward.push(forwarded);
+                answer.push(answered);
             }
             Decision::Drop => {}
         }

@@ -1,103 +1,104 @@
-//! The arguments stage: do the arguments of a `tools/call` satisfy the tool's schema?
+//! The arguments stage: checks the arguments of a `tools/call` against the tool's schema.
 
-use stickler::internal::ARGUMENTS;
+use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
-use stickler::{CallRefusal, Edit, ValidationErrorKind, ValidationResult};
+use stickler::{CallRejection, Edit, ValidationErrorKind, ValidationResult};
 
 use super::case::Case;
-use super::shape::quoted;
+use super::shape::excerpt;
 use super::{Incoming, ValidationMiddleware};
 use crate::envelope::Envelope;
 use crate::policy::{Action, AnswerForm};
 use crate::reply::Reply;
 use crate::verdict::{Decision, Finding};
 
-/// What the protocol stage has against the arguments, kept for the tool's own check to say better.
+/// Protocol findings about `arguments`, deferred because the tool's schema gives better messages.
 #[derive(Debug)]
-pub(super) struct Withheld {
-    /// They are no object.
+pub(super) struct DeferredFindings {
+    /// `arguments` is not an object.
     pub(super) shape: Vec<Finding>,
-    /// They have keys given twice.
-    pub(super) repeated: Vec<Finding>,
+    /// `arguments` contains duplicate keys.
+    pub(super) duplicate_keys: Vec<Finding>,
 }
 
-/// The member of `_meta` by which an agent numbers its turns.
+/// The `_meta` member that carries the agent's turn number.
 const TURN_KEY: &str = "dev.stickler/turn_index";
 
 impl ValidationMiddleware {
-    /// Checks a call. Gives the decision where it is a special one: an answer in the form that
-    /// refused calls get, or the repaired call.
-    pub(super) fn call(
+    /// Checks a call. Returns a decision if it is not the default one: the response to a rejected
+    /// call, or the repaired call.
+    pub(super) fn check_call(
         &mut self,
         case: &mut Case,
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
         reply: Reply<'_>,
-        withheld: Withheld,
+        deferred: DeferredFindings,
     ) -> Option<Decision> {
         let params = envelope.params?;
         let name = params.get("name").and_then(Node::as_str)?;
-        case.subject.tool = Some(quoted(&name));
+        case.subject.tool = Some(excerpt(&name));
         let result = self.check_arguments(&name, params.get("arguments"));
         if self.validator.cache().is_stale(&self.server, incoming.now) {
-            // A list that may have changed is never the reason for a refusal, nor for a repair.
-            case.tell_each(withheld.shape);
-            case.tell_each(withheld.repeated);
-            if !case.is_refused() {
-                for mut doubt in result.findings() {
-                    doubt.severity = Severity::Note;
-                    case.remark(doubt);
+            // A stale list must neither reject nor repair a call.
+            case.record_each(deferred.shape);
+            case.record_each(deferred.duplicate_keys);
+            if !case.is_rejected() {
+                for mut finding in result.findings() {
+                    finding.severity = Severity::Note;
+                    case.note(finding);
                 }
             }
             return None;
         }
         if let Some(reason) = &result.unchecked {
-            case.tell(unusable_schema(reason));
+            case.record(unusable_schema(reason));
         }
         if result.is_valid {
             let rewrites = case.enforces(MessageRule::InvalidArguments);
             if let Some(repaired) = repaired(incoming.node, params, &result).filter(|_| rewrites) {
-                tell_repair(case, &result);
+                note_repair(case, &result);
                 return Some(Decision::Rewrite(repaired));
             }
-            case.tell_each(withheld.shape);
-            case.tell_each(withheld.repeated);
+            case.record_each(deferred.shape);
+            case.record_each(deferred.duplicate_keys);
             return None;
         }
-        if self.is_like_no_tool(&result) && !self.validator.cache().was_listed(&self.server, &name)
+        if self.resembles_no_tool(&result)
+            && !self.validator.cache().was_listed(&self.server, &name)
         {
             let action = case.policy().unlisted_tool_action();
-            result.findings().into_iter().for_each(|finding| case.tell_by(action, finding));
+            result.findings().into_iter().for_each(|finding| case.record_as(action, finding));
             if action != Action::Enforce {
-                case.tell_each(withheld.shape);
-                case.tell_each(withheld.repeated);
+                case.record_each(deferred.shape);
+                case.record_each(deferred.duplicate_keys);
                 return None;
             }
         } else {
-            case.tell_each(result.findings());
+            case.record_each(result.findings());
         }
-        if !case.is_refused() {
+        if !case.is_rejected() {
             return None;
         }
         let arguments = params.get("arguments").map_or("", Node::raw);
         let count = self.session.repeats.count(&self.server, &name, arguments);
         let turn = turn_of(params).unwrap_or_else(|| self.session.next_turn());
-        let refusal = CallRefusal::new(&self.validator, &self.server, &name, &result)
+        let rejection = CallRejection::new(&self.validator, &self.server, &name, &result)
             .with_findings(case.findings())
             .repeated(count, case.policy().repeat_limit)
             .in_turn(turn);
-        // A task has no result yet that could carry the help.
+        // A task has no result yet that could carry the help prompt.
         let form = match params.get("task") {
             Some(_) => AnswerForm::JsonRpcError,
             None => case.policy().answer,
         };
-        Some(Decision::Answer(reply.call_refusal(&refusal, form)))
+        Some(Decision::Answer(reply.call_rejection(&rejection, form)))
     }
 
-    /// Whether the tool is none that is listed, and its name is like none of those.
-    fn is_like_no_tool(&self, result: &ValidationResult) -> bool {
+    /// Returns whether the tool is unlisted and its name resembles no listed tool.
+    fn resembles_no_tool(&self, result: &ValidationResult) -> bool {
         result.errors.iter().any(|error| match &error.kind {
             ValidationErrorKind::UnknownTool { suggestions, .. } => {
                 suggestions.iter().all(|name| self.is_unlisted_service(name))
@@ -106,7 +107,7 @@ impl ValidationMiddleware {
         })
     }
 
-    /// Whether a name is the one that the gateway answers to beside that which it lists.
+    /// Returns whether a name is the alias of the gateway's tool, which is not listed.
     fn is_unlisted_service(&self, name: &str) -> bool {
         let known = || self.validator.cache().get(&self.server, name);
         name == DEFAULT_METHOD && known().is_some_and(|known| is_validation_tool(&known))
@@ -123,27 +124,27 @@ impl ValidationMiddleware {
     }
 }
 
-/// The reason stands alone elsewhere and so begins with its rule, which a finding has anyway.
+/// Removes the rule prefix from the reason, because the finding names the rule itself.
 fn unusable_schema(reason: &str) -> Finding {
     let rule = MessageRule::UnusableSchema;
     let code = format!("[{}] ", rule.as_str());
     Finding::new(rule, reason.strip_prefix(&code).unwrap_or(reason)).at("/params/name")
 }
 
-/// What was wrong is told, but nothing is wrong any more.
-fn tell_repair(case: &mut Case, result: &ValidationResult) {
+/// Notes the repaired errors, which no longer affect the verdict.
+fn note_repair(case: &mut Case, result: &ValidationResult) {
     case.edits.clone_from(&result.edits);
     case.edits.iter_mut().for_each(Edit::mask);
     for error in &result.errors {
         let mut finding =
-            Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS, error.clone());
+            Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS_POINTER, error.clone());
         finding.severity = Severity::Note;
         finding.message = format!("repaired: {}", finding.message);
-        case.remark(finding);
+        case.note(finding);
     }
 }
 
-/// The message with the arguments that are to be passed on in place of those that came.
+/// Returns the message with the repaired arguments spliced in.
 fn repaired(message: Node<'_>, params: Node<'_>, result: &ValidationResult) -> Option<Vec<u8>> {
     let arguments = result.arguments()?.get();
     let start = message.span().start;

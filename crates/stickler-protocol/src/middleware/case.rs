@@ -1,4 +1,4 @@
-//! What is being said about one message, and whether it may go on.
+//! Collects the findings about one message and derives the verdict from the policy.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::reply::Reply;
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Subject, Verdict};
 
-/// The findings about a message, gathered under a policy.
+/// The findings about a message under a policy.
 #[derive(Debug)]
 pub(super) struct Case {
     policy: Arc<Policy>,
     side: Side,
     findings: Vec<Finding>,
-    /// The finding that keeps the message from going on: the first one that is enforced.
-    refusal: Option<usize>,
+    /// Index of the finding that rejects the message: the first enforced one.
+    rejection: Option<usize>,
     pub(super) edits: Vec<Edit>,
     pub(super) subject: Subject,
 }
@@ -28,57 +28,57 @@ impl Case {
             policy,
             side,
             findings: Vec::new(),
-            refusal: None,
+            rejection: None,
             edits: Vec::new(),
             subject: Subject::default(),
         }
     }
 
-    /// Something is wrong: the policy says what that leads to.
-    pub(super) fn tell(&mut self, finding: Finding) {
+    /// Records a finding with the action that the policy defines for its rule.
+    pub(super) fn record(&mut self, finding: Finding) {
         let action = self.policy.action(self.side, finding.rule);
-        self.tell_by(action, finding);
+        self.record_as(action, finding);
     }
 
-    /// Something is wrong, and that is what it leads to.
-    pub(super) fn tell_by(&mut self, action: Action, finding: Finding) {
+    /// Records a finding with the given action.
+    pub(super) fn record_as(&mut self, action: Action, finding: Finding) {
         match action {
             Action::Off => return,
             Action::Warn => {}
             Action::Enforce => {
-                self.refusal.get_or_insert(self.findings.len());
+                self.rejection.get_or_insert(self.findings.len());
             }
         }
         self.findings.push(finding);
     }
 
-    /// Something is so wrong that the message cannot go on, whatever the policy.
-    pub(super) fn refuse(&mut self, finding: Finding) {
-        self.refusal.get_or_insert(self.findings.len());
+    /// Records a finding and rejects the message regardless of the policy.
+    pub(super) fn reject(&mut self, finding: Finding) {
+        self.rejection.get_or_insert(self.findings.len());
         self.findings.push(finding);
     }
 
-    pub(super) fn tell_each(&mut self, findings: impl IntoIterator<Item = Finding>) {
+    pub(super) fn record_each(&mut self, findings: impl IntoIterator<Item = Finding>) {
         for finding in findings {
-            self.tell(finding);
+            self.record(finding);
         }
     }
 
-    /// Something is worth telling, whatever the policy: the message goes on all the same.
-    pub(super) fn remark(&mut self, finding: Finding) {
+    /// Records a finding that never rejects the message.
+    pub(super) fn note(&mut self, finding: Finding) {
         if self.policy.action(self.side, finding.rule) != Action::Off {
             self.findings.push(finding);
         }
     }
 
-    /// What a schema has against a part of the message.
-    pub(super) fn tell_all(
+    /// Records the schema errors of a part of the message.
+    pub(super) fn record_schema_errors(
         &mut self,
         rule: MessageRule,
         place: &str,
         errors: impl IntoIterator<Item = ValidationError>,
     ) {
-        self.tell_each(errors.into_iter().map(|error| Finding::from_schema(rule, place, error)));
+        self.record_each(errors.into_iter().map(|error| Finding::from_schema(rule, place, error)));
     }
 
     pub(super) fn side(&self) -> Side {
@@ -93,18 +93,18 @@ impl Case {
         &self.policy
     }
 
-    /// Whether breaking a rule keeps a message of this side from going on.
+    /// Returns whether the policy enforces a rule for this side.
     pub(super) fn enforces(&self, rule: MessageRule) -> bool {
         self.policy.action(self.side, rule) == Action::Enforce
     }
 
-    pub(super) fn is_refused(&self) -> bool {
-        self.refusal.is_some()
+    pub(super) fn is_rejected(&self) -> bool {
+        self.rejection.is_some()
     }
 
-    /// The finding that the sender is told first.
-    pub(super) fn refusal(&self) -> Option<&Finding> {
-        self.findings.get(self.refusal?)
+    /// Returns the finding that rejects the message.
+    pub(super) fn rejection(&self) -> Option<&Finding> {
+        self.findings.get(self.rejection?)
     }
 
     pub(super) fn findings(&self) -> &[Finding] {
@@ -120,18 +120,18 @@ impl Case {
         self.decide(Decision::Forward)
     }
 
-    /// The message is answered if it was refused, and goes on if it was not.
+    /// Answers a rejected message; forwards any other.
     pub(super) fn answer_or_forward(self, reply: Reply<'_>) -> Verdict {
-        let Some(refusal) = self.refusal() else {
+        let Some(rejection) = self.rejection() else {
             return self.forward();
         };
-        let answer = reply.refusal(refusal, &self.findings);
+        let answer = reply.rejection(rejection, &self.findings);
         self.decide(Decision::Answer(answer))
     }
 
-    /// The message vanishes if it was refused.
+    /// Drops a rejected message; forwards any other.
     pub(super) fn drop_or_forward(self) -> Verdict {
-        let decision = if self.is_refused() { Decision::Drop } else { Decision::Forward };
+        let decision = if self.is_rejected() { Decision::Drop } else { Decision::Forward };
         self.decide(decision)
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes in, verdict out: all stages composed.
+//! Composes all stages: takes the bytes of a message and returns the verdict.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -10,22 +10,23 @@
 //! let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
 //! let mut middleware = ValidationMiddleware::new("files", validator);
 //! let verdict = middleware.handle(Side::Client, b"{\"jsonrpc\":", Duration::ZERO);
-//! let Decision::Answer(reply) = verdict.decision else { panic!("it must be refused") };
+//! let Decision::Answer(reply) = verdict.decision else { panic!("the message must be rejected") };
 //! assert!(reply.starts_with(br#"{"jsonrpc":"2.0","error":{"code":-32700"#));
 //! ```
 //!
-//! A message is read once, onto the tape. Its envelope says what it is; the shape of its kind, the
-//! session's rules and the tool's schema are then asked in turn. Each has its say through a
-//! [`Case`], which knows the policy. Only when something refuses is an answer built.
+//! Each message is parsed once, onto the tape. Its envelope determines its kind; then the schema of
+//! the revision, the rules of the session and the schema of the tool are checked in turn. Each stage
+//! records findings in a [`Case`], which applies the policy. A response is built only after a
+//! rejection.
 
 mod batch;
 mod call;
 mod case;
-mod learning;
+mod malformed;
 mod notification;
-mod odd;
 mod request;
 mod response;
+mod results;
 mod shape;
 
 use std::sync::{Arc, LazyLock, Mutex};
@@ -35,20 +36,20 @@ use stickler::rules::Code;
 use stickler::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 use stickler::{Limits, McpValidator};
 
-use crate::envelope::{Envelope, Glimpse, RequestId, Shape};
+use crate::envelope::{Envelope, PartialHeader, RequestId, Shape};
 use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 use crate::reply::Reply;
 use crate::session::{Repeats, Session, SharedRepeats};
 use crate::side::Side;
 use crate::verdict::Verdict;
-pub(crate) use batch::sum_up;
+pub(crate) use batch::combine_decisions;
 use case::Case;
 
-/// Checks everything that one client and one server say to each other.
+/// Checks all messages between one client and one server.
 #[derive(Debug)]
 pub struct ValidationMiddleware {
-    /// The name under which the server's tools are known.
+    /// The server's name in the tool cache.
     server: Arc<str>,
     validator: Arc<McpValidator>,
     protocol: Arc<ProtocolSchemas>,
@@ -57,14 +58,14 @@ pub struct ValidationMiddleware {
     buffer: TapeBuffer,
 }
 
-/// What holds where nothing else is said, made once: some connections last for one message.
+/// Shared defaults, because a stateless HTTP request creates a new middleware.
 static PROTOCOL: LazyLock<Arc<ProtocolSchemas>> = LazyLock::new(Arc::default);
 static POLICY: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
 
-/// How deep a message is looked into that is too deep already, to see whether it is JSON at all.
-const DEEPEST: usize = 1 << 16;
+/// Nesting limit of the second parse, which distinguishes deep JSON from invalid JSON.
+const MAX_REPARSE_DEPTH: usize = 1 << 16;
 
-/// One message, and the circumstances in which it came.
+/// A parsed message with its sender and time of arrival.
 #[derive(Debug, Clone, Copy)]
 struct Incoming<'m> {
     side: Side,
@@ -73,8 +74,8 @@ struct Incoming<'m> {
 }
 
 impl ValidationMiddleware {
-    /// For one connection to a server. The validator is shared: what is learnt about the server's
-    /// tools on one connection holds for the others.
+    /// Creates the middleware of one connection to a server. The validator is shared, so tools
+    /// learned on one connection apply to all.
     pub fn new(server: impl Into<Arc<str>>, validator: Arc<McpValidator>) -> Self {
         let session = Session::new(&validator.config().limits);
         Self {
@@ -87,69 +88,69 @@ impl ValidationMiddleware {
         }
     }
 
-    /// Sets what becomes of messages that break a rule.
+    /// Sets the policy for rule violations.
     #[must_use]
     pub fn with_policy(mut self, policy: impl Into<Arc<Policy>>) -> Self {
         self.policy = policy.into();
         self
     }
 
-    /// Sets the protocol's schemas.
+    /// Sets the protocol schemas.
     #[must_use]
     pub fn with_protocol(mut self, protocol: impl Into<Arc<ProtocolSchemas>>) -> Self {
         self.protocol = protocol.into();
         self
     }
 
-    /// Counts the same bad calls together with those of other connections: where each request has one of its
-    /// own, none of them alone sees that it comes again.
+    /// Shares the count of repeated rejections with other connections. Stateless HTTP requests need
+    /// this, because each has its own middleware.
     #[must_use]
     pub fn with_repeats(mut self, repeats: Arc<Mutex<Repeats>>) -> Self {
         self.session.repeats = SharedRepeats::new(repeats);
         self
     }
 
-    /// Fixes the revision, where something other than the messages says it.
+    /// Fixes the revision, for transports that declare it outside of the messages.
     #[must_use]
     pub fn with_revision(mut self, revision: Revision) -> Self {
         self.session.fix_revision(revision);
         self
     }
 
-    /// Joins a session whose handshake was not seen and came to that version, known here or not.
+    /// Joins a session after a handshake elsewhere that agreed on `version`, known or unknown.
     #[must_use]
     pub fn in_session(mut self, version: &str) -> Self {
         self.session.join(version);
         self
     }
 
-    /// The revision that is spoken, as far as it is known by now; `None` for one we do not know.
+    /// Returns the revision in use, or the default before the peers agree; `None` if it is unknown.
     pub fn revision(&self) -> Option<Revision> {
         self.session.revision()
     }
 
-    /// The same, but `None` too while nothing has been said about it.
+    /// Returns the revision that the peers agreed on or declared; `None` before, or if it is unknown.
     pub fn agreed_revision(&self) -> Option<Revision> {
         self.session.revision().filter(|_| self.session.has_agreed())
     }
 
-    /// Whether something has been said about the revision, or it was fixed.
+    /// Returns whether the revision was fixed, agreed on or declared.
     pub(crate) fn is_revision_settled(&self) -> bool {
         self.session.is_fixed() || self.session.has_agreed()
     }
 
-    /// How many requests of a side wait for an answer.
-    pub fn in_flight(&mut self, requester: Side) -> usize {
-        self.session.flights(requester).len()
+    /// Returns the number of pending requests of a side.
+    pub fn pending_requests(&mut self, requester: Side) -> usize {
+        self.session.pending(requester).len()
     }
 
-    /// Gives back memory that is kept only to be quick or to tell more.
-    pub(crate) fn rest(&mut self) {
+    /// Frees buffers and history of an idle connection.
+    pub(crate) fn shrink(&mut self) {
         self.buffer = TapeBuffer::new();
-        self.session.rest();
+        self.session.shrink();
     }
 
-    /// Whether the server has tools, as far as it has said; `None` while it is about to say so.
+    /// Returns whether the server announced tools; `None` during the handshake.
     pub fn server_has_tools(&self) -> Option<bool> {
         match self.session.announced(Side::Server) {
             Some(announced) => Some(announced.has("tools")),
@@ -158,46 +159,46 @@ impl ValidationMiddleware {
         }
     }
 
-    /// Whether the server tells of changes to its tools, as far as it has said.
-    pub(crate) fn server_tells_of_changes(&self) -> Option<bool> {
+    /// Returns whether the server announced tool list change notifications; `None` before that.
+    pub(crate) fn server_notifies_changes(&self) -> Option<bool> {
         self.session.announced(Side::Server).map(|announced| announced.has("tools.listChanged"))
     }
 
-    /// The refusal of the last call is not told to anybody: the call will be judged again.
-    pub(crate) fn take_back_refusal(&mut self) {
-        self.session.take_back_refusal();
+    /// Reverts the counters of the last rejection, because the call will be checked again.
+    pub(crate) fn rollback_rejection(&mut self) {
+        self.session.rollback_rejection();
     }
 
-    /// How many requests of the client have gone on.
-    pub(crate) fn departed(&mut self) -> u64 {
-        self.session.flights(Side::Client).departed()
+    /// Returns the number of client requests forwarded so far.
+    pub(crate) fn started(&mut self) -> u64 {
+        self.session.pending(Side::Client).started()
     }
 
-    /// A call that was to go on stays for now: it will be judged again.
-    pub(crate) fn take_back_call(&mut self, id: &RequestId) {
-        self.session.flights(Side::Client).take_back(id);
+    /// Removes a pending call that will be checked again.
+    pub(crate) fn rollback_call(&mut self, id: &RequestId) {
+        self.session.pending(Side::Client).rollback(id);
     }
 
-    /// Requests of the client wait to be judged: their ids are not free.
+    /// Reserves the ids of held client requests.
     pub(crate) fn reserve(&mut self, ids: Vec<RequestId>) {
-        self.session.flights(Side::Client).reserve(ids);
+        self.session.pending(Side::Client).reserve(ids);
     }
 
     pub(crate) fn is_reserved(&self, id: &RequestId) -> bool {
         self.session.is_reserved(id)
     }
 
-    /// They are judged now.
+    /// Ends all reservations, before the held requests are checked.
     pub(crate) fn end_reservations(&mut self) {
-        self.session.flights(Side::Client).end_reservations();
+        self.session.pending(Side::Client).end_reservations();
     }
 
-    /// A request was answered by somebody other than the one it was forwarded to.
-    pub fn settle(&mut self, requester: Side, id: &RequestId) {
-        self.session.flights(requester).land(id);
+    /// Completes a pending request that the gateway answered itself.
+    pub fn mark_answered(&mut self, requester: Side, id: &RequestId) {
+        self.session.pending(requester).complete(id);
     }
 
-    /// Judges one message.
+    /// Checks one message.
     pub fn handle(&mut self, sender: Side, bytes: &[u8], now: Duration) -> Verdict {
         // The tape borrows its buffer while the session changes.
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -206,23 +207,22 @@ impl ValidationMiddleware {
         verdict
     }
 
-    /// Judges a message that was too long to be kept, by what was seen of it.
-    pub fn handle_overlong(&mut self, sender: Side, glimpse: Glimpse) -> Verdict {
-        self.overlong(sender, glimpse)
+    /// Checks a message that exceeded the size limit and was not kept, given its partial header.
+    pub fn handle_oversized(&mut self, sender: Side, partial: PartialHeader) -> Verdict {
+        self.oversized(sender, partial)
     }
 
-    /// Gives up on everything that a side is still waiting for: the errors that it is to get, each
-    /// naming its request.
+    /// Abandons all pending requests of a side and returns the errors for their sender.
     pub fn abandon(&mut self, requester: Side, code: Code, reason: &str) -> Vec<Vec<u8>> {
-        let flights = self.session.flights(requester).abandon();
-        let replies = flights.iter().map(|flight| {
-            let reply = Reply { id: Some(&flight.id), revision: flight.revision };
-            reply.gone(code, reason, &flight.method)
+        let requests = self.session.pending(requester).abandon_all();
+        let replies = requests.iter().map(|pending| {
+            let reply = Reply { id: Some(&pending.id), revision: pending.revision };
+            reply.abandoned(code, reason, &pending.method)
         });
         replies.collect()
     }
 
-    /// Gives up on one request of a side: the error that it is to get.
+    /// Abandons one pending request and returns the error for its sender.
     pub fn abandon_one(
         &mut self,
         requester: Side,
@@ -230,22 +230,22 @@ impl ValidationMiddleware {
         code: Code,
         reason: &str,
     ) -> Option<Vec<u8>> {
-        let flight = self.session.flights(requester).give_up(id)?;
-        let reply = Reply { id: Some(&flight.id), revision: flight.revision };
-        Some(reply.gone(code, reason, &flight.method))
+        let pending = self.session.pending(requester).abandon(id)?;
+        let reply = Reply { id: Some(&pending.id), revision: pending.revision };
+        Some(reply.abandoned(code, reason, &pending.method))
     }
 
-    /// The requests of the client that have waited since before a moment, and since when the oldest
-    /// of the others waits.
-    pub(crate) fn waiting_since(&mut self, moment: Duration) -> (Vec<RequestId>, Option<Duration>) {
-        // A subscription lasts until somebody ends it.
-        let lasts = |method: &str| method == "subscriptions/listen";
-        self.session.flights(Side::Client).waiting_since(moment, lasts)
+    /// Returns the client requests sent at or before `cutoff`, and when the oldest of the others was
+    /// sent.
+    pub(crate) fn overdue(&mut self, cutoff: Duration) -> (Vec<RequestId>, Option<Duration>) {
+        // A subscription has no timeout: it stays pending until a peer ends it.
+        let has_no_timeout = |method: &str| method == "subscriptions/listen";
+        self.session.pending(Side::Client).overdue(cutoff, has_no_timeout)
     }
 
-    /// The method of a request of the client's that waits.
+    /// Returns the method of a pending client request.
     pub(crate) fn method_of(&mut self, id: &RequestId) -> Option<String> {
-        self.session.flights(Side::Client).method_of(id).map(str::to_owned)
+        self.session.pending(Side::Client).method_of(id).map(str::to_owned)
     }
 
     fn read(
@@ -256,9 +256,9 @@ impl ValidationMiddleware {
         now: Duration,
     ) -> Verdict {
         let limits = *self.limits();
-        // As in the framer: the `\r` of a line's ending is no part of the message.
+        // As in the framer, a trailing `\r` belongs to the line ending.
         if bytes.strip_suffix(b"\r").unwrap_or(bytes).len() > limits.message_bytes {
-            return self.overlong(side, Glimpse::of(bytes));
+            return self.oversized(side, PartialHeader::of(bytes));
         }
         if bytes.trim_ascii().is_empty() {
             return self.empty(side);
@@ -266,12 +266,12 @@ impl ValidationMiddleware {
         match buffer.read(bytes, limits.message_depth) {
             Ok(tape) => self.message(Incoming { side, node: tape.root(), now }),
             Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
-                self.unreadable(side, bytes, &error)
+                self.invalid_json(side, bytes, &error)
             }
-            // Something may be wrong with it besides.
-            Err(_) => match buffer.read(bytes, DEEPEST) {
+            // Invalid JSON takes precedence over excessive nesting.
+            Err(_) => match buffer.read(bytes, MAX_REPARSE_DEPTH) {
                 Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
-                    self.unreadable(side, bytes, &error)
+                    self.invalid_json(side, bytes, &error)
                 }
                 Ok(tape) if tape.root().kind() == Kind::Array => {
                     self.too_deep_batch(side, tape.root())

@@ -1,4 +1,4 @@
-//! Does a message have the shape that its revision gives it?
+//! Checks messages against the schema of their revision.
 
 use stickler::ValidationError;
 use stickler::internal::Answer;
@@ -11,12 +11,12 @@ use crate::protocol::{Method, MethodLookup, Revision};
 use crate::side::Side;
 use crate::verdict::Finding;
 
-/// Longest piece of a peer's own text in a message of ours.
-const QUOTED: usize = 80;
+/// Maximum length of peer text quoted in a finding.
+const MAX_EXCERPT_CHARS: usize = 80;
 
 impl ValidationMiddleware {
-    /// What the revision says of a method; what it does not know is told.
-    pub(super) fn look_up<'v>(
+    /// Looks up a method in the revision; records a finding if the sender must not use it.
+    pub(super) fn lookup_method<'v>(
         &'v self,
         case: &mut Case,
         side: Side,
@@ -30,7 +30,7 @@ impl ValidationMiddleware {
                 let sender = side.other();
                 let message = format!("`{}` is sent by a {sender}, not by a {side}", known.name);
                 let finding = Finding::new(MessageRule::WrongDirection, message).at("/method");
-                case.tell(
+                case.record(
                     finding.with(format!("a method of a {side}"), format!("one of a {sender}")),
                 );
                 return None;
@@ -40,29 +40,33 @@ impl ValidationMiddleware {
                 let last = revisions.last().map_or("", |revision| revision.as_str());
                 let span =
                     if first == last { first.to_owned() } else { format!("{first} to {last}") };
-                let method = quoted(method);
+                let method = excerpt(method);
                 format!("`{method}` is not a method of {revision}; it is one of {span}")
             }
             MethodLookup::Unknown => {
                 let known = validator.methods().filter(|known| known.is_sent_by(side));
                 let known: Vec<String> = known.map(|known| known.name.clone()).collect();
                 let suggestions = self.validator.find_suggestions(method, &known);
-                let method = quoted(method);
+                let method = excerpt(method);
                 match suggestions.first() {
-                    Some(meant) => {
-                        format!("`{method}` is not a method of {revision}; did you mean `{meant}`?")
+                    Some(suggestion) => {
+                        format!(
+                            "`{method}` is not a method of {revision}; did you mean `{suggestion}`?"
+                        )
                     }
                     None => format!("`{method}` is not a method of {revision}"),
                 }
             }
         };
         let finding = Finding::new(MessageRule::UnknownMethod, message).at("/method");
-        case.tell(finding.with(format!("a method of {revision}"), format!("`{}`", quoted(method))));
+        case.record(
+            finding.with(format!("a method of {revision}"), format!("`{}`", excerpt(method))),
+        );
         None
     }
 
-    /// What is wrong with the shape of a part of a message; nothing when it is right.
-    pub(super) fn misshapen(
+    /// Returns the schema errors of a part of a message; none if it is valid.
+    pub(super) fn schema_errors(
         &self,
         revision: Revision,
         definition: &str,
@@ -76,33 +80,33 @@ impl ValidationMiddleware {
         }
         let errors = validator.explain_part(definition, node, place, config);
         if errors.is_empty() {
-            let reason = format!("does not have the shape of `{definition}`");
+            let reason = format!("does not match `{definition}`");
             return vec![ValidationError::whole(reason)];
         }
         errors
     }
 
-    /// What is wrong with a request or notification, the envelope excepted.
-    pub(super) fn bad_params(
+    /// Returns the findings about a request or notification, except those about its envelope.
+    pub(super) fn params_findings(
         &self,
         incoming: Incoming<'_>,
         revision: Revision,
         method: &Method,
     ) -> Vec<Finding> {
-        let errors = self.misshapen(revision, &method.definition, incoming.node, "");
-        let of_envelope =
+        let errors = self.schema_errors(revision, &method.definition, incoming.node, "");
+        let is_envelope =
             |error: &ValidationError| matches!(error.path.as_str(), "/jsonrpc" | "/id" | "/method");
-        let errors = errors.into_iter().filter(|error| !of_envelope(error));
+        let errors = errors.into_iter().filter(|error| !is_envelope(error));
         errors.map(|error| Finding::from_schema(MessageRule::BadParams, "", error)).collect()
     }
 }
 
-/// A peer's text, cut to a length that can be shown.
-pub(super) fn quoted(text: &str) -> String {
-    if text.len() <= QUOTED {
+/// Returns peer text, truncated for display.
+pub(super) fn excerpt(text: &str) -> String {
+    if text.len() <= MAX_EXCERPT_CHARS {
         return text.to_owned();
     }
-    match text.char_indices().nth(QUOTED) {
+    match text.char_indices().nth(MAX_EXCERPT_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

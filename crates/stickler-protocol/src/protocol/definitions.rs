@@ -1,4 +1,4 @@
-//! The definitions of one revision, each compiled when it is first asked.
+//! The definitions of one revision, each compiled on first use.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -6,43 +6,43 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 use stickler::Limits;
-use stickler::internal::{Checker, CompiledSchema, Formats, SchemaRefusal};
+use stickler::internal::{Checker, CompiledSchema, Formats, SchemaRejection};
 
 use super::{Revision, document};
 
-/// The dialect that a schema without `$schema` is in.
+/// Dialect of a schema without `$schema`.
 pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// A schema document that is nothing but definitions.
+/// A schema document that consists of definitions.
 #[derive(Debug)]
 pub(super) struct Definitions {
     /// `$schema`.
     dialect: String,
-    /// Where the definitions stand: `$defs`, or `definitions` before 2020-12.
+    /// Keyword that holds the definitions: `$defs`, or `definitions` before 2020-12.
     section: &'static str,
     by_name: HashMap<Cow<'static, str>, Definition>,
 }
 
-/// What has been made of a definition so far.
+/// The lazily compiled forms of a definition.
 #[derive(Debug)]
 struct Definition {
-    /// The revision that it is taken from; a loaded one is there from the start.
+    /// The revision to project the definition from; `None` for a loaded definition.
     revision: Option<Revision>,
-    /// `None` where the revision does not have it.
+    /// The plain schema; `None` if the revision does not define it.
     plain: OnceLock<Option<Value>>,
-    /// For yes or no, which most messages never go beyond.
-    checker: OnceLock<Result<Checker, SchemaRefusal>>,
-    /// For the explanation.
-    compiled: OnceLock<Result<CompiledSchema, SchemaRefusal>>,
+    /// Validator for the yes-or-no check.
+    checker: OnceLock<Result<Checker, SchemaRejection>>,
+    /// Compiled schema for explanations.
+    compiled: OnceLock<Result<CompiledSchema, SchemaRejection>>,
 }
 
-/// Our own definitions mean the same in every dialect since this one, and the engine, which checks
-/// a schema against its dialect before it compiles it, needs a fraction of the time to learn it:
-/// what the first message waits for is mostly that.
+/// Dialect that the built-in definitions are compiled in. They mean the same in every dialect since this one, and
+/// the engine validates a schema against its meta-schema before compiling it, which is several times faster for
+/// this dialect. The first message would otherwise wait for that.
 const CHEAP_DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 
 impl Definitions {
-    /// Those that a revision has, each read when it is first asked for.
+    /// Creates the built-in definitions of a revision.
     pub(super) fn built_in(revision: Revision) -> Self {
         let by_name = document::definition_names()
             .map(|name| (name.into(), Definition::new(Some(revision), OnceLock::new())))
@@ -50,7 +50,7 @@ impl Definitions {
         Self { dialect: DIALECT.to_owned(), section: "$defs", by_name }
     }
 
-    /// Those of a file.
+    /// Creates definitions from a schema file.
     pub(super) fn loaded(
         dialect: &str,
         section: &'static str,
@@ -74,14 +74,14 @@ impl Definitions {
         self.get(name).is_some()
     }
 
-    /// The whole document.
+    /// Returns the whole document.
     pub(super) fn document(&self) -> Value {
         let schemas: Map<String, Value> =
             self.iter().map(|(name, schema)| (name.to_owned(), schema.clone())).collect();
         json!({ "$schema": self.dialect, self.section: schemas })
     }
 
-    /// A definition with all it refers to, so that it can stand alone.
+    /// Returns a definition together with everything it refers to.
     pub(super) fn standalone(&self, name: &str) -> Option<Value> {
         self.contains(name).then(|| {
             let schemas: Map<String, Value> = self
@@ -107,7 +107,7 @@ impl Definitions {
         names.into_iter().filter_map(|name| Some((name, self.get(name)?)))
     }
 
-    /// The first reference that leads nowhere: where it stands, and the name that is missing.
+    /// Returns the first dangling reference: the definition that contains it and the missing name.
     pub(super) fn dangling(&self) -> Option<(&str, &str)> {
         self.iter().find_map(|(name, schema)| {
             let mut missing = None;
@@ -120,8 +120,8 @@ impl Definitions {
         })
     }
 
-    /// For yes or no; `None` where there is no such definition.
-    pub(super) fn checker(&self, name: &str) -> Option<Result<&Checker, &SchemaRefusal>> {
+    /// Returns the validator for the yes-or-no check; `None` if the definition does not exist.
+    pub(super) fn checker(&self, name: &str) -> Option<Result<&Checker, &SchemaRejection>> {
         let definition = self.by_name.get(name)?;
         let checker = definition.checker.get_or_init(|| {
             let mut schema = self.standalone(name).ok_or_else(absent)?;
@@ -133,8 +133,8 @@ impl Definitions {
         Some(checker.as_ref())
     }
 
-    /// For the explanation.
-    pub(super) fn compiled(&self, name: &str) -> Option<Result<&CompiledSchema, &SchemaRefusal>> {
+    /// Compiled schema for explanations.
+    pub(super) fn compiled(&self, name: &str) -> Option<Result<&CompiledSchema, &SchemaRejection>> {
         let compiled = self.by_name.get(name)?.compiled.get_or_init(|| {
             let schema = self.standalone(name).ok_or_else(absent)?;
             CompiledSchema::compile_shape(&schema, &Limits::default())
@@ -142,7 +142,7 @@ impl Definitions {
         Some(compiled.as_ref())
     }
 
-    /// The definitions that one needs, itself included.
+    /// Returns the names of a definition and of all definitions it refers to.
     fn reachable<'d>(&'d self, name: &'d str) -> BTreeSet<&'d str> {
         let mut reached = BTreeSet::from([name]);
         let mut pending = vec![name];
@@ -179,7 +179,7 @@ impl Definitions {
         }
     }
 
-    /// The definition that a reference leads into.
+    /// Returns the name of the definition that a reference points into.
     fn target<'r>(&self, reference: &'r str) -> Option<&'r str> {
         let path = reference.strip_prefix("#/")?.strip_prefix(self.section)?.strip_prefix('/')?;
         path.split('/').next()
@@ -196,8 +196,8 @@ impl Definition {
     }
 }
 
-fn absent() -> SchemaRefusal {
-    SchemaRefusal::new("the revision does not have it")
+fn absent() -> SchemaRejection {
+    SchemaRejection::new("the revision does not have it")
 }
 
 #[cfg(test)]
@@ -206,7 +206,7 @@ mod tests {
     use crate::protocol::Revision;
     use serde_json::Value;
 
-    /// Words that mean something else, or nothing, to the dialect that checks are compiled in.
+    /// Keywords that [`CHEAP_DIALECT`] does not define or defines differently.
     const NEWER: [&str; 9] = [
         "prefixItems",
         "dependentRequired",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn our_definitions_mean_the_same_in_the_dialect_that_is_cheap_to_learn() {
+    fn built_in_definitions_use_only_keywords_of_the_cheap_dialect() {
         for revision in Revision::ALL {
             let definitions = Definitions::built_in(revision);
             look(&definitions.document()["$defs"], revision.as_str());

@@ -1,4 +1,4 @@
-//! The annotated document: what all revisions of MCP say, in one place.
+//! The annotated document with the definitions of all MCP revisions.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::{Revision, projection};
 
-/// Facts only: names, types, what is required, since when and until when.
+/// Names, types and requirements, each with the revisions it applies to.
 const TEXT: &str = include_str!("definitions.json");
 
-/// The document, its definitions still text: most programs ask for a few of them only.
+/// The document with unparsed definitions, because most programs use only a few of them.
 #[derive(Default, Deserialize)]
 struct Document {
     methods: Map<String, Value>,
@@ -23,21 +23,21 @@ struct Document {
 type Theme = BTreeMap<&'static str, &'static RawValue>;
 
 static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
-    // A test shows that it can be read.
+    // A test asserts that the document can be parsed.
     serde_json::from_str(TEXT).unwrap_or_default()
 });
 
-/// The table of methods, by name.
+/// Returns the methods by name.
 pub(super) fn methods() -> &'static Map<String, Value> {
     &DOCUMENT.methods
 }
 
-/// The names of all definitions of all revisions.
+/// Returns the names of the definitions of all revisions.
 pub(super) fn definition_names() -> impl Iterator<Item = &'static str> {
     DOCUMENT.definitions.values().flat_map(|theme| theme.keys().copied())
 }
 
-/// A definition as plain JSON Schema; `None` where the revision does not have it.
+/// Returns a definition as plain JSON Schema; `None` if the revision does not define it.
 pub(super) fn definition(name: &str, revision: Revision) -> Option<Value> {
     let text = DOCUMENT.definitions.values().find_map(|theme| theme.get(name))?;
     projection::project(&serde_json::from_str(text.get()).ok()?, revision)
@@ -53,7 +53,7 @@ mod tests {
     use crate::protocol::Revision;
 
     #[test]
-    fn the_document_can_be_read_and_names_each_definition_once() {
+    fn document_parses_and_names_each_definition_once() {
         assert!(methods().len() > 30);
         let mut seen = HashSet::new();
         for name in definition_names() {
@@ -62,9 +62,9 @@ mod tests {
         assert!(seen.len() > 190);
     }
 
-    /// Where a revision is misspelt, the annotation would be passed over.
+    /// A misspelt revision would be ignored.
     #[test]
-    fn every_since_and_until_names_a_revision() {
+    fn every_since_and_until_is_a_known_revision() {
         fn walk(value: &Value, count: &mut usize) {
             match value {
                 Value::Object(members) => {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_has_no_prose() {
+    fn document_contains_no_descriptions() {
         fn walk(schema: &Value) {
             let Value::Object(keywords) = schema else {
                 return;

@@ -1,10 +1,10 @@
-//! Why a schema file cannot stand in for a revision.
+//! Error of loading an official schema file.
 
 use std::fmt;
 
 use super::Revision;
 
-/// One sentence that says what is wrong with the file.
+/// The reason why a schema file cannot be used, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtocolSchemaError {
     revision: Revision,

@@ -1,4 +1,4 @@
-//! An official schema file in place of what is built in.
+//! Loads an official schema file that replaces the built-in definitions of a revision.
 
 use serde_json::{Map, Value};
 use stickler::Limits;
@@ -8,12 +8,12 @@ use super::definitions::{DIALECT, Definitions};
 use super::{ProtocolSchemaError, Revision, SchemaValidator};
 
 impl SchemaValidator {
-    /// The revision as an official schema file has it. The file must have every definition that
-    /// the revision's methods need, and all of its definitions must be usable.
+    /// Creates a validator from an official schema file. The file must contain every definition that the methods of
+    /// the revision need, and all of its definitions must compile.
     pub fn from_schema(revision: Revision, schema: &Value) -> Result<Self, ProtocolSchemaError> {
         let refuse = |reason: String| ProtocolSchemaError::new(revision, reason);
         CompiledSchema::measure(schema, &file_limits())
-            .map_err(|refusal| refuse(refusal.to_string()))?;
+            .map_err(|rejection| refuse(rejection.to_string()))?;
         let (section, schemas) = section_of(schema).ok_or_else(|| {
             refuse("it has neither `$defs` nor `definitions` with schemas in it".to_owned())
         })?;
@@ -38,15 +38,15 @@ impl SchemaValidator {
             )));
         }
         for name in definitions.names() {
-            if let Some(Err(refusal)) = definitions.checker(name) {
-                return Err(refuse(format!("its definition `{name}` cannot be used: {refusal}")));
+            if let Some(Err(rejection)) = definitions.checker(name) {
+                return Err(refuse(format!("its definition `{name}` cannot be used: {rejection}")));
             }
         }
         Ok(validator)
     }
 }
 
-/// A file that a person chose may be large, but not without end.
+/// Limits for schema files: larger than those for tools, but bounded.
 fn file_limits() -> Limits {
     let mut limits = Limits::default();
     limits.schema_bytes = 16 << 20;
@@ -69,7 +69,7 @@ mod tests {
     use stickler::tape::TapeBuffer;
 
     #[test]
-    fn its_own_schema_can_be_loaded_again() {
+    fn exported_schema_can_be_loaded() {
         for revision in Revision::ALL {
             let schema = SchemaValidator::built_in(revision).schema();
             let loaded = SchemaValidator::from_schema(revision, &schema).unwrap();
@@ -81,40 +81,41 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_lacks_something_is_refused_by_name() {
-        let refusal = |change: fn(&mut Value)| {
+    fn schema_with_missing_parts_is_rejected_by_name() {
+        let rejection = |change: fn(&mut Value)| {
             let revision = Revision::V2025_11_25;
             let mut schema = SchemaValidator::built_in(revision).schema();
             change(&mut schema);
             SchemaValidator::from_schema(revision, &schema).unwrap_err().to_string()
         };
         let lead = "not usable as the schema of 2025-11-25: ";
-        let gone = refusal(|schema| drop(schema["$defs"].as_object_mut().unwrap().remove("Tool")));
+        let gone =
+            rejection(|schema| drop(schema["$defs"].as_object_mut().unwrap().remove("Tool")));
         let reason =
             "its definition `CreateMessageRequestParams` refers to `Tool`, which it does not have";
         assert_eq!(gone, format!("{lead}{reason}"));
-        let gone = refusal(|schema| {
+        let gone = rejection(|schema| {
             schema["$defs"].as_object_mut().unwrap().remove("CallToolRequest");
         });
         let reason = "it has no definition `CallToolRequest`, which `tools/call` needs";
         assert_eq!(gone, format!("{lead}{reason}"));
-        let broken = refusal(|schema| schema["$defs"]["Tool"] = json!({ "type": "objekt" }));
+        let broken = rejection(|schema| schema["$defs"]["Tool"] = json!({ "type": "objekt" }));
         assert!(broken.contains("its definition `") && broken.contains("/type"), "{broken}");
         for odd in [json!([]), json!(1), json!({}), json!({ "$defs": {} }), json!({ "$defs": 1 })] {
             assert!(SchemaValidator::from_schema(Revision::V2024_11_05, &odd).is_err(), "{odd}");
         }
-        let unknown = refusal(|schema| schema["$schema"] = json!("http://example.com/mine"));
+        let unknown = rejection(|schema| schema["$schema"] = json!("http://example.com/mine"));
         assert!(unknown.contains("`http://example.com/mine`"), "{unknown}");
     }
 
     #[test]
-    fn a_bottomless_schema_is_refused() {
+    fn infinitely_recursive_schema_is_rejected() {
         let mut deep = json!({});
         for _ in 0..200 {
             deep = json!({ "items": deep });
         }
         let schema = json!({ "$defs": { "Deep": deep } });
-        let refusal = SchemaValidator::from_schema(Revision::V2024_11_05, &schema).unwrap_err();
-        assert!(refusal.to_string().contains("128 levels"), "{refusal}");
+        let rejection = SchemaValidator::from_schema(Revision::V2024_11_05, &schema).unwrap_err();
+        assert!(rejection.to_string().contains("128 levels"), "{rejection}");
     }
 }

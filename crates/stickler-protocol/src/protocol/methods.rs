@@ -1,4 +1,4 @@
-//! The methods of a revision, and who may send them.
+//! The methods of a revision and the sides that may send them.
 
 use std::collections::HashMap;
 
@@ -9,55 +9,55 @@ use super::span::{Span, entry};
 use super::{Revision, document};
 use crate::side::Side;
 
-/// A method as one revision has it.
+/// A method of one revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Method {
-    /// Its name: `tools/call`.
+    /// Name, such as `tools/call`.
     pub name: String,
-    /// Whether it wants an answer.
+    /// Request or notification.
     pub kind: MethodKind,
-    /// The definition of the whole message.
+    /// Definition of the message.
     pub definition: String,
-    /// The definition of the `result` of its response; notifications have none.
+    /// Definition of the `result`; `None` for notifications.
     pub result: Option<String>,
-    /// The definition of the `result` where the request was accepted as a task.
+    /// Definition of the `result` if the request was accepted as a task.
     pub task_result: Option<String>,
-    /// The definition of the `result` where the server wants input first.
+    /// Definition of the `result` if the server requires input first.
     pub input_required: Option<String>,
     senders: Vec<Side>,
 }
 
-/// Whether a method wants an answer.
+/// Kind of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MethodKind {
-    /// It does.
+    /// A request, which is answered.
     Request,
-    /// It does not.
+    /// A notification, which is not answered.
     Notification,
 }
 
-/// What a revision says of a method that one side sends.
+/// Result of looking up a method that a side sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MethodLookup<'m> {
-    /// This side may send it.
+    /// The side may send it.
     Known(&'m Method),
-    /// Only the other side may.
+    /// Only the other side may send it.
     WrongDirection(&'m Method),
-    /// Not in this revision, but in these.
+    /// Other revisions define it.
     OtherRevisions(Vec<Revision>),
-    /// No revision has it.
+    /// No revision defines it.
     Unknown,
 }
 
 impl Method {
-    /// Whether that side may send it.
+    /// Whether a side may send the method.
     pub fn is_sent_by(&self, side: Side) -> bool {
         self.senders.contains(&side)
     }
 
-    /// The definition that a result has to satisfy: a result says itself that it wants input, or,
-    /// where the request asked for a task, that it is one.
+    /// Returns the definition that a result must satisfy. The result itself indicates that the server requires input or,
+    /// if the request asked for a task, that it is a task.
     pub fn result_for(&self, result: Node<'_>, asked_for_task: bool) -> Option<&str> {
         if let Some(definition) = &self.input_required
             && result
@@ -75,14 +75,14 @@ impl Method {
         self.result.as_deref()
     }
 
-    /// All definitions that it needs.
+    /// Returns all definitions that the method needs.
     pub(super) fn definitions(&self) -> impl Iterator<Item = &str> {
         let results = [&self.result, &self.task_result, &self.input_required];
         std::iter::once(&self.definition).chain(results.into_iter().flatten()).map(String::as_str)
     }
 }
 
-/// The table of one revision.
+/// The methods of one revision.
 #[derive(Debug)]
 pub(super) struct Methods {
     revision: Revision,
@@ -101,7 +101,7 @@ impl Methods {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Method> {
-        // In the order of the document, which is a person's.
+        // In document order.
         document::methods().keys().filter_map(|name| self.by_name.get(name.as_str()))
     }
 
@@ -123,7 +123,7 @@ fn elsewhere(name: &str, here: Revision) -> MethodLookup<'static> {
     MethodLookup::OtherRevisions(others.collect())
 }
 
-/// One row of the table, as it is in that revision.
+/// Returns a method as that revision defines it.
 fn method(name: &str, row: &Map<String, Value>, revision: Revision) -> Option<Method> {
     if !Span::of(row).contains(revision) {
         return None;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_is_known_to_those_who_may_send_it() {
+    fn method_is_known_for_the_sides_that_may_send_it() {
         let methods = Methods::of(Revision::V2025_11_25);
         let call = known(&methods, Side::Client, "tools/call");
         assert_eq!((call.kind, call.definition.as_str()), (MethodKind::Request, "CallToolRequest"));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn other_revisions_are_named() {
+    fn lookup_names_the_revisions_that_define_a_method() {
         let methods = Methods::of(Revision::V2026_07_28);
         let others = [Revision::V2025_06_18, Revision::V2025_11_25];
         let lookup = methods.look_up(Side::Server, "elicitation/create");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_send_a_method_can_change() {
+    fn allowed_sender_can_change_between_revisions() {
         let progress = "notifications/progress";
         let before = Methods::of(Revision::V2025_11_25);
         assert!(known(&before, Side::Client, progress).is_sent_by(Side::Server));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_says_which_of_its_forms_it_has() {
+    fn result_definition_depends_on_the_result() {
         let result_for = |revision: Revision, text: &str, asked_for_task: bool| {
             let call = known(&Methods::of(revision), Side::Client, "tools/call");
             let mut buffer = TapeBuffer::new();

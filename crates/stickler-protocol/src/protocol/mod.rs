@@ -1,7 +1,7 @@
-//! The protocol's own shapes: what a message of each revision of MCP looks like.
+//! The message schemas of all MCP revisions.
 //!
-//! One annotated document, `definitions.json`, says it for all revisions at once; a
-//! [`SchemaValidator`] is what one revision makes of it.
+//! One annotated document, `definitions.json`, covers all revisions. A [`SchemaValidator`] is its projection to one
+//! revision.
 
 mod definitions;
 mod document;

@@ -1,19 +1,18 @@
-//! One revision out of the annotated document, as plain JSON Schema 2020-12.
+//! Projects the annotated document to one revision, as plain JSON Schema 2020-12.
 //!
-//! The annotations are four. A schema may say `since` and `until`, and is dropped where it does not
-//! hold (a definition, a property, a branch of `anyOf`). It may be a list of `versions`, of which
-//! the first that holds stands for it; where none holds it is dropped too. An entry of `required`
-//! may be `{"name", "since", "until"}`, one of `enum` `{"value", "since", "until"}`.
+//! A schema (a definition, a property, a branch of `anyOf`) may have `since` and `until` and is dropped outside of that
+//! range. A schema may be a list of `versions`: the first one that applies is used, and the schema is dropped if none
+//! does. An entry of `required` may be `{"name", "since", "until"}`, an entry of `enum`
+//! `{"value", "since", "until"}`.
 //!
-//! The walk knows what is a schema and what is a name, so a property that is itself called `since`
-//! is only a property.
+//! The projection distinguishes schemas from names, so a property that is called `since` is kept.
 
 use serde_json::{Map, Value};
 
 use super::Revision;
 use super::span::{self, Span};
 
-/// The schema as it is in that revision; `None` where it is not there.
+/// Returns the schema of a revision; `None` if it does not exist there.
 pub(super) fn project(annotated: &Value, revision: Revision) -> Option<Value> {
     let Value::Object(keywords) = annotated else {
         return Some(annotated.clone());
@@ -36,7 +35,7 @@ pub(super) fn project(annotated: &Value, revision: Revision) -> Option<Value> {
     Some(Value::Object(plain))
 }
 
-/// The value of one keyword; `None` where nothing is left of it.
+/// Projects the value of a keyword; `None` if nothing is left.
 fn project_keyword(keyword: &str, value: &Value, revision: Revision) -> Option<Value> {
     match (keyword, value) {
         ("properties", Value::Object(schemas)) => {
@@ -80,19 +79,19 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_annotation_is_as_it_was() {
+    fn schema_without_annotations_is_unchanged() {
         let schema = json!({ "type": "array", "items": { "enum": ["a"] }, "maxItems": 3 });
         assert_eq!(in_each(&schema), [const { None }; 3].map(|_: Option<()>| Some(schema.clone())));
     }
 
     #[test]
-    fn a_definition_is_there_from_since_to_until() {
+    fn definition_exists_from_since_to_until() {
         let schema = json!({ "since": "2025-03-26", "until": "2025-11-25", "type": "string" });
         assert_eq!(in_each(&schema), [None, Some(json!({ "type": "string" })), None]);
     }
 
     #[test]
-    fn properties_come_and_go() {
+    fn properties_depend_on_the_revision() {
         let schema = json!({ "properties": {
             "old": { "type": "string", "until": "2025-03-26" },
             "new": { "type": "string", "since": "2026-07-28" },
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_required_and_enum_come_and_go() {
+    fn entries_of_required_and_enum_depend_on_the_revision() {
         let schema = json!({ "required": ["a", { "name": "b", "since": "2025-06-18" }] });
         let left = in_each(&schema).map(|schema| schema.unwrap()["required"].clone());
         assert_eq!(left, [json!(["a"]), json!(["a", "b"]), json!(["a", "b"])]);
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_come_and_go() {
+    fn branches_depend_on_the_revision() {
         let schema = json!({ "anyOf": [
             { "$ref": "#/$defs/A" },
             { "$ref": "#/$defs/B", "since": "2025-06-18", "until": "2025-06-18" },
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_that_holds_stands_for_the_schema() {
+    fn first_applicable_version_is_used() {
         let schema = json!({ "items": { "versions": [
             { "until": "2024-11-05", "type": "string" },
             { "since": "2026-07-28", "type": "integer" },
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_property_may_be_called_like_an_annotation() {
+    fn property_named_like_an_annotation_is_kept() {
         let schema = json!({ "type": "object", "properties": {
             "since": { "type": "string" },
             "until": { "const": "2024-11-05" },

@@ -1,20 +1,20 @@
-//! All revisions, each with the schema it is to be read by.
+//! The validators of all revisions.
 
 use std::sync::OnceLock;
 
 use super::{Revision, SchemaValidator};
 
-/// The validators of all revisions: the built-in ones, or what was put in their place.
+/// The validators of all revisions, built in or replaced.
 #[derive(Debug, Default)]
 pub struct ProtocolSchemas([OnceLock<SchemaValidator>; Revision::ALL.len()]);
 
 impl ProtocolSchemas {
-    /// The built-in ones.
+    /// Creates the built-in validators.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a validator in the place of the built-in one of its revision.
+    /// Replaces the validator of a revision.
     #[must_use]
     pub fn with(mut self, validator: SchemaValidator) -> Self {
         if let Some(slot) = self.0.get_mut(validator.revision() as usize) {
@@ -23,9 +23,9 @@ impl ProtocolSchemas {
         self
     }
 
-    /// The validator of a revision.
+    /// Returns the validator of a revision.
     pub fn get(&self, revision: Revision) -> &SchemaValidator {
-        // One slot for each revision: the index is its place in `Revision::ALL`.
+        // Indexed like `Revision::ALL`.
         self.0[revision as usize].get_or_init(|| SchemaValidator::built_in(revision))
     }
 }
@@ -36,7 +36,7 @@ mod tests {
     use crate::protocol::{Revision, SchemaValidator};
 
     #[test]
-    fn every_revision_has_its_place() {
+    fn every_revision_has_a_validator() {
         let schemas = ProtocolSchemas::new().with(SchemaValidator::built_in(Revision::LATEST));
         for (index, revision) in Revision::ALL.into_iter().enumerate() {
             assert_eq!(revision as usize, index);

@@ -1,17 +1,17 @@
-//! From when to when something is in the protocol.
+//! The range of revisions in which an element of the protocol exists.
 
 use serde_json::{Map, Value};
 
 use super::Revision;
 
-/// `since` and `until`, both inclusive; what is not said does not bound.
+/// Inclusive range of `since` and `until`; a missing end is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     since: Option<Revision>,
     until: Option<Revision>,
 }
 
-/// The words that say it.
+/// The annotation keywords.
 pub(super) const WORDS: [&str; 2] = ["since", "until"];
 
 impl Span {
@@ -27,7 +27,7 @@ impl Span {
     }
 }
 
-/// An entry of a list: a plain value, or an object that holds it under `key` and says its span.
+/// Returns the value of a list entry in a revision: the entry itself, or the member `key` of an annotated entry.
 pub(super) fn entry<'e>(entry: &'e Value, key: &str, revision: Revision) -> Option<&'e Value> {
     match entry {
         Value::Object(annotated) => {
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_are_inclusive_and_either_may_be_open() {
+    fn range_is_inclusive_and_may_be_open() {
         assert_eq!(revisions(&json!({})).len(), 5);
         assert_eq!(revisions(&json!({ "until": "2025-03-26" })), ["2024-11-05", "2025-03-26"]);
         assert_eq!(revisions(&json!({ "since": "2025-11-25" })), ["2025-11-25", "2026-07-28"]);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_plain_or_says_its_span() {
+    fn entry_is_plain_or_annotated() {
         let bounded = json!({ "name": "id", "since": "2025-11-25" });
         assert_eq!(entry(&bounded, "name", Revision::V2025_06_18), None);
         assert_eq!(entry(&bounded, "name", Revision::V2025_11_25), Some(&json!("id")));

@@ -1,4 +1,4 @@
-//! One revision of the protocol, ready to be asked.
+//! Validates values against the definitions of one revision.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,8 +13,7 @@ use super::methods::Methods;
 use super::{Method, MethodLookup, Revision};
 use crate::side::Side;
 
-/// The methods and shapes of one revision. As cheap to clone as a reference; each shape is compiled
-/// when it is first asked for.
+/// The methods and definitions of one revision. Cheap to clone; each definition is compiled on first use.
 #[derive(Debug, Clone)]
 pub struct SchemaValidator(pub(super) Arc<Inner>);
 
@@ -26,7 +25,7 @@ pub(super) struct Inner {
 }
 
 impl SchemaValidator {
-    /// The revision as Stickler knows it.
+    /// Returns the built-in validator of a revision.
     pub fn built_in(revision: Revision) -> Self {
         static BUILT: [OnceLock<SchemaValidator>; Revision::ALL.len()] =
             [const { OnceLock::new() }; Revision::ALL.len()];
@@ -41,48 +40,47 @@ impl SchemaValidator {
         Self(Arc::new(Inner { revision, methods: Methods::of(revision), definitions }))
     }
 
-    /// Which revision it is.
+    /// Returns the revision.
     pub fn revision(&self) -> Revision {
         self.0.revision
     }
 
-    /// What the revision says of a method that this side sends.
+    /// Looks up a method that a side sends.
     pub fn method(&self, sender: Side, name: &str) -> MethodLookup<'_> {
         self.0.methods.look_up(sender, name)
     }
 
-    /// All methods of the revision.
+    /// Returns all methods of the revision.
     pub fn methods(&self) -> impl Iterator<Item = &Method> {
         self.0.methods.iter()
     }
 
-    /// The names of all definitions.
+    /// Returns the names of all definitions.
     pub fn definition_names(&self) -> impl Iterator<Item = &str> {
         self.0.definitions.names()
     }
 
-    /// The definitions whose names are nearest to one that is not there, best first.
+    /// Returns the definition names nearest to an unknown one, best first.
     pub fn nearest_definitions(&self, name: &str) -> Vec<&str> {
         stickler::nearest_names(name, self.definition_names())
     }
 
-    /// The revision's whole schema.
+    /// Returns the whole schema of the revision.
     pub fn schema(&self) -> Value {
         self.0.definitions.document()
     }
 
-    /// A definition with all it refers to, as a schema of its own.
+    /// Returns a definition with everything it refers to as a standalone schema.
     pub fn definition_schema(&self, name: &str) -> Option<Value> {
         self.0.definitions.standalone(name)
     }
 
-    /// Whether a value has the shape of a definition. Nothing has the shape of one that the
-    /// revision does not have.
+    /// Whether a value satisfies a definition; false if the revision does not define it.
     pub fn is_valid(&self, definition: &str, node: Node<'_>) -> bool {
         self.check(definition, node, &Limits::default()) == Answer::Valid
     }
 
-    /// The same within the caller's limits.
+    /// Like [`is_valid`](Self::is_valid), within the limits of the caller.
     pub(crate) fn check(&self, definition: &str, node: Node<'_>, limits: &Limits) -> Answer {
         match self.0.definitions.checker(definition) {
             Some(Ok(checker)) => checker.check(node, limits.verdict_steps),
@@ -90,8 +88,8 @@ impl SchemaValidator {
         }
     }
 
-    /// Why a value does not have the shape of a definition, with paths from that value on. Slow;
-    /// for values that [`is_valid`](Self::is_valid) refuses.
+    /// Explains why a value does not satisfy a definition, with paths relative to the value. Slow: for values that
+    /// [`is_valid`](Self::is_valid) rejects.
     pub fn explain(
         &self,
         definition: &str,
@@ -101,7 +99,7 @@ impl SchemaValidator {
         self.explain_part(definition, node, "", config)
     }
 
-    /// The same for a part of a message, so that the sentences name its place there.
+    /// Like [`explain`](Self::explain) for a part of a message; the sentences name its location in the message.
     pub(crate) fn explain_part(
         &self,
         definition: &str,
@@ -150,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_needs_only_definitions_that_are_there() {
+    fn methods_refer_only_to_existing_definitions() {
         for revision in Revision::ALL {
             let validator = SchemaValidator::built_in(revision);
             for method in validator.methods() {
@@ -162,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_explained_by_the_branch_that_its_type_names() {
+    fn content_is_explained_by_the_branch_of_its_type() {
         for revision in Revision::ALL {
             let result = json!({ "content": [{ "type": "text" }], "resultType": "complete" });
             let errors = explain(revision, "CallToolResult", &result);
@@ -172,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_discriminator_names_the_right_ones() {
+    fn misspelt_discriminator_lists_the_valid_ones() {
         let result = json!({ "content": [{ "type": "txt", "text": "hi" }] });
         let errors = explain(Revision::V2025_11_25, "CallToolResult", &result);
         assert_eq!(errors.len(), 1, "{errors:?}");
@@ -200,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_remarks() {
+    fn formats_are_annotations() {
         let validator = SchemaValidator::built_in(Revision::V2025_11_25);
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(br#"{"uri": "not a uri", "name": "n"}"#, 128).unwrap();
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_stands_alone_with_what_it_needs() {
+    fn standalone_definition_contains_its_references() {
         let validator = SchemaValidator::built_in(Revision::V2025_06_18);
         let schema = validator.definition_schema("Tool").unwrap();
         assert_eq!(schema["$ref"], "#/$defs/Tool");
@@ -219,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_defined_has_no_instances() {
+    fn undefined_definition_accepts_nothing() {
         let validator = SchemaValidator::built_in(Revision::V2024_11_05);
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(b"{}", 128).unwrap();

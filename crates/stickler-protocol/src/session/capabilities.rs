@@ -1,12 +1,12 @@
-//! What a peer has announced, and what each method needs.
+//! Announced capabilities, and the capability that each method requires.
 
 use stickler::tape::{Kind, Node};
 
 use crate::protocol::Revision;
 use crate::side::Side;
 
-/// Everything that is asked about, by dotted path. No more is kept of an announcement, so that a
-/// long one costs nothing.
+/// The capabilities that checks depend on, by dotted path. Nothing else of an announcement is kept,
+/// so its size does not matter.
 const PATHS: [&str; 16] = [
     "completions",
     "elicitation",
@@ -26,12 +26,12 @@ const PATHS: [&str; 16] = [
     "tools.listChanged",
 ];
 
-/// What a peer has announced.
+/// The capabilities that a peer announced, as a bit set over `PATHS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Capabilities(u16);
 
 impl Capabilities {
-    /// What a `capabilities` member announces. Only an object is an announcement.
+    /// Reads a `capabilities` member. Only object values count as announced.
     pub(crate) fn read(announced: Node<'_>) -> Self {
         let is_announced = |path: &&str| {
             let (name, detail) = path.split_once('.').map_or((*path, None), |(a, b)| (a, Some(b)));
@@ -57,8 +57,9 @@ fn is_on(setting: Node<'_>) -> bool {
     setting.kind() != Kind::Null && setting.as_bool() != Some(false)
 }
 
-/// The capability of its receiver that a request needs, or of its sender that a notification does.
-pub(crate) fn needed_by(
+/// Returns the capability that a method requires: of the receiver for a request, of the sender for a
+/// notification.
+pub(crate) fn required_capability(
     method: &str,
     sender: Side,
     revision: Revision,
@@ -74,7 +75,7 @@ pub(crate) fn needed_by(
         (Side::Client, "resources/list" | "resources/read" | "resources/templates/list") => {
             server("resources")
         }
-        // The first revision had completion without a capability for it.
+        // The first revision had no capability for completion.
         (Side::Client, "completion/complete") if revision > Revision::V2024_11_05 => {
             server("completions")
         }
@@ -105,7 +106,7 @@ mod tests {
     use stickler::tape::TapeBuffer;
 
     #[test]
-    fn only_what_is_switched_on_is_announced() {
+    fn disabled_capabilities_are_not_announced() {
         let text = br#"{"tools":{"listChanged":true},"prompts":{"listChanged":false},
             "resources":null,"tasks":{"list":{}}}"#;
         let mut buffer = TapeBuffer::new();

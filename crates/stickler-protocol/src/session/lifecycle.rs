@@ -1,51 +1,51 @@
-//! The handshake, and what may be said before it is over.
+//! The handshake, and the checks of message order that depend on it.
 
 use stickler::tape::Node;
 
 use super::{Capabilities, Session};
 use crate::side::Side;
 
-/// How far the handshake has come.
+/// State of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Handshake {
     #[default]
-    Fresh,
-    /// `initialize` is in flight.
-    Asked,
-    /// `initialize` has been answered.
+    NotStarted,
+    /// `initialize` is pending.
+    InProgress,
+    /// `initialize` was answered.
     Answered,
-    /// The client has said that it is ready.
+    /// The client sent `notifications/initialized`.
     Ready,
-    /// Nobody cares: there was none, and that has been told.
+    /// No handshake was seen; this is reported at most once.
     Skipped,
 }
 
 impl Session {
-    /// What is untimely about a request, as a sentence.
-    pub(crate) fn untimely_request(&mut self, side: Side, method: &str) -> Option<&'static str> {
-        let over = matches!(self.handshake, Handshake::Ready | Handshake::Skipped);
+    /// Returns a message if the handshake does not allow a request yet.
+    pub(crate) fn check_request_order(&mut self, side: Side, method: &str) -> Option<&'static str> {
+        let is_over = matches!(self.handshake, Handshake::Ready | Handshake::Skipped);
         match (side, method) {
             (Side::Client, "initialize")
-                if !matches!(self.handshake, Handshake::Fresh | Handshake::Skipped) =>
+                if !matches!(self.handshake, Handshake::NotStarted | Handshake::Skipped) =>
             {
-                Some("`initialize` comes once, as the first request of a session")
+                Some("`initialize` must be sent once, as the first request of a session")
             }
             (_, "initialize" | "ping" | "server/discover") => None,
-            _ if over || self.is_fixed() || self.is_modern() => None,
+            _ if is_over || self.is_fixed() || self.is_modern() => None,
             (Side::Client, _) if self.handshake == Handshake::Answered => None,
             (Side::Client, _) => {
-                self.told_that_there_was_none();
-                Some("only `ping` may be sent before `initialize` has been answered")
+                self.mark_handshake_skipped();
+                Some("only `ping` may be sent before `initialize` is answered")
             }
             (Side::Server, _) => {
-                self.told_that_there_was_none();
-                Some("a server sends no requests but `ping` before `notifications/initialized`")
+                self.mark_handshake_skipped();
+                Some("a server may send only `ping` before `notifications/initialized`")
             }
         }
     }
 
-    /// What is untimely about a notification.
-    pub(crate) fn untimely_notification(
+    /// Returns a message if the handshake does not allow a notification yet.
+    pub(crate) fn check_notification_order(
         &mut self,
         side: Side,
         method: &str,
@@ -53,32 +53,32 @@ impl Session {
         if side != Side::Client || self.is_fixed() || self.is_modern() {
             return None;
         }
-        let unanswered = matches!(self.handshake, Handshake::Fresh | Handshake::Asked);
+        let unanswered = matches!(self.handshake, Handshake::NotStarted | Handshake::InProgress);
         match method {
             "notifications/initialized" if self.handshake == Handshake::Ready => {
-                Some("`notifications/initialized` comes once")
+                Some("`notifications/initialized` must be sent once")
             }
             "notifications/cancelled" => None,
             _ if unanswered => {
-                self.told_that_there_was_none();
-                Some("`initialize` has not been answered yet")
+                self.mark_handshake_skipped();
+                Some("`initialize` is not answered yet")
             }
             _ => None,
         }
     }
 
-    /// The client's `initialize` goes on.
-    pub(crate) fn handshake_asked(&mut self, params: Option<Node<'_>>) {
-        // A second one is told, and changes nothing until it is answered.
-        if matches!(self.handshake, Handshake::Fresh | Handshake::Skipped) {
-            self.handshake = Handshake::Asked;
+    /// Handles the client's `initialize` request.
+    pub(crate) fn handshake_started(&mut self, params: Option<Node<'_>>) {
+        // A repeated `initialize` is reported and changes nothing until it is answered.
+        if matches!(self.handshake, Handshake::NotStarted | Handshake::Skipped) {
+            self.handshake = Handshake::InProgress;
         }
         if let Some(capabilities) = params.and_then(|params| params.get("capabilities")) {
             self.announce(Side::Client, Capabilities::read(capabilities));
         }
     }
 
-    /// The server has agreed.
+    /// Handles the result of `initialize`.
     pub(crate) fn handshake_answered(&mut self, result: Node<'_>) {
         if self.handshake != Handshake::Ready {
             self.handshake = Handshake::Answered;
@@ -89,38 +89,37 @@ impl Session {
         }
     }
 
-    /// The server has refused; the client may ask again.
+    /// Handles a failed handshake; the client may try again.
     pub(crate) fn handshake_failed(&mut self) {
         if self.is_in_handshake() {
-            self.handshake = Handshake::Fresh;
+            self.handshake = Handshake::NotStarted;
         }
     }
 
-    /// Whether `initialize` waits for its answer.
+    /// Returns whether `initialize` is pending.
     pub(crate) fn is_in_handshake(&self) -> bool {
-        // A hasty client says that it is ready before it knows.
-        matches!(self.handshake, Handshake::Asked | Handshake::Ready) && self.agreed.is_none()
+        // Some clients send `notifications/initialized` before the response arrives.
+        matches!(self.handshake, Handshake::InProgress | Handshake::Ready) && self.agreed.is_none()
     }
 
-    /// The client is ready.
+    /// Handles `notifications/initialized`.
     pub(crate) fn handshake_done(&mut self) {
         self.handshake = match self.handshake {
-            // Nothing was asked here, so no answer is about to come: it was asked elsewhere, if at
-            // all.
-            Handshake::Fresh | Handshake::Skipped => Handshake::Skipped,
+            // No `initialize` passed through here, so no response is expected.
+            Handshake::NotStarted | Handshake::Skipped => Handshake::Skipped,
             _ => Handshake::Ready,
         };
     }
 
-    /// The handshake took place where nobody looked on, and came to this version.
+    /// Joins a session after a handshake elsewhere that agreed on `version`.
     pub(crate) fn join(&mut self, version: &str) {
         self.handshake = Handshake::Skipped;
         self.agree_on(Some(version));
     }
 
-    /// One finding for a session without a handshake, not one for each message.
-    fn told_that_there_was_none(&mut self) {
-        if self.handshake == Handshake::Fresh {
+    /// Makes a session without a handshake report one finding instead of one per message.
+    fn mark_handshake_skipped(&mut self) {
+        if self.handshake == Handshake::NotStarted {
             self.handshake = Handshake::Skipped;
         }
     }

@@ -1,89 +1,89 @@
-//! What is known of one pair of peers: revision, capabilities, requests in flight.
+//! State of one session: revision, handshake, capabilities and pending requests.
 //!
-//! A state machine without I/O: messages are reported to it in the order in which they pass, and it
-//! says what is odd about their order. What a message must look like is the business of
-//! [`protocol`](crate::protocol), what happens to it that of the middleware.
+//! A state machine without I/O. The middleware passes messages in the order in which they are
+//! forwarded, and the session checks that order. The schema of a message is checked by
+//! [`protocol`](crate::protocol); the verdict on it is made by the middleware.
 
 mod capabilities;
-mod flight;
 mod lifecycle;
 mod pages;
-mod past;
+mod pending;
+mod recently_completed;
 mod repeats;
 mod revision;
 
 use stickler::Limits;
 
-pub(crate) use capabilities::{Capabilities, needed_by};
-pub(crate) use flight::{Flight, Landing};
+pub(crate) use capabilities::{Capabilities, required_capability};
 pub(crate) use pages::{Page, next_cursor};
+pub(crate) use pending::{Completion, PendingRequest};
 pub use repeats::Repeats;
 pub(crate) use repeats::SharedRepeats;
 
 use crate::envelope::RequestId;
 use crate::protocol::Revision;
 use crate::side::Side;
-use flight::Flights;
 use lifecycle::Handshake;
 use pages::Pages;
-use revision::Spoken;
+use pending::PendingRequests;
+use revision::NamedRevision;
 pub(crate) use revision::handshake_revision;
 
-/// One client and one server.
+/// The session of one client and one server.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The revision that somebody outside of the messages has fixed.
+    /// The revision set outside of the messages, for example by an HTTP header.
     fixed: Option<Revision>,
     handshake: Handshake,
-    /// What the handshake came to.
-    agreed: Option<Spoken>,
-    /// What the last request that spoke for itself said.
-    declared: Option<Spoken>,
+    /// The revision that the handshake agreed on.
+    agreed: Option<NamedRevision>,
+    /// The revision that the last self-contained request declared.
+    declared: Option<NamedRevision>,
     announced: [Option<Capabilities>; 2],
-    flights: [Flights; 2],
+    pending: [PendingRequests; 2],
     pub(crate) pages: Pages,
     pub(crate) repeats: SharedRepeats,
-    refused_calls: u64,
-    told_unknown: bool,
+    rejected_calls: u64,
+    reported_unknown_revision: bool,
 }
 
 impl Session {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let flights = || Flights::new(limits.requests_in_flight);
+        let requests = || PendingRequests::new(limits.requests_in_flight);
         Self {
             fixed: None,
             handshake: Handshake::default(),
             agreed: None,
             declared: None,
             announced: [None, None],
-            flights: [flights(), flights()],
+            pending: [requests(), requests()],
             pages: Pages::new(limits.tools_per_server),
             repeats: SharedRepeats::default(),
-            refused_calls: 0,
-            told_unknown: false,
+            rejected_calls: 0,
+            reported_unknown_revision: false,
         }
     }
 
-    /// The requests that a side has made.
-    pub(crate) fn flights(&mut self, requester: Side) -> &mut Flights {
-        let [client, server] = &mut self.flights;
+    /// Returns the pending requests of a side.
+    pub(crate) fn pending(&mut self, requester: Side) -> &mut PendingRequests {
+        let [client, server] = &mut self.pending;
         match requester {
             Side::Client => client,
             Side::Server => server,
         }
     }
 
-    /// Whether a request of the client's that is still to be judged has that id.
+    /// Returns whether a held client request reserves an id.
     pub(crate) fn is_reserved(&self, id: &RequestId) -> bool {
-        let [client, _] = &self.flights;
+        let [client, _] = &self.pending;
         client.is_reserved(id)
     }
 
-    /// Remembers only what matters to go on.
-    pub(crate) fn rest(&mut self) {
-        self.flights.iter_mut().for_each(Flights::rest);
-        self.pages.forget();
-        self.repeats.rest();
+    /// Frees all history that is not needed to continue.
+    pub(crate) fn shrink(&mut self) {
+        self.pending.iter_mut().for_each(PendingRequests::shrink);
+        self.pages.clear();
+        self.repeats.shrink();
     }
 
     pub(crate) fn announced(&self, side: Side) -> Option<Capabilities> {
@@ -102,15 +102,15 @@ impl Session {
         } = Some(capabilities);
     }
 
-    /// The last refusal of a call did not happen: the call will be judged again.
-    pub(crate) fn take_back_refusal(&mut self) {
-        self.repeats.take_back();
-        self.refused_calls = self.refused_calls.saturating_sub(1);
+    /// Reverts the counters of the last rejection, because the call will be checked again.
+    pub(crate) fn rollback_rejection(&mut self) {
+        self.repeats.rollback();
+        self.rejected_calls = self.rejected_calls.saturating_sub(1);
     }
 
-    /// The turn of a refused call, where the caller does not number its turns.
+    /// Returns the turn number of a rejected call if the caller does not send one.
     pub(crate) fn next_turn(&mut self) -> u64 {
-        self.refused_calls += 1;
-        self.refused_calls
+        self.rejected_calls += 1;
+        self.rejected_calls
     }
 }

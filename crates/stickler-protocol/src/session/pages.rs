@@ -1,4 +1,4 @@
-//! Tool lists that come in pages.
+//! Assembles paginated tool lists that the client requests.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,25 +6,25 @@ use std::collections::BTreeMap;
 use stickler::ToolDefinition;
 use stickler::tape::{Kind, Node};
 
-/// How many unfinished lists are remembered.
-const UNFINISHED: usize = 16;
+/// Maximum number of unfinished lists.
+const MAX_UNFINISHED_LISTS: usize = 16;
 
-/// One page of a tool list, as it was asked for and answered.
+/// One page of a tool list.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// What it was asked for with; the first page is asked for with nothing.
+    /// The cursor of the request; `None` for the first page.
     pub(crate) cursor: Option<Box<str>>,
-    /// What the next page is to be asked for with.
+    /// The cursor of the next page.
     pub(crate) next: Option<Box<str>>,
     pub(crate) tools: Vec<ToolDefinition>,
-    /// How much text it was.
+    /// The size of the page's JSON.
     pub(crate) bytes: usize,
 }
 
-/// Text of an unfinished list that is kept.
-const MOST_BYTES: usize = 64 << 20;
+/// Maximum size of an unfinished list.
+const MAX_LIST_BYTES: usize = 64 << 20;
 
-/// What has been seen of lists whose last page has not come yet, by the cursor that continues them.
+/// The unfinished lists, by the cursor of their next page.
 #[derive(Debug)]
 pub(crate) struct Pages {
     limit: usize,
@@ -42,29 +42,29 @@ impl Pages {
         Self { limit, unfinished: BTreeMap::new() }
     }
 
-    /// Lists that are not finished are not waited for.
-    pub(crate) fn forget(&mut self) {
+    /// Discards unfinished lists.
+    pub(crate) fn clear(&mut self) {
         self.unfinished = BTreeMap::new();
     }
 
-    /// The whole list, when this page completes it. A page whose beginning was never seen says
-    /// nothing about the tools that are not on it.
+    /// Adds a page and returns the whole list if the page completes it. If earlier pages
+    /// are unknown, it is ignored, because the list would be incomplete.
     pub(crate) fn add(&mut self, page: Page) -> Option<Vec<ToolDefinition>> {
         let Unfinished { mut tools, mut bytes } = match &page.cursor {
             None => Unfinished::default(),
             Some(cursor) => self.unfinished.remove(cursor)?,
         };
         bytes = bytes.saturating_add(page.bytes);
-        if bytes > MOST_BYTES {
+        if bytes > MAX_LIST_BYTES {
             return None;
         }
         tools.extend(page.tools);
-        // One more than the limit, so that the cache knows that the list went on.
+        // One more than the limit, so that the cache can report the excess.
         tools.truncate(self.limit + 1);
         match page.next {
             None => Some(tools),
             Some(next) => {
-                if self.unfinished.len() >= UNFINISHED {
+                if self.unfinished.len() >= MAX_UNFINISHED_LISTS {
                     self.unfinished.clear();
                 }
                 self.unfinished.insert(next, Unfinished { tools, bytes });
@@ -74,8 +74,8 @@ impl Pages {
     }
 }
 
-/// What the next page of a list is to be asked for with; `Err` where that cannot be told, so that there
-/// may be more tools than were seen.
+/// Returns the cursor of the next page; `Err` if it is invalid, because the list may then be
+/// incomplete.
 pub(crate) fn next_cursor(result: Node<'_>) -> Result<Option<Cow<'_, str>>, ()> {
     match result.get("nextCursor") {
         None => Ok(None),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_whole_with_its_last_page() {
+    fn last_page_completes_the_list() {
         let mut pages = Pages::new(100);
         assert_eq!(names(pages.add(page(None, Some("2"), "a"))), None);
         assert_eq!(names(pages.add(page(Some("2"), Some("3"), "b"))), None);
@@ -108,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_its_beginning_is_no_list() {
+    fn page_without_predecessors_is_ignored() {
         let mut pages = Pages::new(100);
         assert_eq!(names(pages.add(page(Some("9"), None, "c"))), None);
     }
 
     #[test]
-    fn endless_pages_are_bounded() {
+    fn endless_pagination_is_bounded() {
         let mut pages = Pages::new(3);
         let mut cursor = None;
         for number in 0..50 {

@@ -1,37 +1,37 @@
-//! The same bad call, again and again.
+//! Counts rejections of identical calls.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Different refused calls that are remembered.
-const REMEMBERED: usize = 1024;
+/// Maximum number of distinct calls to count.
+const MAX_CALLS: usize = 1024;
 
-/// Those of them that outlast a rest.
-const RESTING: usize = 64;
+/// Number of distinct calls above which an idle connection discards the counts.
+const MAX_CALLS_WHEN_IDLE: usize = 64;
 
-/// How often each call was refused, by tool and arguments.
+/// Number of rejections of each call, by server, tool and arguments.
 #[derive(Debug, Default)]
 pub struct Repeats {
     counts: BTreeMap<u64, u32>,
 }
 
-/// The same for those that are counted together, and which of them was counted last here.
+/// Counts shared between connections, with the call that this connection counted last.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRepeats {
-    all: Arc<Mutex<Repeats>>,
+    shared: Arc<Mutex<Repeats>>,
     last: Option<u64>,
 }
 
 impl Repeats {
-    /// Counts a refusal: the first time gives 1.
+    /// Counts a rejection and returns the count, starting at 1.
     pub fn count(&mut self, tool: &str, arguments: &str) -> u32 {
         self.count_call(call("", tool, arguments))
     }
 
     fn count_call(&mut self, call: u64) -> u32 {
-        if self.counts.len() >= REMEMBERED {
-            // Whoever makes that many different mistakes is not going in circles.
+        if self.counts.len() >= MAX_CALLS {
+            // A caller with this many distinct mistakes is not in a loop.
             self.counts.clear();
         }
         let count = self.counts.entry(call).or_default();
@@ -39,7 +39,7 @@ impl Repeats {
         *count
     }
 
-    fn take_back(&mut self, call: u64) {
+    fn rollback(&mut self, call: u64) {
         if let Some(count) = self.counts.get_mut(&call) {
             *count = count.saturating_sub(1);
         }
@@ -47,33 +47,33 @@ impl Repeats {
 }
 
 impl SharedRepeats {
-    pub(crate) fn new(all: Arc<Mutex<Repeats>>) -> Self {
-        Self { all, last: None }
+    pub(crate) fn new(shared: Arc<Mutex<Repeats>>) -> Self {
+        Self { shared, last: None }
     }
 
-    fn all(&self) -> MutexGuard<'_, Repeats> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shared(&self) -> MutexGuard<'_, Repeats> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a refusal of a call to a server.
+    /// Counts a rejection of a call to a server.
     pub(crate) fn count(&mut self, server: &str, tool: &str, arguments: &str) -> u32 {
         let call = call(server, tool, arguments);
         self.last = Some(call);
-        self.all().count_call(call)
+        self.shared().count_call(call)
     }
 
-    /// The last refusal did not happen: the call will be judged again.
-    pub(crate) fn take_back(&mut self) {
+    /// Reverts the last count, because the call will be checked again.
+    pub(crate) fn rollback(&mut self) {
         if let Some(last) = self.last.take() {
-            self.all().take_back(last);
+            self.shared().rollback(last);
         }
     }
 
-    /// Keeps a little, in little memory.
-    pub(crate) fn rest(&mut self) {
-        let mut all = self.all();
-        if all.counts.len() > RESTING {
-            all.counts.clear();
+    /// Discards the counts if there are many.
+    pub(crate) fn shrink(&mut self) {
+        let mut shared = self.shared();
+        if shared.counts.len() > MAX_CALLS_WHEN_IDLE {
+            shared.counts.clear();
         }
     }
 }
@@ -86,7 +86,7 @@ fn call(server: &str, tool: &str, arguments: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{REMEMBERED, Repeats, SharedRepeats};
+    use super::{MAX_CALLS, Repeats, SharedRepeats};
     use std::sync::{Arc, Mutex};
 
     #[test]
@@ -100,15 +100,15 @@ mod tests {
     }
 
     #[test]
-    fn those_that_are_counted_together_take_back_their_own() {
+    fn connections_with_shared_counts_roll_back_only_their_own() {
         let all = Arc::new(Mutex::new(Repeats::default()));
         let mut one = SharedRepeats::new(Arc::clone(&all));
         let mut other = SharedRepeats::new(all);
         assert_eq!(one.count("s", "a", "{}"), 1);
         assert_eq!(other.count("s", "a", "{}"), 2);
         assert_eq!(other.count("s", "b", "{}"), 1);
-        one.take_back();
-        one.take_back();
+        one.rollback();
+        one.rollback();
         assert_eq!(other.count("s", "a", "{}"), 2);
         assert_eq!(other.count("s", "b", "{}"), 2);
         assert_eq!(one.count("t", "a", "{}"), 1, "another server's tool is another tool");
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let mut repeats = Repeats::default();
-        for number in 0..REMEMBERED * 3 {
+        for number in 0..MAX_CALLS * 3 {
             repeats.count("a", &number.to_string());
         }
-        assert!(repeats.counts.len() <= REMEMBERED);
+        assert!(repeats.counts.len() <= MAX_CALLS);
     }
 }

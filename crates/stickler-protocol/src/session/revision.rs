@@ -1,39 +1,39 @@
-//! Which revision a message is to be read by.
+//! Determines the revision that a message is checked against.
 
 use stickler::tape::Node;
 
 use super::Session;
 use crate::protocol::{Era, Revision};
 
-/// A revision by name, known or not.
+/// A revision named by a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spoken {
+pub(crate) enum NamedRevision {
     Known(Revision),
-    /// Some other: its shapes cannot be checked.
-    Other,
+    /// An unknown revision. Its messages cannot be checked.
+    Unknown,
 }
 
-/// The member of `_meta` by which a modern request says its revision.
+/// The `_meta` member in which a modern request declares its revision.
 pub(crate) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The newest revision with a handshake: what is assumed where nothing is said.
+/// The newest revision with a handshake, and the default if no revision is named.
 const LAST_LEGACY: Revision = Revision::V2025_11_25;
 
-impl Spoken {
+impl NamedRevision {
     fn parse(name: &str) -> Self {
-        Revision::parse(name).map_or(Self::Other, Self::Known)
+        Revision::parse(name).map_or(Self::Unknown, Self::Known)
     }
 
     fn revision(self) -> Option<Revision> {
         match self {
             Self::Known(revision) => Some(revision),
-            Self::Other => None,
+            Self::Unknown => None,
         }
     }
 }
 
 impl Session {
-    /// Fixes the revision, whatever messages say.
+    /// Fixes the revision, overriding what messages declare.
     pub(crate) fn fix_revision(&mut self, revision: Revision) {
         self.fixed = Some(revision);
     }
@@ -42,18 +42,18 @@ impl Session {
         self.fixed.is_some()
     }
 
-    /// The revision of a message that does not say one; `None` when it is one we do not know.
+    /// Returns the revision of messages that do not declare one; `None` if it is unknown.
     pub(crate) fn revision(&self) -> Option<Revision> {
         if self.fixed.is_some() {
             return self.fixed;
         }
         match self.agreed.or(self.declared) {
-            Some(spoken) => spoken.revision(),
+            Some(named) => named.revision(),
             None => Some(LAST_LEGACY),
         }
     }
 
-    /// The revision by which a request is to be read.
+    /// Returns the revision of a request.
     pub(crate) fn revision_of_request(
         &self,
         method: &str,
@@ -67,60 +67,60 @@ impl Session {
             return Some(handshake_revision(version));
         }
         match self.declaration(method, params) {
-            Some(spoken) => spoken.revision(),
+            Some(named) => named.revision(),
             None => self.revision(),
         }
     }
 
-    /// A request that speaks for itself goes on: what it says holds for what does not.
+    /// Stores the revision that a request declares, for later messages without a declaration.
     pub(crate) fn declare(&mut self, method: &str, params: Option<Node<'_>>) {
-        if let Some(spoken) = self.declaration(method, params) {
-            self.declared = Some(spoken);
+        if let Some(named) = self.declaration(method, params) {
+            self.declared = Some(named);
         }
     }
 
-    /// What was declared is not spoken here.
+    /// Discards the declared revision after the server rejected it.
     pub(crate) fn undeclare(&mut self) {
         self.declared = None;
     }
 
-    fn declaration(&self, method: &str, params: Option<Node<'_>>) -> Option<Spoken> {
+    fn declaration(&self, method: &str, params: Option<Node<'_>>) -> Option<NamedRevision> {
         let version = params.and_then(|params| params.get("_meta")?.get(VERSION_KEY));
         let is_modern = match version.map(Node::as_str) {
-            Some(Some(name)) => return Some(Spoken::parse(&name)),
-            // The member is there, though it names nothing: only a modern request has it.
+            Some(Some(name)) => return Some(NamedRevision::parse(&name)),
+            // Only modern requests have the member, even with an invalid value.
             Some(None) => true,
-            // No other revision has these two.
+            // Only the modern revision has these two methods.
             None => matches!(method, "server/discover" | "subscriptions/listen"),
         };
-        (is_modern && self.agreed.is_none()).then_some(Spoken::Known(Revision::V2026_07_28))
+        (is_modern && self.agreed.is_none()).then_some(NamedRevision::Known(Revision::V2026_07_28))
     }
 
-    /// Whether the peers have shown that they do without a handshake.
+    /// Returns whether the peers use a revision without a handshake.
     pub(crate) fn is_modern(&self) -> bool {
         self.revision().is_some_and(|revision| revision.era() == Era::Modern)
             || (self.agreed.is_none() && self.declared.is_some())
     }
 
-    /// Learns what the handshake came to. `initialize` belongs to the legacy revisions, so a reply
-    /// that names a newer one is read by the last of them.
+    /// Stores the revision that the handshake agreed on. `initialize` belongs to the legacy
+    /// revisions, so a newer name in the result counts as the last of them.
     pub(super) fn agree(&mut self, reply: Option<Node<'_>>) {
         self.agree_on(reply.and_then(Node::as_str).as_deref());
     }
 
     pub(super) fn agree_on(&mut self, version: Option<&str>) {
-        let spoken = version.map_or(Spoken::Other, Spoken::parse);
-        self.agreed = Some(match spoken {
-            Spoken::Known(revision) => Spoken::Known(revision.min(LAST_LEGACY)),
-            Spoken::Other => Spoken::Other,
+        let named = version.map_or(NamedRevision::Unknown, NamedRevision::parse);
+        self.agreed = Some(match named {
+            NamedRevision::Known(revision) => NamedRevision::Known(revision.min(LAST_LEGACY)),
+            NamedRevision::Unknown => NamedRevision::Unknown,
         });
     }
 
-    /// Whether a request names a revision that we do not know, and is the first to do so.
-    pub(crate) fn is_first_unknown(&mut self, params: Option<Node<'_>>) -> bool {
+    /// Returns whether a request is the first to declare an unknown revision.
+    pub(crate) fn is_first_unknown_revision(&mut self, params: Option<Node<'_>>) -> bool {
         self.fixed.is_none()
-            && self.declaration("", params) == Some(Spoken::Other)
-            && !std::mem::replace(&mut self.told_unknown, true)
+            && self.declaration("", params) == Some(NamedRevision::Unknown)
+            && !std::mem::replace(&mut self.reported_unknown_revision, true)
     }
 
     pub(crate) fn has_agreed(&self) -> bool {
@@ -128,11 +128,11 @@ impl Session {
     }
 
     pub(crate) fn agreed_on_unknown(&self) -> bool {
-        self.fixed.is_none() && self.agreed == Some(Spoken::Other)
+        self.fixed.is_none() && self.agreed == Some(NamedRevision::Unknown)
     }
 }
 
-/// The revision that the two sides of a handshake are read by.
+/// Returns the revision of `initialize` and its result.
 pub(crate) fn handshake_revision(version: Option<Node<'_>>) -> Revision {
     let named = version.and_then(Node::as_str).and_then(|name| Revision::parse(&name));
     named.map_or(LAST_LEGACY, |revision| revision.min(LAST_LEGACY))

@@ -1,14 +1,14 @@
-//! Values that a definition should accept: the smallest, the largest, and one for each choice.
+//! Generates values that a definition accepts: the smallest, the largest, and one for each branch.
 
 use serde_json::{Map, Value, json};
 
 use super::official::Official;
 
-/// Below this many references only the smallest values are made, so that recursion ends.
-const DEEPEST: usize = 6;
+/// Beyond this depth only the smallest values are generated, so that recursion ends.
+const MAX_REFERENCE_DEPTH: usize = 6;
 
-/// How many values stand for a schema inside another, by how deep it is.
-fn most(depth: usize) -> usize {
+/// The maximum number of values generated for a subschema at a depth.
+fn max_values(depth: usize) -> usize {
     match depth {
         0 => 120,
         1 => 24,
@@ -19,19 +19,19 @@ fn most(depth: usize) -> usize {
 }
 
 pub(crate) fn of(official: &Official, name: &str) -> Vec<Value> {
-    Maker { official }.values(official.definition(name), 0)
+    Generator { official }.values(official.definition(name), 0)
 }
 
-/// What the revisions before and after accept under that name and this one has not made itself,
-/// completed with what it requires: a member that is not there any more, or not yet, must not be
-/// checked.
+/// The values that the definition of the same name in the previous and next revision accepts and
+/// that are not in `own`, completed with the required members of this revision: members that were
+/// removed or not yet added must not be checked.
 pub(crate) fn of_neighbours(
     all: &[Official],
     official: &Official,
     name: &str,
     own: &[Value],
 ) -> Vec<Value> {
-    let smallest = Maker { official }.smallest(official.definition(name), 0);
+    let smallest = Generator { official }.smallest(official.definition(name), 0);
     let mut foreign = Vec::new();
     let has = |other: &&Official| other.names().any(|known| known == name);
     let before = all.iter().rev().filter(|other| other.revision < official.revision).find(has);
@@ -53,26 +53,26 @@ fn complete(value: &mut Value, with: &Value) {
     }
 }
 
-struct Maker<'o> {
+struct Generator<'o> {
     official: &'o Official,
 }
 
-impl Maker<'_> {
-    /// The first is the smallest.
+impl Generator<'_> {
+    /// Generates values for a schema; the first is the smallest.
     fn values(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let mut values = self.all_values(schema, depth);
-        let few = most(depth);
-        if values.len() > few {
-            // The first, the last and those at even steps between.
+        let limit = max_values(depth);
+        if values.len() > limit {
+            // The first, the last and evenly spaced values between them.
             let last = values.len() - 1;
-            let picked = (0..few).map(|at| values[at * last / (few - 1).max(1)].clone());
+            let picked = (0..limit).map(|at| values[at * last / (limit - 1).max(1)].clone());
             values = picked.collect();
         }
         values
     }
 
     fn all_values(&self, schema: &Value, depth: usize) -> Vec<Value> {
-        if depth > DEEPEST {
+        if depth > MAX_REFERENCE_DEPTH {
             return vec![self.smallest(schema, depth)];
         }
         if let Some(reference) = schema["$ref"].as_str() {
@@ -142,7 +142,7 @@ impl Maker<'_> {
         arrays
     }
 
-    /// Objects that satisfy all parts: the members of each, put together.
+    /// Objects that satisfy all parts: the union of their members.
     fn merged(&self, parts: &[Value], depth: usize) -> Vec<Value> {
         let parts: Vec<Vec<Value>> = parts.iter().map(|part| self.values(part, depth)).collect();
         let longest = parts.iter().map(Vec::len).max().unwrap_or_default();
@@ -172,7 +172,7 @@ impl Maker<'_> {
         if schema["type"] == "array" {
             return json!([]);
         }
-        self.all_values(schema, depth.min(DEEPEST)).swap_remove(0)
+        self.all_values(schema, depth.min(MAX_REFERENCE_DEPTH)).swap_remove(0)
     }
 }
 

@@ -1,14 +1,14 @@
-//! Stickler's shapes accept and reject what the official schemas accept and reject.
+//! The built-in definitions accept and reject the same instances as the official schemas.
 //!
-//! Needs the official schema files beside the project. For every definition of every revision,
-//! instances are made from the official definition and from those of the same name in the
-//! revisions before and after, changed in one place at a time, and judged by both.
+//! Requires the official schema files next to the project. For every definition of every revision,
+//! instances are generated from the official definition and from those of the same name in the
+//! previous and next revision, mutated in one place at a time, and validated by both.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and read files and start threads"
+    reason = "tests panic on failure, read files and start threads"
 )]
 
 mod instances;
@@ -25,19 +25,19 @@ use stickler::Revision;
 use stickler::tape::TapeBuffer;
 use stickler_protocol::SchemaValidator;
 
-/// How many mutants of a definition's own instances are compared, and of its neighbours'.
-const MOST: [usize; 2] = [1200, 600];
+/// The maximum number of mutants compared per definition: of its own instances and of its neighbours'.
+const MAX_MUTANTS: [usize; 2] = [1200, 600];
 
-/// Where the two are meant to differ, and why: revision, definition, reason. The list is exact: an
-/// entry whose definition no longer differs fails the test.
+/// Intended differences: revision, definition, reason. The list is exact: an entry for a definition
+/// that no longer differs fails the test.
 const INTENDED: &[(Revision, &str, &str)] = &[];
 
-/// What came of one definition.
+/// The comparison result of one definition.
 #[derive(Default)]
 struct Tally {
     accepted: usize,
     rejected: usize,
-    /// The first instance that the two judge differently.
+    /// The first instance with different results.
     differs: Option<String>,
 }
 
@@ -61,9 +61,9 @@ fn compare(all: &[Official], official: &Official, name: &str, ours: &SchemaValid
     let mut own = official.examples(name);
     own.extend(instances::of(official, name));
     let foreign = instances::of_neighbours(all, official, name, &own);
-    for (instances, most) in [&own, &foreign].into_iter().zip(MOST) {
+    for (instances, limit) in [&own, &foreign].into_iter().zip(MAX_MUTANTS) {
         instances.iter().for_each(&mut judge);
-        mutations::sample(instances, most, name).iter().for_each(&mut judge);
+        mutations::sample(instances, limit, name).iter().for_each(&mut judge);
     }
     tally
 }
@@ -77,9 +77,9 @@ fn compare_revision(all: &[Official], official: &Official) -> BTreeMap<String, T
 }
 
 #[test]
-fn every_definition_of_every_revision_judges_like_the_official_one() {
+fn every_definition_of_every_revision_validates_like_the_official_one() {
     let Some(officials) = official::all() else {
-        eprintln!("skipped: the official MCP schemas are not there");
+        eprintln!("skipped: the official MCP schemas are not available");
         return;
     };
     let tallies: Vec<(Revision, BTreeMap<String, Tally>)> = std::thread::scope(|scope| {
@@ -100,7 +100,7 @@ fn every_definition_of_every_revision_judges_like_the_official_one() {
             accepted += tally.accepted;
             rejected += tally.rejected;
             if tally.accepted == 0 || tally.rejected == 0 {
-                wrong.push(format!("{revision} {name}: the instances are all alike"));
+                wrong.push(format!("{revision} {name}: all instances have the same result"));
             }
             match (&tally.differs, intended.remove(&(*revision, name.as_str()))) {
                 (Some(difference), false) => wrong.push(format!("{revision} {name}: {difference}")),
@@ -124,9 +124,9 @@ fn every_definition_of_every_revision_judges_like_the_official_one() {
 }
 
 #[test]
-fn the_official_examples_are_accepted() {
+fn official_examples_are_accepted() {
     let Some(officials) = official::all() else {
-        eprintln!("skipped: the official MCP schemas are not there");
+        eprintln!("skipped: the official MCP schemas are not available");
         return;
     };
     let mut count = 0;
@@ -142,13 +142,13 @@ fn the_official_examples_are_accepted() {
             }
         }
     }
-    assert_eq!(count, 129, "are the examples complete?");
+    assert_eq!(count, 129, "the number of official examples has changed");
 }
 
 #[test]
-fn an_official_file_can_be_loaded_instead() {
+fn official_schema_file_can_be_loaded() {
     let Some(officials) = official::all() else {
-        eprintln!("skipped: the official MCP schemas are not there");
+        eprintln!("skipped: the official MCP schemas are not available");
         return;
     };
     for official in &officials {

@@ -1,4 +1,4 @@
-//! What the middleware says of whole messages is what the official definitions say of them.
+//! The middleware accepts and rejects the same messages as the official definitions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use stickler_protocol::{Method, MethodKind, Policy, SchemaValidator, Side, Valid
 use super::official::{self, Official};
 use super::{instances, mutations};
 
-/// Mutants compared for each method.
-const MOST: usize = 250;
+/// The maximum number of mutants compared per method.
+const MAX_MUTANTS: usize = 250;
 
 fn middleware(revision: Revision) -> ValidationMiddleware {
     let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
@@ -20,13 +20,13 @@ fn middleware(revision: Revision) -> ValidationMiddleware {
         .with_revision(revision)
 }
 
-/// Whether there is something in it that the protocol forbids.
-fn is_refused(middleware: &mut ValidationMiddleware, side: Side, message: &Value) -> bool {
+/// Returns whether the message has a finding of severity error.
+fn is_rejected(middleware: &mut ValidationMiddleware, side: Side, message: &Value) -> bool {
     let verdict = middleware.handle(side, message.to_string().as_bytes(), Duration::ZERO);
     verdict.findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
-/// A definition of an early revision leaves the envelope to another one.
+/// Adds the envelope members, which early revisions define separately.
 fn enveloped(mut message: Value, kind: MethodKind) -> Value {
     if let Value::Object(members) = &mut message {
         members.entry("jsonrpc").or_insert_with(|| "2.0".into());
@@ -37,7 +37,7 @@ fn enveloped(mut message: Value, kind: MethodKind) -> Value {
     message
 }
 
-/// Requests and notifications: the definition of the method, and that of the envelope.
+/// Compares requests and notifications with the definitions of the method and of the envelope.
 fn compare_messages(official: &Official, side: Side, method: &Method) -> (usize, Vec<String>) {
     let envelope = match method.kind {
         MethodKind::Request => "JSONRPCRequest",
@@ -48,31 +48,31 @@ fn compare_messages(official: &Official, side: Side, method: &Method) -> (usize,
         .into_iter()
         .map(|instance| enveloped(instance, method.kind))
         .collect();
-    let mutants = mutations::sample(&whole, MOST, &method.name);
+    let mutants = mutations::sample(&whole, MAX_MUTANTS, &method.name);
     let mut wrong = Vec::new();
     let mut compared = 0;
     for message in whole.iter().chain(&mutants) {
-        // Another method is another definition's business; what is no object, the envelope's.
+        // Other methods have other definitions, and non-objects are checked with the envelope.
         let same_method = message.get("method").is_none_or(|name| !name.is_string())
             || message["method"] == method.name.as_str();
-        // An id makes a request of a notification, whatever the method is called.
+        // An id turns a notification into a request, regardless of the method.
         let same_kind = method.kind == MethodKind::Request || message.get("id").is_none();
-        // Nothing of an envelope: from a server that is noise, whatever its author meant.
+        // A server message without any envelope member counts as noise.
         let is_noise = side == Side::Server && message == &json!({});
         if !message.is_object() || !same_method || !same_kind || is_noise {
             continue;
         }
         compared += 1;
-        let official_says = !shapes.iter().all(|shape| shape.is_valid(message));
-        let ours = is_refused(&mut middleware(official.revision), side, message);
-        if ours != official_says {
-            wrong.push(format!("{}: refused by us {ours}: {message}", official.revision));
+        let official_rejects = !shapes.iter().all(|shape| shape.is_valid(message));
+        let ours = is_rejected(&mut middleware(official.revision), side, message);
+        if ours != official_rejects {
+            wrong.push(format!("{}: rejected by Stickler: {ours}: {message}", official.revision));
         }
     }
     (compared, wrong)
 }
 
-/// A modern result of the usual kind.
+/// Sets `resultType` of a modern result to `complete`.
 fn complete(official: &Official, mut result: Value) -> Value {
     if official.revision.era() == Era::Modern && result["resultType"].is_string() {
         result["resultType"] = "complete".into();
@@ -80,7 +80,7 @@ fn complete(official: &Official, mut result: Value) -> Value {
     result
 }
 
-/// Results, each as the answer to a request of the method.
+/// Compares results, each sent as the response to a request of the method.
 fn compare_results(official: &Official, side: Side, method: &Method) -> (usize, Vec<String>) {
     let Some(definition) = &method.result else { return (0, Vec::new()) };
     let shape = official.validator(definition);
@@ -88,11 +88,11 @@ fn compare_results(official: &Official, side: Side, method: &Method) -> (usize, 
         .into_iter()
         .map(|one| complete(official, one))
         .collect();
-    let mutants = mutations::sample(&own, MOST, &method.name);
+    let mutants = mutations::sample(&own, MAX_MUTANTS, &method.name);
     let mut wrong = Vec::new();
     let mut compared = 0;
     for result in own.iter().chain(&mutants) {
-        // Another kind of result has another definition, or none that is known here.
+        // Results of another `resultType` have another definition, or none in this revision.
         let is_other = result["resultType"].as_str().is_some_and(|kind| kind != "complete");
         if official.revision.era() == Era::Modern && is_other {
             continue;
@@ -100,20 +100,20 @@ fn compare_results(official: &Official, side: Side, method: &Method) -> (usize, 
         compared += 1;
         let mut middleware = middleware(official.revision);
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method.name });
-        is_refused(&mut middleware, side, &request);
+        is_rejected(&mut middleware, side, &request);
         let response = json!({ "jsonrpc": "2.0", "id": 1, "result": result });
-        let ours = is_refused(&mut middleware, side.other(), &response);
+        let ours = is_rejected(&mut middleware, side.other(), &response);
         if ours == shape.is_valid(result) {
-            wrong.push(format!("{}: refused by us {ours}: {response}", official.revision));
+            wrong.push(format!("{}: rejected by Stickler: {ours}: {response}", official.revision));
         }
     }
     (compared, wrong)
 }
 
 #[test]
-fn whole_messages_are_judged_like_the_official_definitions() {
+fn messages_are_validated_like_the_official_definitions() {
     let Some(officials) = official::all() else {
-        eprintln!("skipped: the official MCP schemas are not there");
+        eprintln!("skipped: the official MCP schemas are not available");
         return;
     };
     let (mut compared, mut wrong) = (0, Vec::new());

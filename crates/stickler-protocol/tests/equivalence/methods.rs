@@ -1,4 +1,4 @@
-//! The table of methods says what the official unions and responses say.
+//! The method table agrees with the official unions and responses.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use stickler_protocol::{Method, MethodKind, MethodLookup, SchemaValidator, Side}
 
 use super::official::{self, Official};
 
-/// The methods of an official union, each with the definition of its message.
-fn of_union(official: &Official, union: &str) -> BTreeMap<String, String> {
+/// The methods of an official union with the definition of each message.
+fn union_methods(official: &Official, union: &str) -> BTreeMap<String, String> {
     if !official.names().any(|name| name == union) {
         return BTreeMap::new();
     }
@@ -20,7 +20,7 @@ fn of_union(official: &Official, union: &str) -> BTreeMap<String, String> {
         .map(|branch| {
             let message = branch["$ref"].as_str().map_or(branch, |name| official.resolve(name));
             let method = message["properties"]["method"]["const"].as_str().unwrap();
-            // A union of one is written out instead of naming it.
+            // A union with a single member is inlined instead of referenced.
             let has_method = |name: &&str| {
                 official.definition(name)["properties"]["method"]["const"] == method
                     && !name.starts_with("Client")
@@ -30,7 +30,11 @@ fn of_union(official: &Official, union: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn ours(validator: &SchemaValidator, side: Side, kind: MethodKind) -> BTreeMap<String, String> {
+fn built_in_methods(
+    validator: &SchemaValidator,
+    side: Side,
+    kind: MethodKind,
+) -> BTreeMap<String, String> {
     validator
         .methods()
         .filter(|method| method.kind == kind && method.is_sent_by(side))
@@ -41,8 +45,8 @@ fn ours(validator: &SchemaValidator, side: Side, kind: MethodKind) -> BTreeMap<S
         .collect()
 }
 
-/// The definitions that a response may have as its `result`, where the schema has responses by
-/// method; else the result that is named like the request.
+/// The definitions allowed as `result`: from the response definition of the method if there is one,
+/// otherwise the result definition with the name of the request.
 fn results(official: &Official, method: &Method) -> Vec<String> {
     let stem = method.definition.strip_suffix("Request").unwrap();
     let has = |name: &str| official.names().any(|known| known == name);
@@ -78,9 +82,9 @@ fn takes_task(official: &Official, request: &str) -> bool {
 }
 
 #[test]
-fn the_methods_are_those_of_the_official_unions() {
+fn methods_match_the_official_unions() {
     let Some(officials) = official::all() else {
-        eprintln!("skipped: the official MCP schemas are not there");
+        eprintln!("skipped: the official MCP schemas are not available");
         return;
     };
     for official in &officials {
@@ -91,16 +95,21 @@ fn the_methods_are_those_of_the_official_unions() {
             ("ClientNotification", Side::Client, MethodKind::Notification),
             ("ServerNotification", Side::Server, MethodKind::Notification),
         ] {
-            let theirs = of_union(official, union);
-            assert_eq!(ours(&validator, side, kind), theirs, "{} {union}", official.revision);
+            let theirs = union_methods(official, union);
+            assert_eq!(
+                built_in_methods(&validator, side, kind),
+                theirs,
+                "{} {union}",
+                official.revision
+            );
         }
     }
 }
 
 #[test]
-fn the_results_are_those_of_the_official_responses() {
+fn results_match_the_official_responses() {
     let Some(officials) = official::all() else {
-        eprintln!("skipped: the official MCP schemas are not there");
+        eprintln!("skipped: the official MCP schemas are not available");
         return;
     };
     for official in &officials {

@@ -1,19 +1,19 @@
-//! One change at a time, at every place in a value.
+//! Generates mutants of a value: one change at a time, at every position.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// At most so many different mutants of these values; always the same ones.
-pub(crate) fn sample(values: &[Value], most: usize, seed: &str) -> Vec<Value> {
+/// Returns at most `limit` different mutants of the values, chosen deterministically.
+pub(crate) fn sample(values: &[Value], limit: usize, seed: &str) -> Vec<Value> {
     let mut picked: BTreeMap<u64, Value> = BTreeMap::new();
     for value in values {
-        each(value, &mut |mutant| {
+        for_each_mutant(value, &mut |mutant| {
             let rank = hash(seed, &mutant.to_string());
             let last = picked.keys().next_back().copied().unwrap_or_default();
-            if picked.len() < most || rank < last {
+            if picked.len() < limit || rank < last {
                 picked.insert(rank, mutant);
-                if picked.len() > most {
+                if picked.len() > limit {
                     picked.pop_last();
                 }
             }
@@ -22,7 +22,7 @@ pub(crate) fn sample(values: &[Value], most: usize, seed: &str) -> Vec<Value> {
     picked.into_values().collect()
 }
 
-/// FNV-1a: enough to choose by, and the same everywhere.
+/// FNV-1a: a deterministic rank for sampling.
 fn hash(seed: &str, text: &str) -> u64 {
     let bytes = seed.bytes().chain(text.bytes());
     let mixed = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -31,15 +31,15 @@ fn hash(seed: &str, text: &str) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// Calls back with every mutant of a value.
-fn each(value: &Value, found: &mut dyn FnMut(Value)) {
-    for here in here(value) {
-        found(here);
+/// Calls `found` with every mutant of a value.
+fn for_each_mutant(value: &Value, found: &mut dyn FnMut(Value)) {
+    for mutant in replacements(value) {
+        found(mutant);
     }
     match value {
         Value::Object(members) => {
             for (key, inner) in members {
-                each(inner, &mut |mutant| {
+                for_each_mutant(inner, &mut |mutant| {
                     let mut changed = members.clone();
                     changed.insert(key.clone(), mutant);
                     found(Value::Object(changed));
@@ -48,7 +48,7 @@ fn each(value: &Value, found: &mut dyn FnMut(Value)) {
         }
         Value::Array(items) => {
             for (index, inner) in items.iter().enumerate() {
-                each(inner, &mut |mutant| {
+                for_each_mutant(inner, &mut |mutant| {
                     let mut changed = items.clone();
                     changed[index] = mutant;
                     found(Value::Array(changed));
@@ -59,8 +59,8 @@ fn each(value: &Value, found: &mut dyn FnMut(Value)) {
     }
 }
 
-/// What the value itself can be changed to.
-fn here(value: &Value) -> Vec<Value> {
+/// The replacements of the value itself, without changes inside it.
+fn replacements(value: &Value) -> Vec<Value> {
     let types =
         [json!(null), json!(true), json!(7), json!(1.5), json!("other"), json!([]), json!({})];
     let mut changed: Vec<Value> = types.into_iter().filter(|other| other != value).collect();
@@ -73,7 +73,7 @@ fn here(value: &Value) -> Vec<Value> {
                 changed.push(Value::Object(fewer));
             }
             let mut more = members.clone();
-            more.insert("unheard_of".to_owned(), json!({ "x": 1 }));
+            more.insert("unknown_member".to_owned(), json!({ "x": 1 }));
             changed.push(Value::Object(more));
             changed.push(members.values().cloned().collect());
         }

@@ -1,4 +1,4 @@
-//! The official schemas, read from beside the project.
+//! Loads the official schemas from the folder next to the project.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use referencing::{Draft, Registry};
 use serde_json::{Map, Value, json};
 use stickler::Revision;
 
-const ADDRESS: &str = "mcp:///schema";
+const SCHEMA_URI: &str = "mcp:///schema";
 
 /// The official schema of one revision.
 pub(crate) struct Official {
@@ -18,7 +18,7 @@ pub(crate) struct Official {
     examples: PathBuf,
 }
 
-/// All of them, or `None` where they are not there.
+/// Loads the schemas of all revisions; `None` if the folder does not exist.
 pub(crate) fn all() -> Option<Vec<Official>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/mcp-schema");
     folder.is_dir().then(|| {
@@ -37,7 +37,7 @@ impl Official {
         let draft = if old { Draft::Draft7 } else { Draft::Draft202012 };
         let registry = Registry::new()
             .draft(draft)
-            .add(ADDRESS, draft.create_resource(schema.clone()))
+            .add(SCHEMA_URI, draft.create_resource(schema.clone()))
             .unwrap()
             .prepare()
             .unwrap();
@@ -62,9 +62,9 @@ impl Official {
         self.definition(reference.rsplit('/').next().unwrap())
     }
 
-    /// `format` is not asserted: in the protocol's schemas it is a remark.
+    /// Compiles a definition. `format` is not asserted: in the protocol's schemas it is an annotation.
     pub(crate) fn validator(&self, name: &str) -> jsonschema::Validator {
-        let schema = json!({ "$ref": format!("{ADDRESS}#/{}/{name}", self.section) });
+        let schema = json!({ "$ref": format!("{SCHEMA_URI}#/{}/{name}", self.section) });
         jsonschema::options()
             .with_draft(self.draft)
             .with_registry(&self.registry)

@@ -1,20 +1,20 @@
-//! A gatekeeper between a client and a server that a test speaks for.
-#![allow(dead_code, reason = "not every test needs everything")]
+//! A connection under test; the test sends the messages of both the client and the server.
+#![allow(dead_code, reason = "each test uses only some helpers")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ValidationConfig};
-use stickler_protocol::{Event, Gatekeeper, GatekeeperSettings, Outbox, ValidationMiddleware};
+use stickler_protocol::{Connection, ConnectionSettings, Event, Outbox, ValidationMiddleware};
 
-/// A client and a server with a gatekeeper between them, at some second.
+/// A connection and the current time in seconds.
 pub(crate) struct Link {
-    pub(crate) gatekeeper: Gatekeeper,
+    pub(crate) connection: Connection,
     pub(crate) now: u64,
 }
 
-/// What came out, as JSON.
+/// The messages sent to each side, as JSON, and the events.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) client: Vec<Value>,
@@ -28,33 +28,33 @@ impl Link {
     }
 
     pub(crate) fn with(begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware) -> Self {
-        Self::settled(begin, GatekeeperSettings::default())
+        Self::settled(begin, ConnectionSettings::default())
     }
 
     pub(crate) fn settled(
         begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware,
-        settings: GatekeeperSettings,
+        settings: ConnectionSettings,
     ) -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
         let middleware = begin(ValidationMiddleware::new("server", Arc::clone(&validator)));
-        Self { gatekeeper: Gatekeeper::new("server", validator, middleware, settings), now: 0 }
+        Self { connection: Connection::new("server", validator, middleware, settings), now: 0 }
     }
 
-    /// After a handshake with a server that has tools.
+    /// A connection after the handshake with a server that has tools.
     pub(crate) fn ready() -> Self {
         let mut link = Self::new();
-        link.shake_hands();
+        link.handshake();
         link
     }
 
-    /// After the tools are known, too.
+    /// A connection after the handshake that has also seen a tool list.
     pub(crate) fn informed() -> Self {
         let mut link = Self::ready();
         link.learn_tools();
         link
     }
 
-    /// After the handshake of the revision that has batches.
+    /// A connection after the handshake with revision 2025-03-26, which has batches.
     pub(crate) fn with_batches() -> Self {
         let mut link = Self::new();
         let (mut hello, mut reply) = (initialize(), initialized(json!({ "tools": {} })));
@@ -66,7 +66,7 @@ impl Link {
         link
     }
 
-    pub(crate) fn shake_hands(&mut self) {
+    pub(crate) fn handshake(&mut self) {
         self.client(initialize());
         self.server(initialized(json!({ "tools": { "listChanged": true } })));
         self.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
@@ -83,12 +83,12 @@ impl Link {
 
     pub(crate) fn client(&mut self, message: Value) -> Sent {
         let text = message.to_string();
-        sent(self.gatekeeper.from_client(text.as_bytes(), Duration::from_secs(self.now)))
+        sent(self.connection.handle_client(text.as_bytes(), Duration::from_secs(self.now)))
     }
 
     pub(crate) fn server(&mut self, message: Value) -> Sent {
         let text = message.to_string();
-        sent(self.gatekeeper.from_server(text.as_bytes(), Duration::from_secs(self.now)))
+        sent(self.connection.handle_server(text.as_bytes(), Duration::from_secs(self.now)))
     }
 }
 

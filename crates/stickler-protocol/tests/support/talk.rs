@@ -1,4 +1,4 @@
-//! A middleware to talk to, and what can be read off its verdicts.
+//! Builds a middleware, passes messages to it and inspects the verdicts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(crate) fn rules(verdict: &Verdict) -> Vec<&'static str> {
 pub(crate) fn answer(verdict: &Verdict) -> Value {
     match &verdict.decision {
         Decision::Answer(bytes) => serde_json::from_slice(bytes).unwrap(),
-        other => panic!("not an answer: {other:?}"),
+        other => panic!("expected an answer, got {other:?}"),
     }
 }
 

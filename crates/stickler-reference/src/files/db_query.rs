@@ -1,4 +1,4 @@
-//! `db_query`.
+//! Tool `db_query`: reads rows from an SQLite database.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,18 +28,18 @@ fn rows() -> usize {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "sql": { "type": "string", "minLength": 1, "description": "One statement that reads, with `?` for values" },
+            "sql": { "type": "string", "minLength": 1, "description": "One read-only SQL statement, with `?` as a placeholder for values" },
             "parameters": {
                 "type": "array", "items": { "type": ["string", "number", "boolean", "null"] },
-                "description": "The values for the `?` of the statement, in their order",
+                "description": "The values for the `?` placeholders, in order",
             },
             "database": { "type": "string", "minLength": 1, "default": "project.db", "description": "The SQLite file, relative to the root" },
-            "max_rows": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100, "description": "How many rows to give" },
+            "max_rows": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100, "description": "The maximum number of rows to return" },
         }),
         &["sql"],
         json!({ "sql": "SELECT name FROM users WHERE id = ?", "parameters": [1] }),
     );
-    let description = "Reads rows of an SQLite database by SQL. Nothing can be changed with it.";
+    let description = "Runs a read-only SQL query on an SQLite database and returns its rows.";
     Tool::new("db_query", description, Effect::Reads, schema, check, run)
 }
 
@@ -53,7 +53,7 @@ fn run(workspace: &Workspace, call: &DbQuery) -> Outcome {
     let query = Query {
         sql: &call.sql,
         parameters: &call.parameters,
-        most_rows: call.max_rows,
+        max_rows: call.max_rows,
         access: Access::Read,
     };
     Ok(Answer::data(workspace.query(&place, &query)?))

@@ -1,4 +1,4 @@
-//! `git_commit`.
+//! Tool `git_commit`: commits changes to the repository in the root.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -16,16 +16,16 @@ struct GitCommit {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "message": { "type": "string", "minLength": 1, "description": "What changed, and why" },
+            "message": { "type": "string", "minLength": 1, "description": "The commit message: what changed and why" },
             "paths": {
                 "type": "array", "items": { "type": "string", "minLength": 1 },
-                "description": "What to commit, relative to the root; everything that changed without it",
+                "description": "The files to commit, relative to the root; default: all changes",
             },
         }),
         &["message"],
         json!({ "message": "Explain how to start the server", "paths": ["README.md"] }),
     );
-    let description = "Commits changes to the git repository of the root.";
+    let description = "Commits changes to the git repository in the root.";
     Tool::new("git_commit", description, Effect::Adds, schema, check, run)
 }
 

@@ -1,4 +1,4 @@
-//! The suite `files`.
+//! The suite `files`: files, tests, a database and commits.
 
 mod db_query;
 mod git_commit;

@@ -1,10 +1,10 @@
-//! `run_tests`.
+//! Tool `run_tests`: runs the tests of the project in the root.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::workspace::{DEFAULT_SECONDS, MOST_SECONDS, TestRun, Workspace, time_limit};
+use crate::workspace::{DEFAULT_SECONDS, MAX_SECONDS, TestRun, Workspace, time_limit};
 
 #[derive(Deserialize)]
 struct RunTests {
@@ -16,14 +16,14 @@ struct RunTests {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "path": { "type": "string", "minLength": 1, "description": "A file or folder with tests, relative to the root; all tests without it" },
-            "filter": { "type": "string", "pattern": "^[^-]", "description": "Only the tests with this in their names" },
-            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "default": DEFAULT_SECONDS, "description": "After how long the tests are ended" },
+            "path": { "type": "string", "minLength": 1, "description": "A file or folder with tests, relative to the root; default: all tests" },
+            "filter": { "type": "string", "pattern": "^[^-]", "description": "Runs only tests whose names contain this text" },
+            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "default": DEFAULT_SECONDS, "description": "The time limit, after which the tests are terminated" },
         }),
         &[],
         json!({ "filter": "parser", "timeout_seconds": 120 }),
     );
-    let description = "Runs the tests of the project in the root, and tells how they ended.";
+    let description = "Runs the tests of the project in the root and reports the outcome.";
     Tool::new("run_tests", description, Effect::Runs, schema, check, run)
 }
 

@@ -1,4 +1,4 @@
-//! `write_file`.
+//! Tool `write_file`: creates or replaces a text file.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -16,12 +16,12 @@ pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
             "path": { "type": "string", "minLength": 1, "description": "The file, relative to the root" },
-            "content": { "type": "string", "description": "The whole new text of the file" },
+            "content": { "type": "string", "description": "The complete new content of the file" },
         }),
         &["path", "content"],
         json!({ "path": "notes/ideas.txt", "content": "One idea a line.\n" }),
     );
-    let description = "Writes a text file; one that is there is replaced, folders are made.";
+    let description = "Writes a text file. Replaces an existing file and creates missing folders.";
     Tool::new("write_file", description, Effect::Changes, schema, check, run)
 }
 
@@ -31,7 +31,7 @@ fn check(workspace: &Workspace, call: &WriteFile) -> Check {
     if call.content.is_empty() {
         warnings.push(format!("empty content will leave `{}` empty", call.path));
     } else if workspace.dir().exists(&place.path) {
-        warnings.push(format!("`{}` is there already and will be replaced", call.path));
+        warnings.push(format!("`{}` already exists and will be replaced", call.path));
     }
     Ok(warnings)
 }

@@ -1,15 +1,15 @@
-//! Gates: decisions that wait for a person, read from the events.
+//! Gates: decisions that require a person, derived from the event log.
 
 use serde_json::{Value, json};
 
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 use crate::workspace::State;
 
-/// What an event that opens a gate is called, and one that decides it.
+/// The event kinds that open and decide a gate.
 pub(super) const OPENED: &str = "gate_opened";
 pub(super) const DECIDED: &str = "gate_decided";
 
-/// One gate as it is now.
+/// The current state of a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Gate {
     pub(super) id: String,
@@ -21,7 +21,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    pub(super) fn written(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({
             "gate_id": self.id, "title": self.title, "task_id": self.task,
             "status": self.status, "reason": self.reason,
@@ -29,10 +29,10 @@ impl Gate {
     }
 }
 
-/// All gates, the oldest first.
-pub(super) fn all(state: &State) -> Result<Vec<Gate>, Trouble> {
+/// Returns all gates, oldest first.
+pub(super) fn all(state: &State) -> Result<Vec<Gate>, ToolFailure> {
     let mut gates: Vec<Gate> = Vec::new();
-    for event in state.standing()? {
+    for event in state.active_events()? {
         let text = |key: &str| event.data[key].as_str().map(str::to_owned);
         if event.kind == OPENED {
             gates.push(Gate {
@@ -53,7 +53,7 @@ pub(super) fn all(state: &State) -> Result<Vec<Gate>, Trouble> {
     Ok(gates)
 }
 
-/// A gate is named after the event that opened it.
+/// Returns the gate id for the event that opened it.
 pub(super) fn id(event: i64) -> String {
     format!("gate-{event}")
 }

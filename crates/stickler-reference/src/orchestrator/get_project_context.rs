@@ -1,16 +1,16 @@
-//! `get_project_context`.
+//! Tool `get_project_context`: describes the project and its current state.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{gates, inject_directive};
 use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 use crate::workspace::{Event, Workspace, clip};
 
-/// How many entries of the root, and how much of its README, are told.
-const MOST_ENTRIES: usize = 200;
-const MOST_README: usize = 2000;
+/// Limits on the listed entries of the root and on the README excerpt in bytes.
+const MAX_ENTRIES: usize = 200;
+const MAX_README_BYTES: usize = 2000;
 
 #[derive(Deserialize)]
 struct Context {
@@ -37,14 +37,14 @@ pub(super) fn tool() -> Tool {
             "sections": {
                 "type": "array", "minItems": 1, "uniqueItems": true,
                 "items": { "type": "string", "enum": ["files", "git", "gates", "directives"] },
-                "description": "What to tell; everything without it",
+                "description": "The sections to return; default: all",
             },
         }),
         &[],
         json!({ "sections": ["files", "directives"] }),
     );
     let description =
-        "Tells what the project is and how it stands: files, git, open gates, directives.";
+        "Describes the project and its state: files, git status, open gates and directives.";
     Tool::new("get_project_context", description, Effect::Reads, schema, no_check::<Context>, run)
 }
 
@@ -55,14 +55,14 @@ fn run(workspace: &Workspace, call: &Context) -> Outcome {
             Section::Files => ("files", files(workspace)?),
             Section::Git => ("git", workspace.git_status().into()),
             Section::Gates => {
-                let gates = gates::all(&workspace.recall()?)?;
+                let gates = gates::all(&workspace.open_state_read()?)?;
                 let open = gates.iter().filter(|gate| gate.status == "open");
-                ("gates", open.map(gates::Gate::written).collect())
+                ("gates", open.map(gates::Gate::to_json).collect())
             }
             Section::Directives => {
-                let events = workspace.recall()?.standing()?;
+                let events = workspace.open_state_read()?.active_events()?;
                 let these = events.iter().filter(|event| event.kind == inject_directive::KIND);
-                ("directives", these.map(Event::written).collect())
+                ("directives", these.map(Event::to_json).collect())
             }
         };
         context.insert(name.to_owned(), value);
@@ -70,13 +70,13 @@ fn run(workspace: &Workspace, call: &Context) -> Outcome {
     Ok(Answer::data(Value::Object(context)))
 }
 
-fn files(workspace: &Workspace) -> Result<Value, Trouble> {
-    let entries = workspace.dir().entries().map_err(|error| Trouble::file(".", &error))?;
+fn files(workspace: &Workspace) -> Result<Value, ToolFailure> {
+    let entries = workspace.dir().entries().map_err(|error| ToolFailure::file(".", &error))?;
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter(|name| !name.starts_with(".stickler")).collect();
     names.sort();
-    names.truncate(MOST_ENTRIES);
+    names.truncate(MAX_ENTRIES);
     let readme = workspace.place("README.md").and_then(|place| workspace.read_text(&place)).ok();
-    let readme = readme.map(|text| clip(&text, MOST_README).to_owned());
+    let readme = readme.map(|text| clip(&text, MAX_README_BYTES).to_owned());
     Ok(json!({ "entries": names, "readme": readme }))
 }

@@ -1,4 +1,4 @@
-//! `inject_directive`.
+//! Tool `inject_directive`: records a directive for the agents of the project.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
 use crate::workspace::{NewEvent, Workspace, checkpoint};
 
-/// What its events are called.
+/// The event kind of directives.
 pub(super) const KIND: &str = "directive";
 
 #[derive(Deserialize)]
@@ -24,23 +24,23 @@ fn normal() -> String {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "directive": { "type": "string", "minLength": 1, "description": "What the agents are to heed from now on" },
-            "priority": { "type": "string", "enum": ["low", "normal", "high"], "default": "normal", "description": "How much it matters" },
-            "task_id": { "type": "string", "minLength": 1, "description": "The task it is about; all tasks without it" },
+            "directive": { "type": "string", "minLength": 1, "description": "The instruction that the agents must follow from now on" },
+            "priority": { "type": "string", "enum": ["low", "normal", "high"], "default": "normal", "description": "The priority of the directive" },
+            "task_id": { "type": "string", "minLength": 1, "description": "The task to which it applies; default: all tasks" },
         }),
         &["directive"],
         json!({ "directive": "Ask before you touch the database.", "priority": "high", "task_id": "task-7" }),
     );
     let description =
-        "Gives the agents of the project a directive, which holds until it is rewound.";
+        "Gives the agents of the project a directive, which applies until it is rewound.";
     Tool::new("inject_directive", description, Effect::Adds, schema, no_check::<Inject>, run)
 }
 
 fn run(workspace: &Workspace, call: &Inject) -> Outcome {
     let data = json!({ "directive": call.directive, "priority": call.priority });
     let task = call.task_id.as_deref();
-    let id = workspace.remember()?.add(&NewEvent { kind: KIND, task, data })?;
+    let id = workspace.open_state_write()?.add(&NewEvent { kind: KIND, task, data })?;
     let checkpoint = checkpoint(id);
-    let text = format!("the directive holds; the checkpoint after it is `{checkpoint}`");
+    let text = format!("the directive is in effect; its checkpoint is `{checkpoint}`");
     Ok(Answer::both(text, json!({ "checkpoint": checkpoint, "task_id": task })))
 }

@@ -1,7 +1,7 @@
-//! The suite `orchestrator`.
+//! The suite `orchestrator`: context, memory, gates and directives of a multi-agent project.
 //!
-//! Its state is the list of events beneath the root: gates, directives and memory are read from it,
-//! and going back to a checkpoint undoes what came after.
+//! Its state is an event log below the root. Gates, directives and memory are derived from it, and
+//! rewinding to a checkpoint undoes all later events.
 
 mod gates;
 mod get_project_context;

@@ -1,4 +1,4 @@
-//! `search_memory`.
+//! Tool `search_memory`: searches the event log by words.
 
 use std::cmp::Reverse;
 
@@ -22,25 +22,25 @@ fn ten() -> usize {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "query": { "type": "string", "minLength": 1, "description": "Words to look for, in any order" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "How many entries to give" },
+            "query": { "type": "string", "minLength": 1, "description": "Words to search for, in any order" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "The maximum number of entries to return" },
         }),
         &["query"],
         json!({ "query": "database", "limit": 5 }),
     );
-    let description = "Finds what the project remembers (directives, gates, decisions, traces) by words, the best first.";
+    let description = "Searches the project's directives, gates, decisions and traces by words. Returns the best matches first.";
     Tool::new("search_memory", description, Effect::Reads, schema, no_check::<Search>, run)
 }
 
 fn run(workspace: &Workspace, call: &Search) -> Outcome {
     let words: Vec<String> = call.query.split_whitespace().map(str::to_lowercase).collect();
     let mut found: Vec<(usize, i64, Value)> = Vec::new();
-    for event in workspace.recall()?.standing()? {
+    for event in workspace.open_state_read()?.active_events()? {
         let task = event.task.as_deref().unwrap_or_default();
         let text = format!("{} {task} {}", event.kind, event.data).to_lowercase();
         let score = words.iter().filter(|word| text.contains(word.as_str())).count();
         if score > 0 {
-            found.push((score, event.id, event.written()));
+            found.push((score, event.id, event.to_json()));
         }
     }
     found.sort_by_key(|(score, id, _)| (Reverse(*score), Reverse(*id)));

@@ -1,4 +1,4 @@
-//! `capture_trace`.
+//! Tool `capture_trace`: appends an entry to the trace of a task.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
 use crate::workspace::{NewEvent, Workspace, checkpoint};
 
-/// What its events are called.
+/// The event kind of trace entries.
 pub(super) const KIND: &str = "trace";
 
 #[derive(Deserialize)]
@@ -26,21 +26,21 @@ fn info() -> String {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "task_id": { "type": "string", "minLength": 1, "description": "The task it belongs to" },
+            "task_id": { "type": "string", "minLength": 1, "description": "The id of the task" },
             "message": { "type": "string", "minLength": 1, "description": "What happened" },
-            "level": { "type": "string", "enum": ["debug", "info", "warn", "error"], "default": "info", "description": "How much it matters" },
-            "data": { "type": "object", "additionalProperties": true, "description": "Whatever else is worth keeping" },
+            "level": { "type": "string", "enum": ["debug", "info", "warn", "error"], "default": "info", "description": "The severity of the entry" },
+            "data": { "type": "object", "additionalProperties": true, "description": "Additional data" },
         }),
         &["task_id", "message"],
         json!({ "task_id": "task-7", "message": "parser rewritten", "level": "info", "data": { "files": 3 } }),
     );
-    let description = "Adds what happened in a task to its trace, which `get_logs` reads.";
+    let description = "Appends an entry to the trace of a task. `get_logs` returns the entries.";
     Tool::new("capture_trace", description, Effect::Adds, schema, no_check::<Capture>, run)
 }
 
 fn run(workspace: &Workspace, call: &Capture) -> Outcome {
     let data = json!({ "message": call.message, "level": call.level, "data": call.data });
     let task = Some(call.task_id.as_str());
-    let id = workspace.remember()?.add(&NewEvent { kind: KIND, task, data })?;
+    let id = workspace.open_state_write()?.add(&NewEvent { kind: KIND, task, data })?;
     Ok(Answer::data(json!({ "checkpoint": checkpoint(id), "task_id": call.task_id })))
 }

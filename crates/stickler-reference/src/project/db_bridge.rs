@@ -1,4 +1,4 @@
-//! `db_bridge`.
+//! Tool `db_bridge`: runs a SQL statement on a database of the project.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,11 +32,11 @@ fn database() -> String {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "query": { "type": "string", "minLength": 1, "description": "One statement, with `?` for values" },
-            "mode": { "type": "string", "enum": ["read", "write"], "default": "read", "description": "`write` for statements that change something, where the server allows it" },
+            "query": { "type": "string", "minLength": 1, "description": "One SQL statement, with `?` as a placeholder for values" },
+            "mode": { "type": "string", "enum": ["read", "write"], "default": "read", "description": "`write` for statements that change data, if the server allows them" },
             "parameters": {
                 "type": "array", "items": { "type": ["string", "number", "boolean", "null"] },
-                "description": "The values for the `?` of the statement, in their order",
+                "description": "The values for the `?` placeholders, in order",
             },
             "database": { "type": "string", "minLength": 1, "default": "project.db", "description": "The SQLite file, relative to the root" },
         }),
@@ -58,6 +58,6 @@ fn check(workspace: &Workspace, call: &Bridge) -> Check {
 fn run(workspace: &Workspace, call: &Bridge) -> Outcome {
     let place = workspace.place(&call.database)?;
     let access = if call.mode == Mode::Write { Access::Write } else { Access::Read };
-    let query = Query { sql: &call.query, parameters: &call.parameters, most_rows: 500, access };
+    let query = Query { sql: &call.query, parameters: &call.parameters, max_rows: 500, access };
     Ok(Answer::data(workspace.query(&place, &query)?))
 }

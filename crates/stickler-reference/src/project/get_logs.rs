@@ -1,4 +1,4 @@
-//! `get_logs`.
+//! Tool `get_logs`: returns the entries that `capture_trace` has stored.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,27 +25,27 @@ fn fifty() -> usize {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "level": { "type": "string", "enum": LEVELS, "description": "Only what matters at least this much" },
-            "task_id": { "type": "string", "minLength": 1, "description": "Only what happened in this task" },
-            "contains": { "type": "string", "minLength": 1, "description": "Only what has this text in its message" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many entries to give, the newest" },
+            "level": { "type": "string", "enum": LEVELS, "description": "The minimum severity" },
+            "task_id": { "type": "string", "minLength": 1, "description": "Only entries of this task" },
+            "contains": { "type": "string", "minLength": 1, "description": "Only entries with this text in the message" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "The maximum number of entries; the most recent are returned" },
         }),
         &[],
         json!({ "level": "info", "limit": 20 }),
     );
-    let description = "Gives what `capture_trace` kept, the oldest first.";
+    let description = "Returns the entries stored by `capture_trace`, oldest first.";
     Tool::new("get_logs", description, Effect::Reads, schema, no_check::<Logs>, run)
 }
 
 fn run(workspace: &Workspace, call: &Logs) -> Outcome {
-    let events = workspace.recall()?.standing()?;
-    let found: Vec<&Event> = events.iter().filter(|event| is_wanted(event, call)).collect();
+    let events = workspace.open_state_read()?.active_events()?;
+    let found: Vec<&Event> = events.iter().filter(|event| matches(event, call)).collect();
     let from = found.len().saturating_sub(call.limit);
-    let entries: Vec<Value> = found[from..].iter().map(|event| event.written()).collect();
+    let entries: Vec<Value> = found[from..].iter().map(|event| event.to_json()).collect();
     Ok(Answer::data(json!({ "entries": entries, "left_out": from })))
 }
 
-fn is_wanted(event: &Event, call: &Logs) -> bool {
+fn matches(event: &Event, call: &Logs) -> bool {
     let text = |key: &str| event.data[key].as_str().unwrap_or_default();
     let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
     event.kind == capture_trace::KIND

@@ -1,4 +1,4 @@
-//! The suite `project`.
+//! The suite `project`: state, tests, database, traces and logs.
 
 mod capture_trace;
 mod db_bridge;

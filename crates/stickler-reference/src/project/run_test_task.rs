@@ -1,11 +1,11 @@
-//! `run_test_task`.
+//! Tool `run_test_task`: runs the tests of one file or folder.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::trouble::Trouble;
-use crate::workspace::{DEFAULT_SECONDS, MOST_SECONDS, TestRun, Workspace, time_limit};
+use crate::tool_failure::ToolFailure;
+use crate::workspace::{DEFAULT_SECONDS, MAX_SECONDS, TestRun, Workspace, time_limit};
 
 #[derive(Deserialize)]
 struct TestTask {
@@ -27,13 +27,13 @@ pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
             "test_path": { "type": "string", "minLength": 1, "description": "The file or folder with the tests, relative to the root" },
-            "reporter": { "type": "string", "enum": ["text", "json"], "default": "text", "description": "How the outcome is told" },
-            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "default": DEFAULT_SECONDS, "description": "After how long the tests are ended" },
+            "reporter": { "type": "string", "enum": ["text", "json"], "default": "text", "description": "The format of the result" },
+            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "default": DEFAULT_SECONDS, "description": "The time limit, after which the tests are terminated" },
         }),
         &["test_path"],
         json!({ "test_path": "tests", "reporter": "json" }),
     );
-    let description = "Runs the tests of one file or folder, and tells how they ended.";
+    let description = "Runs the tests of one file or folder and reports the outcome.";
     Tool::new("run_test_task", description, Effect::Runs, schema, check, run)
 }
 
@@ -41,7 +41,7 @@ fn check(workspace: &Workspace, call: &TestTask) -> Check {
     let place = workspace.place(&call.test_path)?;
     workspace.require_shell("`run_test_task`")?;
     if !workspace.dir().exists(&place.path) {
-        return Err(Trouble::runtime(format!("there is no `{}`", place.given)));
+        return Err(ToolFailure::runtime(format!("`{}` does not exist", place.given)));
     }
     Ok(Vec::new())
 }

@@ -1,4 +1,4 @@
-//! `dependency_manager`.
+//! Tool `dependency_manager`: lists, adds and removes dependencies.
 
 use std::process::Command;
 
@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::manifest::Manager;
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::trouble::Trouble;
-use crate::workspace::{DEFAULT_SECONDS, MOST_SECONDS, Workspace, time_limit};
+use crate::tool_failure::ToolFailure;
+use crate::workspace::{DEFAULT_SECONDS, MAX_SECONDS, Workspace, time_limit};
 
 #[derive(Deserialize)]
 struct Dependencies {
@@ -40,23 +40,23 @@ impl Action {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "action": { "type": "string", "enum": ["list", "add", "remove"], "description": "What to do" },
-            "manager": { "type": "string", "enum": ["cargo", "npm"], "description": "Whose dependencies; told from the files without it" },
+            "action": { "type": "string", "enum": ["list", "add", "remove"], "description": "The action to perform" },
+            "manager": { "type": "string", "enum": ["cargo", "npm"], "description": "The package manager; default: detected from the files in the root" },
             "package": { "type": "string", "pattern": "^[A-Za-z0-9@][A-Za-z0-9@/._-]*$", "description": "The package, for `add` and `remove`" },
-            "version": { "type": "string", "pattern": "^[A-Za-z0-9^~*=.+-]+$", "description": "The version for `add`, such as `1.2`; the newest without it" },
-            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "default": DEFAULT_SECONDS, "description": "After how long the manager is ended" },
+            "version": { "type": "string", "pattern": "^[A-Za-z0-9^~*=.+-]+$", "description": "The version for `add`, such as `1.2`; default: the newest" },
+            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "default": DEFAULT_SECONDS, "description": "The time limit, after which the package manager is terminated" },
         }),
         &["action"],
         json!({ "action": "list", "manager": "cargo" }),
     );
-    let description = "Lists the dependencies of the project in the root, adds one or removes one.";
+    let description = "Lists, adds or removes dependencies of the project in the root.";
     Tool::new("dependency_manager", description, Effect::Runs, schema, check, run)
 }
 
 fn check(workspace: &Workspace, call: &Dependencies) -> Check {
     if call.action != Action::List {
         if call.package.is_none() {
-            return Err(Trouble::needs(call.action.name(), "package"));
+            return Err(ToolFailure::needs(call.action.name(), "package"));
         }
         workspace.require_shell("changing dependencies")?;
     }
@@ -76,23 +76,23 @@ fn run(workspace: &Workspace, call: &Dependencies) -> Outcome {
     command.current_dir(workspace.root()).args(words(workspace, manager, call)?);
     let finished = workspace.running.run(&mut command, time_limit(call.timeout_seconds));
     let finished = finished.map_err(|error| {
-        Trouble::runtime(format!(
+        ToolFailure::runtime(format!(
             "`{}` cannot be started: {error}; is it installed?",
             manager.name()
         ))
     })?;
     if !finished.succeeded() {
-        return Err(Trouble::runtime(format!("{}: {}", manager.name(), finished.text())));
+        return Err(ToolFailure::runtime(format!("{}: {}", manager.name(), finished.text())));
     }
     Ok(Answer::data(manager.dependencies(workspace)?))
 }
 
-/// What the manager is told to do. Scripts of strangers are not part of adding a dependency.
+/// Returns the arguments for the package manager. Install scripts are disabled.
 fn words(
     workspace: &Workspace,
     manager: Manager,
     call: &Dependencies,
-) -> Result<Vec<String>, Trouble> {
+) -> Result<Vec<String>, ToolFailure> {
     let mut package = call.package.clone().unwrap_or_default();
     let mut words = match (manager, call.action) {
         (Manager::Cargo, Action::Remove) => {

@@ -1,4 +1,4 @@
-//! `filesystem_operation`.
+//! Tool `filesystem_operation`: reads, writes, lists, moves and deletes files.
 
 use std::fmt;
 use std::io::Write as _;
@@ -8,12 +8,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 use crate::workspace::{Place, Workspace, clip};
 
-/// How much of a file, and how many entries of a folder, one answer holds.
-const MOST_BYTES: usize = 128 << 10;
-const MOST_ENTRIES: usize = 500;
+/// Limits on the text in bytes and on the folder entries of one result.
+const MAX_BYTES: usize = 128 << 10;
+const MAX_ENTRIES: usize = 500;
 
 #[derive(Deserialize)]
 struct Operation {
@@ -37,8 +37,8 @@ enum Action {
 }
 
 impl Operation {
-    /// What it is about: for `move` and `delete` a link itself, for all others where it leads.
-    fn place(&self, workspace: &Workspace) -> Result<Place, Trouble> {
+    /// Returns the location. `move` and `delete` act on a link itself, all others follow it.
+    fn place(&self, workspace: &Workspace) -> Result<Place, ToolFailure> {
         match self.action {
             Action::Move | Action::Delete => workspace.place_itself(&self.path),
             _ => workspace.place(&self.path),
@@ -52,16 +52,16 @@ pub(super) fn tool() -> Tool {
             "action": {
                 "type": "string",
                 "enum": ["read", "write", "append", "list", "stat", "create_folder", "move", "delete"],
-                "description": "What to do; `delete` takes a file, a link or an empty folder",
+                "description": "The action to perform; `delete` removes a file, a link or an empty folder",
             },
             "path": { "type": "string", "minLength": 1, "description": "The file or folder, relative to the root" },
             "content": { "type": "string", "description": "The text for `write` and `append`" },
-            "destination": { "type": "string", "minLength": 1, "description": "Where `move` puts it, relative to the root; nothing may be there" },
+            "destination": { "type": "string", "minLength": 1, "description": "The new path for `move`, relative to the root; it must not exist" },
         }),
         &["action", "path"],
         json!({ "action": "read", "path": "README.md" }),
     );
-    let description = "Reads, writes, lists, moves and deletes files beneath the root.";
+    let description = "Reads, writes, lists, moves and deletes files below the root.";
     Tool::new("filesystem_operation", description, Effect::Changes, schema, check, run)
 }
 
@@ -70,14 +70,15 @@ fn check(workspace: &Workspace, call: &Operation) -> Check {
     call.place(workspace)?;
     match call.action {
         Action::Write | Action::Append if call.content.is_none() => {
-            Err(Trouble::needs(&action, "content"))
+            Err(ToolFailure::needs(&action, "content"))
         }
         Action::Move => {
             let destination = call.destination.as_deref();
-            let destination = destination.ok_or_else(|| Trouble::needs(&action, "destination"))?;
+            let destination =
+                destination.ok_or_else(|| ToolFailure::needs(&action, "destination"))?;
             let place = workspace.place(destination)?;
             if workspace.dir().symlink_metadata(&place.path).is_ok() {
-                return Err(Trouble::runtime(format!("`{destination}` is there already")));
+                return Err(ToolFailure::runtime(format!("`{destination}` already exists")));
             }
             Ok(Vec::new())
         }
@@ -88,14 +89,14 @@ fn check(workspace: &Workspace, call: &Operation) -> Check {
 fn run(workspace: &Workspace, call: &Operation) -> Outcome {
     let place = call.place(workspace)?;
     let given = &place.given;
-    let trouble = |error: std::io::Error| Trouble::file(given, &error);
+    let failure = |error: std::io::Error| ToolFailure::file(given, &error);
     let content = call.content.as_deref().unwrap_or_default();
     let dir = workspace.dir();
     Ok(match call.action {
         Action::Read => {
             let text = workspace.read_text(&place)?;
-            let shown = clip(&text, MOST_BYTES);
-            let cut = if shown.len() < text.len() { "\n… cut here" } else { "" };
+            let shown = clip(&text, MAX_BYTES);
+            let cut = if shown.len() < text.len() { "\n… truncated" } else { "" };
             Answer::text(format!("{shown}{cut}"))
         }
         Action::Write => {
@@ -105,40 +106,40 @@ fn run(workspace: &Workspace, call: &Operation) -> Outcome {
         Action::Append => {
             workspace.require_writable(&place)?;
             let options = OpenOptions::new().append(true).create(true).clone();
-            let mut file = dir.open_with(&place.path, &options).map_err(trouble)?;
-            file.write_all(content.as_bytes()).map_err(trouble)?;
-            Answer::text(format!("added {} bytes to `{given}`", content.len()))
+            let mut file = dir.open_with(&place.path, &options).map_err(failure)?;
+            file.write_all(content.as_bytes()).map_err(failure)?;
+            Answer::text(format!("appended {} bytes to `{given}`", content.len()))
         }
         Action::List => Answer::data(list(workspace, &place)?),
         Action::Stat => Answer::data(stat(workspace, &place)?),
         Action::CreateFolder => {
-            dir.create_dir_all(&place.path).map_err(trouble)?;
-            Answer::text(format!("`{given}` is there"))
+            dir.create_dir_all(&place.path).map_err(failure)?;
+            Answer::text(format!("the folder `{given}` exists"))
         }
         Action::Move => {
             let destination = workspace.place(call.destination.as_deref().unwrap_or_default())?;
-            dir.rename(&place.path, dir, &destination.path).map_err(trouble)?;
+            dir.rename(&place.path, dir, &destination.path).map_err(failure)?;
             Answer::text(format!("moved `{given}` to `{}`", destination.given))
         }
         Action::Delete => {
-            let about = dir.symlink_metadata(&place.path).map_err(trouble)?;
+            let about = dir.symlink_metadata(&place.path).map_err(failure)?;
             let removed = if about.is_dir() {
                 dir.remove_dir(&place.path)
             } else {
                 dir.remove_file(&place.path)
             };
-            removed.map_err(trouble)?;
+            removed.map_err(failure)?;
             Answer::text(format!("deleted `{given}`"))
         }
     })
 }
 
-fn list(workspace: &Workspace, place: &Place) -> Result<Value, Trouble> {
-    let trouble = |error: std::io::Error| Trouble::file(&place.given, &error);
+fn list(workspace: &Workspace, place: &Place) -> Result<Value, ToolFailure> {
+    let failure = |error: std::io::Error| ToolFailure::file(&place.given, &error);
     let mut entries = Vec::new();
-    for entry in workspace.dir().read_dir(&place.path).map_err(trouble)? {
-        let entry = entry.map_err(trouble)?;
-        let kind = entry.file_type().map_err(trouble)?;
+    for entry in workspace.dir().read_dir(&place.path).map_err(failure)? {
+        let entry = entry.map_err(failure)?;
+        let kind = entry.file_type().map_err(failure)?;
         let kind = match (kind.is_dir(), kind.is_symlink()) {
             (true, _) => "folder",
             (_, true) => "link",
@@ -147,16 +148,16 @@ fn list(workspace: &Workspace, place: &Place) -> Result<Value, Trouble> {
         entries.push((entry.file_name().to_string_lossy().into_owned(), kind));
     }
     entries.sort();
-    let is_cut = entries.len() > MOST_ENTRIES;
-    entries.truncate(MOST_ENTRIES);
+    let is_cut = entries.len() > MAX_ENTRIES;
+    entries.truncate(MAX_ENTRIES);
     let entries: Vec<Value> =
         entries.into_iter().map(|(name, kind)| json!({ "name": name, "kind": kind })).collect();
     Ok(json!({ "path": place.given, "entries": entries, "truncated": is_cut }))
 }
 
-fn stat(workspace: &Workspace, place: &Place) -> Result<Value, Trouble> {
+fn stat(workspace: &Workspace, place: &Place) -> Result<Value, ToolFailure> {
     let about = workspace.dir().metadata(&place.path);
-    let about = about.map_err(|error| Trouble::file(&place.given, &error))?;
+    let about = about.map_err(|error| ToolFailure::file(&place.given, &error))?;
     let kind = if about.is_dir() { "folder" } else { "file" };
     Ok(json!({ "path": place.given, "kind": kind, "bytes": about.len() }))
 }

@@ -1,10 +1,10 @@
-//! `git_controller`.
+//! Tool `git_controller`: runs git commands in the repository of the root.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 use crate::workspace::Workspace;
 
 #[derive(Deserialize)]
@@ -40,20 +40,20 @@ pub(super) fn tool() -> Tool {
             "action": {
                 "type": "string",
                 "enum": ["status", "log", "diff", "add", "commit", "create_branch", "switch"],
-                "description": "What git is to do",
+                "description": "The git command to run",
             },
             "paths": {
                 "type": "array", "items": { "type": "string", "minLength": 1 },
-                "description": "Which files, relative to the root; all without it",
+                "description": "The files, relative to the root; default: all",
             },
-            "message": { "type": "string", "minLength": 1, "description": "What changed and why, for `commit`" },
+            "message": { "type": "string", "minLength": 1, "description": "The commit message, for `commit`" },
             "branch": { "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_./-]*$", "description": "The branch for `create_branch` and `switch`" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "How many commits `log` gives" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "The maximum number of commits that `log` returns" },
         }),
         &["action"],
         json!({ "action": "status" }),
     );
-    let description = "Works with the git repository of the root. Nothing goes over the network.";
+    let description = "Works with the git repository in the root. Does not access the network.";
     Tool::new("git_controller", description, Effect::Changes, schema, check, run)
 }
 
@@ -62,11 +62,11 @@ fn check(workspace: &Workspace, call: &Git) -> Check {
         workspace.place(path)?;
     }
     match call.action {
-        Action::Commit if call.message.is_none() => Err(Trouble::needs("commit", "message")),
+        Action::Commit if call.message.is_none() => Err(ToolFailure::needs("commit", "message")),
         Action::CreateBranch if call.branch.is_none() => {
-            Err(Trouble::needs("create_branch", "branch"))
+            Err(ToolFailure::needs("create_branch", "branch"))
         }
-        Action::Switch if call.branch.is_none() => Err(Trouble::needs("switch", "branch")),
+        Action::Switch if call.branch.is_none() => Err(ToolFailure::needs("switch", "branch")),
         _ => {
             workspace.require_repository()?;
             Ok(Vec::new())
@@ -100,11 +100,11 @@ fn run(workspace: &Workspace, call: &Git) -> Outcome {
     if matches!(call.action, Action::Status | Action::Log | Action::Diff) {
         arguments.extend(call.paths.iter().map(String::as_str));
     }
-    let said = workspace.git(&arguments)?.stdout;
+    let output = workspace.git(&arguments)?.stdout;
     Ok(Answer::text(match call.action {
-        Action::CreateBranch => format!("made the branch `{branch}`"),
-        Action::Switch => format!("now on the branch `{branch}`"),
-        _ if said.is_empty() => "nothing".to_owned(),
-        _ => said,
+        Action::CreateBranch => format!("created the branch `{branch}`"),
+        Action::Switch => format!("switched to the branch `{branch}`"),
+        _ if output.is_empty() => "no output".to_owned(),
+        _ => output,
     }))
 }

@@ -1,11 +1,11 @@
-//! What a project says it depends on.
+//! Reads the dependencies of a project from its manifest.
 
 use serde_json::{Map, Value, json};
 
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 use crate::workspace::Workspace;
 
-/// Who looks after dependencies.
+/// A package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Manager {
@@ -14,8 +14,8 @@ pub(super) enum Manager {
 }
 
 impl Manager {
-    /// The one whose file is in the root.
-    pub(super) fn of(workspace: &Workspace, chosen: Option<Self>) -> Result<Self, Trouble> {
+    /// Returns the chosen manager, or the first one with a manifest in the root.
+    pub(super) fn of(workspace: &Workspace, chosen: Option<Self>) -> Result<Self, ToolFailure> {
         let all = [Self::Cargo, Self::Npm];
         let present = |manager: &Self| workspace.dir().is_file(manager.file());
         let found = match chosen {
@@ -23,8 +23,12 @@ impl Manager {
             None => all.into_iter().find(present),
         };
         found.ok_or_else(|| match chosen {
-            Some(manager) => Trouble::runtime(format!("there is no `{}` here", manager.file())),
-            None => Trouble::runtime("there is neither `Cargo.toml` nor `package.json` here"),
+            Some(manager) => {
+                ToolFailure::runtime(format!("the root does not contain `{}`", manager.file()))
+            }
+            None => {
+                ToolFailure::runtime("the root contains neither `Cargo.toml` nor `package.json`")
+            }
         })
     }
 
@@ -42,8 +46,8 @@ impl Manager {
         }
     }
 
-    /// The dependencies by section, as the file has them.
-    pub(super) fn dependencies(self, workspace: &Workspace) -> Result<Value, Trouble> {
+    /// Returns the dependencies of the manifest, by section.
+    pub(super) fn dependencies(self, workspace: &Workspace) -> Result<Value, ToolFailure> {
         let text = workspace.read_text(&workspace.place(self.file())?)?;
         let manifest: Value = match self {
             Self::Cargo => toml::from_str(&text).map_err(|error| self.unreadable(&error))?,
@@ -62,12 +66,12 @@ impl Manager {
         Ok(json!({ "manager": self.name(), "sections": found }))
     }
 
-    /// Where a dependency stands, of which npm would not say that there is none.
+    /// Returns the section of a dependency. npm does not report an unknown one as an error.
     pub(super) fn section_of(
         self,
         workspace: &Workspace,
         package: &str,
-    ) -> Result<String, Trouble> {
+    ) -> Result<String, ToolFailure> {
         let found = self.dependencies(workspace)?;
         let sections = || found["sections"].as_object().into_iter().flatten();
         let section = sections().find(|(_, packages)| packages.get(package).is_some());
@@ -79,24 +83,24 @@ impl Manager {
                 .collect();
             let meant = did_you_mean(package, known.iter().map(String::as_str));
             let all = if known.is_empty() { "none".to_owned() } else { list(&known) };
-            Trouble::runtime(format!(
-                "nothing was changed: `{package}` is no dependency here, there are {all}{meant}"
+            ToolFailure::runtime(format!(
+                "nothing was changed: `{package}` is not a dependency; dependencies: {all}{meant}"
             ))
         })
     }
 
-    fn unreadable(self, error: &dyn std::fmt::Display) -> Trouble {
-        Trouble::runtime(format!("`{}` cannot be read: {error}", self.file()))
+    fn unreadable(self, error: &dyn std::fmt::Display) -> ToolFailure {
+        ToolFailure::runtime(format!("`{}` cannot be read: {error}", self.file()))
     }
 }
 
-/// Names for people.
+/// Formats names for a message.
 fn list(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
 
-/// The end of a sentence about a name that is not known.
+/// Returns a suggestion for an unknown name, as the end of a sentence.
 fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let nearest = stickler::nearest_names(name, known);
     nearest.first().map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))

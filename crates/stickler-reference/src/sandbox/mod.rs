@@ -1,4 +1,4 @@
-//! The suite `sandbox`.
+//! The suite `sandbox`: files, edits, search, shell, dependencies and git.
 
 mod apply_surgical_edits;
 mod dependency_manager;

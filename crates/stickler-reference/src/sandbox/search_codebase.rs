@@ -1,4 +1,4 @@
-//! `search_codebase`.
+//! Tool `search_codebase`: searches the files below the root line by line.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,18 +10,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 use crate::workspace::Workspace;
 
-/// Larger files are not searched, more files are not looked at, longer lines are cut.
-const MOST_BYTES: u64 = 4 << 20;
-const MOST_FILES: usize = 50_000;
-const LONGEST_LINE: usize = 300;
+/// Limits on the size of a searched file in bytes, on the searched files, and on the length of a
+/// returned line in characters.
+const MAX_BYTES: u64 = 4 << 20;
+const MAX_FILES: usize = 50_000;
+const MAX_LINE_CHARS: usize = 300;
 
-/// How long a search may take.
-const TIME: Duration = Duration::from_secs(20);
+/// Time limit for a search.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// What a pattern may cost in memory.
+/// Memory limit for a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
 #[derive(Deserialize)]
@@ -44,17 +45,18 @@ fn fifty() -> usize {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "pattern": { "type": "string", "minLength": 1, "description": "A regular expression, looked for line by line" },
-            "path": { "type": "string", "minLength": 1, "description": "The file or folder to search, relative to the root; all of it without" },
-            "glob": { "type": "string", "minLength": 1, "description": "Only files whose names match, such as `*.rs` or `!*.md`" },
-            "literal": { "type": "boolean", "default": false, "description": "Take the pattern as plain text" },
-            "ignore_case": { "type": "boolean", "default": false, "description": "Take capitals and small letters as the same" },
-            "max_results": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many lines to give" },
+            "pattern": { "type": "string", "minLength": 1, "description": "A regular expression, matched against each line" },
+            "path": { "type": "string", "minLength": 1, "description": "The file or folder to search, relative to the root; default: the root" },
+            "glob": { "type": "string", "minLength": 1, "description": "Only files with matching names, such as `*.rs` or `!*.md`" },
+            "literal": { "type": "boolean", "default": false, "description": "Treat the pattern as plain text" },
+            "ignore_case": { "type": "boolean", "default": false, "description": "Match case-insensitively" },
+            "max_results": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "The maximum number of lines to return" },
         }),
         &["pattern"],
         json!({ "pattern": "fn main", "glob": "*.rs" }),
     );
-    let description = "Finds lines in the files beneath the root; what git ignores is left out.";
+    let description =
+        "Searches the files below the root for matching lines. Skips files that git ignores.";
     Tool::new("search_codebase", description, Effect::Reads, schema, check, run)
 }
 
@@ -64,13 +66,13 @@ fn check(workspace: &Workspace, call: &Search) -> Check {
     Ok(Vec::new())
 }
 
-fn compiled(call: &Search) -> Result<Regex, Trouble> {
+fn compiled(call: &Search) -> Result<Regex, ToolFailure> {
     let pattern = if call.literal { regex::escape(&call.pattern) } else { call.pattern.clone() };
     let mut regex = RegexBuilder::new(&pattern);
     regex.case_insensitive(call.ignore_case).size_limit(PATTERN_BYTES);
     regex.build().map_err(|error| {
-        Trouble::semantic(format!(
-            "`pattern` is no regular expression: {error}; for plain text set `literal` to true"
+        ToolFailure::semantic(format!(
+            "`pattern` is not a regular expression: {error}; for plain text set `literal` to true"
         ))
     })
 }
@@ -80,23 +82,23 @@ fn run(workspace: &Workspace, call: &Search) -> Outcome {
     let place = workspace.place_or_root(call.path.as_deref())?;
     let root = workspace.root();
     let mut walk = WalkBuilder::new(workspace.full_path(&place));
-    walk.require_git(false).parents(false).filter_entry(is_wanted);
+    walk.require_git(false).parents(false).filter_entry(is_searched);
     if let Some(glob) = &call.glob {
         let mut overrides = OverrideBuilder::new(root);
         let built = overrides.add(glob).and_then(|overrides| overrides.build());
-        let built = built.map_err(|error| Trouble::semantic(format!("`glob`: {error}")))?;
+        let built = built.map_err(|error| ToolFailure::semantic(format!("`glob`: {error}")))?;
         walk.overrides(built);
     }
     let mut found = Vec::new();
     let mut files = 0;
     let mut is_cut = false;
-    let deadline = Instant::now() + TIME;
+    let deadline = Instant::now() + TIME_LIMIT;
     for entry in walk.sort_by_file_path(Path::cmp).build().flatten() {
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
         files += 1;
-        is_cut = files > MOST_FILES || found.len() > call.max_results || Instant::now() >= deadline;
+        is_cut = files > MAX_FILES || found.len() > call.max_results || Instant::now() >= deadline;
         if is_cut {
             break;
         }
@@ -108,14 +110,14 @@ fn run(workspace: &Workspace, call: &Search) -> Outcome {
     Ok(Answer::data(json!({ "matches": found, "truncated": is_cut })))
 }
 
-fn is_wanted(entry: &DirEntry) -> bool {
+fn is_searched(entry: &DirEntry) -> bool {
     entry.file_name() != ".stickler" && entry.file_name() != ".git"
 }
 
-/// Adds the lines of one file, and stops one after there are enough.
+/// Adds the matching lines of one file, up to one more than `max_results`.
 fn search(workspace: &Workspace, path: &Path, regex: &Regex, most: usize, found: &mut Vec<Value>) {
     let dir = workspace.dir();
-    if !dir.metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST_BYTES) {
+    if !dir.metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MAX_BYTES) {
         return;
     }
     let Ok(bytes) = dir.read(path) else { return };
@@ -128,7 +130,7 @@ fn search(workspace: &Workspace, path: &Path, regex: &Regex, most: usize, found:
         }
         if regex.is_match(line) {
             let text = String::from_utf8_lossy(line);
-            let text: String = text.trim_end().chars().take(LONGEST_LINE).collect();
+            let text: String = text.trim_end().chars().take(MAX_LINE_CHARS).collect();
             let path = path.display().to_string();
             found.push(json!({ "path": path, "line": index + 1, "text": text }));
         }

@@ -5,14 +5,14 @@ use std::ops::RangeInclusive;
 const MINUTE: i64 = 60;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// A date comes again within this many days, 29 February around 2100 included.
-const HORIZON: i64 = 366 * 9;
+/// Days within which every valid date recurs, including 29 February around 2100.
+const HORIZON_DAYS: i64 = 366 * 9;
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// When a job is due: a bit for each minute, hour, day, month and weekday.
+/// A schedule, with one bit for each minute, hour, day, month and weekday.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cron {
     minutes: u64,
@@ -20,7 +20,7 @@ pub(super) struct Cron {
     days: u64,
     months: u64,
     weekdays: u64,
-    /// With both days and weekdays given, either will do.
+    /// If both day fields are restricted, a match of either one is sufficient.
     either_day: bool,
 }
 
@@ -29,7 +29,7 @@ struct Field {
     name: &'static str,
     range: RangeInclusive<u32>,
     names: &'static [&'static str],
-    /// What the first name stands for.
+    /// The number of the first name.
     first: u32,
 }
 
@@ -42,19 +42,19 @@ const FIELDS: [Field; 5] = [
 ];
 
 impl Cron {
-    /// The error says what is wrong and with which field.
+    /// Parses an expression. The error names the invalid field and the reason.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let spelt_out = match text.trim() {
+        let expanded = match text.trim() {
             "@hourly" => "0 * * * *",
             "@daily" | "@midnight" => "0 0 * * *",
             "@weekly" => "0 0 * * 0",
             "@monthly" => "0 0 1 * *",
             other => other,
         };
-        let words: Vec<&str> = spelt_out.split_whitespace().collect();
+        let words: Vec<&str> = expanded.split_whitespace().collect();
         let [minute, hour, day, month, weekday] = words[..] else {
             return Err(format!(
-                "it has {} fields, not the five `minute hour day month weekday`, such as \
+                "it has {} fields instead of the five `minute hour day month weekday`, such as \
                  `0 9 * * 1-5`",
                 words.len()
             ));
@@ -66,19 +66,19 @@ impl Cron {
             hours: hours.parse(hour)?,
             days: days.parse(day)?,
             months: months.parse(month)?,
-            // Sunday has two numbers.
+            // Sunday is both 0 and 7.
             weekdays: weekdays | (weekdays >> 7 & 1),
             either_day: !day.starts_with('*') && !weekday.starts_with('*'),
         };
-        cron.next_after(0).ok_or("it names a date that never comes")?;
+        cron.next_after(0).ok_or("it names a date that never occurs")?;
         Ok(cron)
     }
 
-    /// The next time after `now`, both in seconds since 1970.
+    /// Returns the next time after `now`, both in Unix seconds.
     pub(super) fn next_after(&self, now: i64) -> Option<i64> {
         let from = now.div_euclid(MINUTE) * MINUTE + MINUTE;
         let first_day = from.div_euclid(DAY);
-        for day in first_day..first_day + HORIZON {
+        for day in first_day..first_day + HORIZON_DAYS {
             if !self.has_day(day) {
                 continue;
             }
@@ -107,13 +107,13 @@ impl Field {
         text.split(',').try_fold(0, |bits, part| Ok(bits | self.part(part)?))
     }
 
-    /// `*`, `5`, `1-5`, each with `/2` if so wished.
+    /// Parses `*`, `5` or `1-5`, each with an optional step such as `/2`.
     fn part(&self, text: &str) -> Result<u64, String> {
         let (span, step) = match text.split_once('/') {
             Some((span, step)) => (span, step.parse().ok().filter(|step| *step > 0)),
             None => (text, Some(1)),
         };
-        let step = step.ok_or_else(|| self.wrong(text))?;
+        let step = step.ok_or_else(|| self.invalid(text))?;
         let (first, last) = match span.split_once('-') {
             _ if span == "*" => (*self.range.start(), *self.range.end()),
             Some((first, last)) => (self.number(first)?, self.number(last)?),
@@ -121,7 +121,7 @@ impl Field {
             None => (self.number(span)?, self.number(span)?),
         };
         if first > last {
-            return Err(self.wrong(text));
+            return Err(self.invalid(text));
         }
         Ok((first..=last).step_by(step).fold(0, |bits, number| bits | 1 << number))
     }
@@ -130,12 +130,12 @@ impl Field {
         let named = self.names.iter().zip(self.first..);
         let named = named.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
         let number = named.map(|(_, number)| number).or_else(|| text.parse().ok());
-        number.filter(|number| self.range.contains(number)).ok_or_else(|| self.wrong(text))
+        number.filter(|number| self.range.contains(number)).ok_or_else(|| self.invalid(text))
     }
 
-    fn wrong(&self, text: &str) -> String {
+    fn invalid(&self, text: &str) -> String {
         let (first, last) = (self.range.start(), self.range.end());
-        format!("`{text}` is no {}: it goes from {first} to {last}", self.name)
+        format!("`{text}` is not a valid {}: use {first} to {last}", self.name)
     }
 }
 
@@ -143,7 +143,7 @@ fn has(bits: u64, number: i64) -> bool {
     u32::try_from(number).is_ok_and(|number| bits.checked_shr(number).unwrap_or(0) & 1 == 1)
 }
 
-/// Month and day of a day since 1970. Years begin in March here, so that leap days come last.
+/// Converts days since 1970 to month and day. Years start in March, so that leap days come last.
 fn civil(day: i64) -> (i64, i64) {
     let shifted = day + 719_468;
     let of_era = shifted.rem_euclid(146_097);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_time_is_found() {
+    fn next_time_matches_the_expression() {
         assert_eq!(next("* * * * *"), 60);
         assert_eq!(next("*/15 * * * *"), 15 * 60);
         assert_eq!(next("0 9 * * 1-5"), 4 * 3600 + 1800);
@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn with_both_days_either_will_do() {
+    fn either_day_field_may_match() {
         assert_eq!(next("0 5 20 * 1"), 1800);
         assert_eq!(next("0 5 16 * 5"), 1800);
     }
 
     #[test]
-    fn leap_days_come_in_leap_years() {
+    fn leap_days_occur_in_leap_years() {
         let leap = Cron::parse("0 0 29 2 *").unwrap().next_after(NOW).unwrap();
         assert_eq!(civil(leap / 86_400), (2, 29));
         assert_eq!(civil(0), (1, 1));
@@ -192,16 +192,16 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn parse_errors_name_the_invalid_field() {
         for (text, part) in [
             ("every day", "2 fields"),
-            ("60 * * * *", "`60` is no minute: it goes from 0 to 59"),
-            ("0 25 * * *", "no hour"),
-            ("0 0 0 * *", "no day of the month"),
-            ("0 0 * foo *", "`foo` is no month"),
-            ("*/0 * * * *", "no minute"),
-            ("5-1 * * * *", "no minute"),
-            ("0 0 30 2 *", "never comes"),
+            ("60 * * * *", "`60` is not a valid minute: use 0 to 59"),
+            ("0 25 * * *", "not a valid hour"),
+            ("0 0 0 * *", "not a valid day of the month"),
+            ("0 0 * foo *", "`foo` is not a valid month"),
+            ("*/0 * * * *", "not a valid minute"),
+            ("5-1 * * * *", "not a valid minute"),
+            ("0 0 30 2 *", "never occurs"),
         ] {
             let error = Cron::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

@@ -1,4 +1,4 @@
-//! The jobs of a root, in its state.
+//! Storage of jobs in the state database.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,17 +6,17 @@ use rusqlite::{Row, params};
 use serde_json::{Value, json};
 
 use super::cron::Cron;
-use crate::trouble::Trouble;
-use crate::workspace::{State, state_trouble};
+use crate::tool_failure::ToolFailure;
+use crate::workspace::{State, state_failure};
 
-/// A call that is made again and again.
+/// A tool call that runs on a schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Job {
     pub(super) name: String,
     pub(super) schedule: String,
     pub(super) tool: String,
     pub(super) parameters: Value,
-    /// In seconds since 1970.
+    /// In Unix seconds.
     pub(super) next_run: i64,
     pub(super) runs: i64,
     pub(super) last_outcome: Option<String>,
@@ -38,7 +38,7 @@ impl Job {
         })
     }
 
-    pub(super) fn written(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({
             "name": self.name, "schedule": self.schedule, "tool": self.tool,
             "parameters": self.parameters, "next_run_unix": self.next_run, "runs": self.runs,
@@ -47,49 +47,49 @@ impl Job {
     }
 }
 
-/// All jobs, by name.
-pub(super) fn all(state: &State) -> Result<Vec<Job>, Trouble> {
+/// Returns all jobs, sorted by name.
+pub(super) fn all(state: &State) -> Result<Vec<Job>, ToolFailure> {
     let read = || {
         let mut statement =
             state.connection.prepare(&format!("select {COLUMNS} from jobs order by name"))?;
         statement.query_map([], Job::read)?.collect::<rusqlite::Result<Vec<Job>>>()
     };
-    read().map_err(|error| state_trouble(&error))
+    read().map_err(|error| state_failure(&error))
 }
 
-pub(super) fn add(state: &State, job: &Job) -> Result<(), Trouble> {
+pub(super) fn add(state: &State, job: &Job) -> Result<(), ToolFailure> {
     let added = state.connection.execute(
         "insert into jobs (name, schedule, tool, parameters, next_run) values (?1, ?2, ?3, ?4, ?5)",
         params![job.name, job.schedule, job.tool, job.parameters.to_string(), job.next_run],
     );
-    added.map(drop).map_err(|error| state_trouble(&error))
+    added.map(drop).map_err(|error| state_failure(&error))
 }
 
-/// Whether there was such a job.
-pub(super) fn remove(state: &State, name: &str) -> Result<bool, Trouble> {
+/// Removes a job; returns whether it existed.
+pub(super) fn remove(state: &State, name: &str) -> Result<bool, ToolFailure> {
     let removed = state.connection.execute("delete from jobs where name = ?1", [name]);
-    removed.map(|count| count > 0).map_err(|error| state_trouble(&error))
+    removed.map(|count| count > 0).map_err(|error| state_failure(&error))
 }
 
-/// Takes a job that is due, so that of several servers only one runs it.
-pub(super) fn take(state: &State, job: &Job, now: i64) -> Result<bool, Trouble> {
-    let cron = Cron::parse(&job.schedule).map_err(Trouble::runtime)?;
+/// Claims a due job, so that only one of several servers runs it.
+pub(super) fn take(state: &State, job: &Job, now: i64) -> Result<bool, ToolFailure> {
+    let cron = Cron::parse(&job.schedule).map_err(ToolFailure::runtime)?;
     let next = cron.next_after(now).unwrap_or(i64::MAX);
     let taken = state.connection.execute(
         "update jobs set next_run = ?1, runs = runs + 1 where name = ?2 and next_run = ?3",
         params![next, job.name, job.next_run],
     );
-    taken.map(|count| count > 0).map_err(|error| state_trouble(&error))
+    taken.map(|count| count > 0).map_err(|error| state_failure(&error))
 }
 
-pub(super) fn note_outcome(state: &State, name: &str, outcome: &str) -> Result<(), Trouble> {
+pub(super) fn note_outcome(state: &State, name: &str, outcome: &str) -> Result<(), ToolFailure> {
     let noted = state
         .connection
         .execute("update jobs set last_outcome = ?1 where name = ?2", params![outcome, name]);
-    noted.map(drop).map_err(|error| state_trouble(&error))
+    noted.map(drop).map_err(|error| state_failure(&error))
 }
 
-/// Seconds since 1970.
+/// Returns the current time in Unix seconds.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

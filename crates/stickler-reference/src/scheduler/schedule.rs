@@ -1,4 +1,4 @@
-//! `schedule`.
+//! Tool `schedule`: adds a job.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use super::cron::Cron;
 use super::jobs::{self, Job};
 use super::target;
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 use crate::workspace::Workspace;
 
 #[derive(Deserialize)]
@@ -22,10 +22,10 @@ struct NewJob {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "name": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "description": "What the job is called" },
+            "name": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "description": "The name of the job" },
             "schedule": { "type": "string", "minLength": 1, "description": "When it runs: a cron expression in UTC (`minute hour day month weekday`), or `@hourly`, `@daily`, `@weekly`, `@monthly`" },
-            "tool": { "type": "string", "minLength": 1, "description": "The tool it calls, `tool` or `suite:tool`" },
-            "parameters": { "type": "object", "additionalProperties": true, "description": "The arguments of that call" },
+            "tool": { "type": "string", "minLength": 1, "description": "The tool to call, as `tool` or `suite:tool`" },
+            "parameters": { "type": "object", "additionalProperties": true, "description": "The arguments of the call" },
         }),
         &["name", "schedule", "tool"],
         json!({
@@ -33,27 +33,27 @@ pub(super) fn tool() -> Tool {
             "parameters": { "path": "notes/today.txt", "content": "Good morning.\n" },
         }),
     );
-    let description = "Has a tool called at set times, for as long as this server runs.";
+    let description = "Calls a tool on a schedule for as long as this server runs.";
     Tool::new("schedule", description, Effect::Adds, schema, check, run)
 }
 
 fn check(workspace: &Workspace, call: &NewJob) -> Check {
     Cron::parse(&call.schedule).map_err(|reason| {
-        Trouble::semantic(format!("`{}` is no cron expression: {reason}", call.schedule))
+        ToolFailure::semantic(format!("`{}` is not a cron expression: {reason}", call.schedule))
     })?;
     let target = target::find(&call.tool, &Value::Object(call.parameters.clone()))?;
     let warnings = target.check(workspace, call.parameters.clone())?;
-    if jobs::all(&workspace.recall()?)?.iter().any(|job| job.name == call.name) {
+    if jobs::all(&workspace.open_state_read()?)?.iter().any(|job| job.name == call.name) {
         let name = &call.name;
-        return Err(Trouble::runtime(format!(
-            "there is a job `{name}` already; cancel it or choose another name"
+        return Err(ToolFailure::runtime(format!(
+            "the job `{name}` already exists; cancel it or choose another name"
         )));
     }
     Ok(warnings)
 }
 
 fn run(workspace: &Workspace, call: &NewJob) -> Outcome {
-    let cron = Cron::parse(&call.schedule).map_err(Trouble::semantic)?;
+    let cron = Cron::parse(&call.schedule).map_err(ToolFailure::semantic)?;
     let job = Job {
         name: call.name.clone(),
         schedule: call.schedule.clone(),
@@ -63,6 +63,6 @@ fn run(workspace: &Workspace, call: &NewJob) -> Outcome {
         runs: 0,
         last_outcome: None,
     };
-    jobs::add(&workspace.remember()?, &job)?;
-    Ok(Answer::data(job.written()))
+    jobs::add(&workspace.open_state_write()?, &job)?;
+    Ok(Answer::data(job.to_json()))
 }

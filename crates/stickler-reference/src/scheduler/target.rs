@@ -1,4 +1,4 @@
-//! The call that a job makes: which tool, and whether it would accept the parameters.
+//! Finds the tool that a job calls and validates the parameters.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,11 @@ use stickler::{McpValidator, ToolDefinition, ValidationConfig, ValidationErrorKi
 
 use crate::Suite;
 use crate::tool::Tool;
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 
 const SERVER: &str = "reference";
 
-/// Every tool that a job may call.
+/// The tools that a job may call.
 static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::new);
 
 struct Targets {
@@ -38,8 +38,8 @@ impl Targets {
     }
 }
 
-/// The tool by its name, `tool` or `suite:tool`, if its schema accepts the parameters.
-pub(super) fn find(name: &str, parameters: &Value) -> Result<&'static Tool, Trouble> {
+/// Returns the tool named `tool` or `suite:tool` if its schema accepts the parameters.
+pub(super) fn find(name: &str, parameters: &Value) -> Result<&'static Tool, ToolFailure> {
     let targets = &*TARGETS;
     let (suite, tool) =
         name.split_once(':').map_or((None, name), |(suite, tool)| (Some(suite), tool));
@@ -54,7 +54,8 @@ pub(super) fn find(name: &str, parameters: &Value) -> Result<&'static Tool, Trou
             .map(|error| format!("{}: {}", error.path, error.message))
             .collect();
         let problems = problems.join("; ");
-        return Err(Trouble::semantic(format!("`{tool}` would refuse the parameters: {problems}")));
+        let message = format!("the parameters are invalid for `{tool}`: {problems}");
+        return Err(ToolFailure::semantic(message));
     }
     let found = targets
         .tools
@@ -63,12 +64,12 @@ pub(super) fn find(name: &str, parameters: &Value) -> Result<&'static Tool, Trou
     found.map(|(_, tool)| tool).ok_or_else(|| unknown(name, &[]))
 }
 
-fn unknown(name: &str, suggestions: &[String]) -> Trouble {
+fn unknown(name: &str, suggestions: &[String]) -> ToolFailure {
     let hint = if let Some(suggestion) = suggestions.first() {
         format!("did you mean `{suggestion}`?")
     } else {
         let known: Vec<&str> = TARGETS.tools.iter().map(|(_, tool)| tool.name).collect();
-        format!("there are {}", known.join(", "))
+        format!("available tools: {}", known.join(", "))
     };
-    Trouble::semantic(format!("there is no tool `{name}` for the job to call; {hint}"))
+    ToolFailure::semantic(format!("the tool `{name}` does not exist; {hint}"))
 }

@@ -1,44 +1,44 @@
-//! What a program prints, kept within bounds.
+//! Captures the output of a program up to a size limit.
 
 use std::collections::VecDeque;
 
-/// How much of a stream is kept of its beginning, and as much of its end.
-const HALF: usize = 16 << 10;
+/// Number of bytes that are protected of the beginning and of the end of a stream.
+const HALF_BYTES: usize = 16 << 10;
 
 /// The beginning and the end of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Captured {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    left_out: u64,
+    omitted: u64,
 }
 
 impl Captured {
     pub(super) fn add(&mut self, mut bytes: &[u8]) {
-        let room = HALF - self.head.len();
+        let room = HALF_BYTES - self.head.len();
         let (first, rest) = bytes.split_at(room.min(bytes.len()));
         self.head.extend_from_slice(first);
         bytes = rest;
         self.tail.extend(bytes);
-        let excess = self.tail.len().saturating_sub(HALF);
+        let excess = self.tail.len().saturating_sub(HALF_BYTES);
         self.tail.drain(..excess);
-        self.left_out += excess as u64;
+        self.omitted += excess as u64;
     }
 
-    /// For reading; says where something is left out.
+    /// Returns the text, with a note in place of omitted bytes.
     pub(super) fn text(&self) -> String {
         let mut bytes = self.head.clone();
-        if self.left_out > 0 {
-            bytes.extend(format!("\n… {} bytes left out …\n", self.left_out).bytes());
+        if self.omitted > 0 {
+            bytes.extend(format!("\n… {} bytes omitted …\n", self.omitted).bytes());
         }
         bytes.extend(&self.tail);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-/// The beginning of a text, cut between characters.
-pub(crate) fn clip(text: &str, longest: usize) -> &str {
-    let mut end = longest.min(text.len());
+/// Truncates a text at a character boundary.
+pub(crate) fn clip(text: &str, max_bytes: usize) -> &str {
+    let mut end = max_bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -47,28 +47,28 @@ pub(crate) fn clip(text: &str, longest: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Captured, HALF, clip};
+    use super::{Captured, HALF_BYTES, clip};
 
     #[test]
-    fn beginning_and_end_are_kept_and_the_middle_is_counted() {
+    fn long_output_keeps_beginning_and_end() {
         let mut captured = Captured::default();
         captured.add(b"first ");
-        for _ in 0..HALF {
+        for _ in 0..HALF_BYTES {
             captured.add(b"middle");
         }
         captured.add(b" last");
         let text = captured.text();
         assert!(text.starts_with("first middle") && text.ends_with("middle last"));
-        assert!(text.contains("bytes left out"), "{}", text.len());
-        assert!(text.len() < 3 * HALF);
+        assert!(text.contains("bytes omitted"), "{}", text.len());
+        assert!(text.len() < 3 * HALF_BYTES);
     }
 
     #[test]
-    fn what_is_short_is_whole() {
+    fn short_output_is_complete() {
         let mut captured = Captured::default();
-        captured.add(&[b'x'; HALF]);
+        captured.add(&[b'x'; HALF_BYTES]);
         captured.add(b"y");
-        assert_eq!(captured.text().len(), HALF + 1);
+        assert_eq!(captured.text().len(), HALF_BYTES + 1);
         assert_eq!(clip("aé", 2), "a");
     }
 }

@@ -1,8 +1,8 @@
-//! SQL against a database beneath the root.
+//! Runs SQL statements on a database below the root.
 //!
-//! What a statement may do is decided by SQLite itself, not by looking at its text: the file is
-//! opened for reading only, an authorizer refuses what leads to other files, and SQLite says whether
-//! the statement it has compiled changes anything.
+//! SQLite itself enforces what a statement may do; its text is not inspected. The file is opened
+//! read-only, an authorizer denies access to other files, and SQLite reports whether the compiled
+//! statement would change anything.
 
 use std::time::{Duration, Instant};
 
@@ -13,57 +13,58 @@ use rusqlite::{Connection, OpenFlags, ToSql};
 use serde_json::{Map, Value, json};
 
 use super::{Place, Workspace};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 
-/// How long a statement may take.
-const TIME: Duration = Duration::from_secs(10);
+/// Time limit for a statement.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// How much an answer holds.
-const MOST_BYTES: usize = 256 << 10;
+/// Limit on the text of one result, in bytes.
+const MAX_BYTES: usize = 256 << 10;
 
-/// How long one value or statement may be.
-const LONGEST_VALUE: i32 = 8 << 20;
+/// Limit on one value or statement, in bytes.
+const MAX_VALUE_BYTES: i32 = 8 << 20;
 
-/// What a statement may do.
+/// The access that a statement requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
     Write,
 }
 
-/// A statement, and what goes into it.
+/// A statement with its parameters and limits.
 #[derive(Debug)]
 pub(crate) struct Query<'a> {
     pub(crate) sql: &'a str,
     pub(crate) parameters: &'a [Value],
-    pub(crate) most_rows: usize,
+    pub(crate) max_rows: usize,
     pub(crate) access: Access,
 }
 
 impl Workspace {
-    /// An error unless databases may be changed.
-    pub(crate) fn require_sql_writes(&self) -> Result<(), Trouble> {
+    /// Fails unless databases may be changed.
+    pub(crate) fn require_sql_writes(&self) -> Result<(), ToolFailure> {
         if self.permissions.sql_writes {
             return Ok(());
         }
-        Err(Trouble::security(
-            "databases can only be read here. The person who starts the server can allow changes \
+        Err(ToolFailure::security(
+            "databases are read-only on this server. The operator of the server can allow changes \
              with `--allow-sql-writes`",
         ))
     }
 
     /// Runs one statement.
-    pub(crate) fn query(&self, place: &Place, query: &Query<'_>) -> Result<Value, Trouble> {
+    pub(crate) fn query(&self, place: &Place, query: &Query<'_>) -> Result<Value, ToolFailure> {
         let connection = self.connect(place, query.access)?;
-        let mut statement = connection.prepare(query.sql).map_err(|error| in_words(&error))?;
+        let mut statement =
+            connection.prepare(query.sql).map_err(|error| sqlite_failure(&error))?;
         if query.access == Access::Read && !statement.readonly() {
-            return Err(in_words_of_a_change());
+            return Err(read_only_failure());
         }
         let expected = statement.parameter_count();
         if expected != query.parameters.len() {
             let given = query.parameters.len();
-            return Err(Trouble::semantic(format!(
-                "the statement has {expected} parameters, and {given} values were given"
+            return Err(ToolFailure::semantic(format!(
+                "the statement has {expected} parameters, but {given} values were given"
             )));
         }
         let columns: Vec<String> =
@@ -71,19 +72,19 @@ impl Workspace {
         let values = query.parameters.iter().map(Parameter);
         let mut rows = statement
             .query(rusqlite::params_from_iter(values))
-            .map_err(|error| in_words(&error))?;
+            .map_err(|error| sqlite_failure(&error))?;
         let mut found = Vec::new();
         let mut bytes = 0;
         let mut is_cut = false;
-        while let Some(row) = rows.next().map_err(|error| in_words(&error))? {
-            if found.len() >= query.most_rows || bytes > MOST_BYTES {
+        while let Some(row) = rows.next().map_err(|error| sqlite_failure(&error))? {
+            if found.len() >= query.max_rows || bytes > MAX_BYTES {
                 is_cut = true;
                 break;
             }
             let mut entry = Map::new();
             for (index, column) in columns.iter().enumerate() {
-                let value = row.get_ref(index).map_err(|error| in_words(&error))?;
-                entry.insert(column.clone(), written(value, &mut bytes));
+                let value = row.get_ref(index).map_err(|error| sqlite_failure(&error))?;
+                entry.insert(column.clone(), to_json(value, &mut bytes));
             }
             found.push(Value::Object(entry));
         }
@@ -96,7 +97,7 @@ impl Workspace {
         }))
     }
 
-    fn connect(&self, place: &Place, access: Access) -> Result<Connection, Trouble> {
+    fn connect(&self, place: &Place, access: Access) -> Result<Connection, ToolFailure> {
         let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         flags |= match access {
             Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -104,30 +105,30 @@ impl Workspace {
         };
         if access == Access::Read && !self.dir.is_file(&place.path) {
             let given = &place.given;
-            return Err(Trouble::runtime(format!(
-                "there is no database `{given}`; name one with `database`"
+            return Err(ToolFailure::runtime(format!(
+                "the database `{given}` does not exist; name one with `database`"
             )));
         }
         let connection = Connection::open_with_flags(self.full_path(place), flags)
-            .map_err(|error| in_words(&error))?;
-        bound(&connection, access).map_err(|error| in_words(&error))?;
+            .map_err(|error| sqlite_failure(&error))?;
+        bound(&connection, access).map_err(|error| sqlite_failure(&error))?;
         Ok(connection)
     }
 }
 
-/// Keeps a connection to its own file, its time and its memory.
+/// Restricts a connection to its file and sets the limits on time and memory.
 fn bound(connection: &Connection, access: Access) -> rusqlite::Result<()> {
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    let deadline = Instant::now() + TIME;
+    let deadline = Instant::now() + TIME_LIMIT;
     connection.progress_handler(1000, Some(move || Instant::now() >= deadline))?;
     connection.authorizer(Some(move |context: AuthContext<'_>| match context.action {
         AuthAction::Attach { .. } | AuthAction::Detach { .. } => Authorization::Deny,
-        // Those with a value can change settings of the file or of the process.
+        // A pragma with a value can change settings of the file or of the process.
         AuthAction::Pragma { pragma_name, pragma_value } => {
-            let asks_about = ["table_info", "table_xinfo", "index_list", "index_info"];
-            let is_question = pragma_value.is_none() || asks_about.contains(&pragma_name);
-            if is_question { Authorization::Allow } else { Authorization::Deny }
+            let queries = ["table_info", "table_xinfo", "index_list", "index_info"];
+            let is_query = pragma_value.is_none() || queries.contains(&pragma_name);
+            if is_query { Authorization::Allow } else { Authorization::Deny }
         }
         AuthAction::Select
         | AuthAction::Read { .. }
@@ -138,7 +139,7 @@ fn bound(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     }))
 }
 
-/// A JSON value as SQLite takes it.
+/// A JSON value as a parameter of a statement.
 struct Parameter<'a>(&'a Value);
 
 impl ToSql for Parameter<'_> {
@@ -158,14 +159,14 @@ impl ToSql for Parameter<'_> {
     }
 }
 
-fn written(value: ValueRef<'_>, bytes: &mut usize) -> Value {
+fn to_json(value: ValueRef<'_>, bytes: &mut usize) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(whole) => whole.into(),
         ValueRef::Real(real) => real.into(),
         ValueRef::Text(text) => {
             let text = String::from_utf8_lossy(text);
-            let room = MOST_BYTES.saturating_sub(*bytes);
+            let room = MAX_BYTES.saturating_sub(*bytes);
             let shown = super::clip(&text, room);
             *bytes += text.len();
             if shown.len() < text.len() { format!("{shown}…").into() } else { shown.into() }
@@ -174,27 +175,30 @@ fn written(value: ValueRef<'_>, bytes: &mut usize) -> Value {
     }
 }
 
-fn in_words_of_a_change() -> Trouble {
-    Trouble::security(
-        "the statement would change the database, and this is for reading; write a `SELECT`",
+fn read_only_failure() -> ToolFailure {
+    ToolFailure::security(
+        "the statement would change the database, but only reading is allowed; use `SELECT`",
     )
 }
 
-/// SQLite's own words, which name the table or the place in the statement.
-fn in_words(error: &rusqlite::Error) -> Trouble {
+/// Converts an error of SQLite and keeps its message, which names the table or the position.
+fn sqlite_failure(error: &rusqlite::Error) -> ToolFailure {
     match error {
         rusqlite::Error::MultipleStatement => {
-            Trouble::semantic("there is more than one statement; give one a call")
+            ToolFailure::semantic("there is more than one statement; use one statement per call")
         }
         rusqlite::Error::SqliteFailure(failure, text) => match failure.code {
             rusqlite::ErrorCode::AuthorizationForStatementDenied
-            | rusqlite::ErrorCode::ReadOnly => in_words_of_a_change(),
-            rusqlite::ErrorCode::OperationInterrupted => {
-                Trouble::runtime(format!("the statement took more than {} s", TIME.as_secs()))
-            }
-            _ => Trouble::runtime(format!("SQLite: {}", text.as_deref().unwrap_or("failed"))),
+            | rusqlite::ErrorCode::ReadOnly => read_only_failure(),
+            rusqlite::ErrorCode::OperationInterrupted => ToolFailure::runtime(format!(
+                "the statement took more than {} s",
+                TIME_LIMIT.as_secs()
+            )),
+            _ => ToolFailure::runtime(format!("SQLite: {}", text.as_deref().unwrap_or("failed"))),
         },
-        rusqlite::Error::SqlInputError { msg, .. } => Trouble::runtime(format!("SQLite: {msg}")),
-        other => Trouble::runtime(format!("SQLite: {other}")),
+        rusqlite::Error::SqlInputError { msg, .. } => {
+            ToolFailure::runtime(format!("SQLite: {msg}"))
+        }
+        other => ToolFailure::runtime(format!("SQLite: {other}")),
     }
 }

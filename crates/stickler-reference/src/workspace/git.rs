@@ -1,20 +1,20 @@
-//! Git, kept to the repository of the root and to itself.
+//! Runs git, confined to the repository of the root.
 //!
-//! The repository is named, never looked for, so that neither one around the root nor one that a
-//! caller has put together of plain files is taken. Hooks and helpers that a repository could name
-//! are switched off, and arguments that callers give stand behind `--`.
+//! The repository is given explicitly and never discovered, which excludes a repository around the
+//! root and one that a caller has assembled from plain files. Hooks and helpers that a repository
+//! could configure are disabled, and arguments of callers follow `--`.
 
 use std::process::Command;
 use std::time::Duration;
 
 use super::{Finished, Workspace};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 
-/// How long git may take.
-const TIME: Duration = Duration::from_secs(60);
+/// Time limit for a git command.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Said of every commit where nobody has told git who commits.
-const NOBODY: [(&str, &str); 4] = [
+/// The identity for commits if git has none configured.
+const DEFAULT_IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "stickler"),
     ("GIT_AUTHOR_EMAIL", "stickler@localhost"),
     ("GIT_COMMITTER_NAME", "stickler"),
@@ -25,40 +25,40 @@ const SETTINGS: [&str; 4] =
     ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "diff.external="];
 
 impl Workspace {
-    /// An error unless the root is a repository.
-    pub(crate) fn require_repository(&self) -> Result<(), Trouble> {
+    /// Fails unless the root is a git repository.
+    pub(crate) fn require_repository(&self) -> Result<(), ToolFailure> {
         if self.dir.symlink_metadata(".git").is_ok() {
             return Ok(());
         }
-        Err(Trouble::runtime("the root is no git repository; `git init` makes it one"))
+        Err(ToolFailure::runtime("the root is not a git repository; create one with `git init`"))
     }
 
-    /// Runs git, and gives what it says; an error with its words where it fails.
-    pub(crate) fn git(&self, arguments: &[&str]) -> Result<Finished, Trouble> {
+    /// Runs git; fails with git's error output if the command fails.
+    pub(crate) fn git(&self, arguments: &[&str]) -> Result<Finished, ToolFailure> {
         self.require_repository()?;
         let mut command = self.git_command();
-        if arguments.first() == Some(&"commit") && !self.knows_who_commits() {
-            command.envs(NOBODY);
+        if arguments.first() == Some(&"commit") && !self.has_identity() {
+            command.envs(DEFAULT_IDENTITY);
         }
         let finished = self.finish(command.args(arguments))?;
         if finished.succeeded() {
             return Ok(finished);
         }
-        let said =
+        let output =
             if finished.stderr.trim().is_empty() { &finished.stdout } else { &finished.stderr };
         let action = arguments.first().unwrap_or(&"git");
-        Err(Trouble::runtime(format!("git {action}: {}", said.trim())))
+        Err(ToolFailure::runtime(format!("git {action}: {}", output.trim())))
     }
 
-    /// Stages these paths, or everything, and commits what is staged; gives the new commit's name.
-    pub(crate) fn commit(&self, message: &str, paths: &[String]) -> Result<String, Trouble> {
+    /// Stages these paths, or all changes, and commits them; returns the short commit id.
+    pub(crate) fn commit(&self, message: &str, paths: &[String]) -> Result<String, ToolFailure> {
         self.stage(paths)?;
         let message = format!("--message={message}");
         self.git(&["commit", "--quiet", "--no-gpg-sign", "--no-verify", &message])?;
         Ok(self.git(&["rev-parse", "--short", "HEAD"])?.stdout.trim().to_owned())
     }
 
-    pub(crate) fn stage(&self, paths: &[String]) -> Result<(), Trouble> {
+    pub(crate) fn stage(&self, paths: &[String]) -> Result<(), ToolFailure> {
         let mut arguments = vec!["add", "--all", "--"];
         if paths.is_empty() {
             arguments.push(".");
@@ -67,13 +67,13 @@ impl Workspace {
         self.git(&arguments).map(drop)
     }
 
-    /// The branch and what is not committed; `None` where the root is no repository.
+    /// Returns the branch and the uncommitted changes; `None` if the root is not a repository.
     pub(crate) fn git_status(&self) -> Option<String> {
         let finished = self.git(&["status", "--short", "--branch", "--ignore-submodules"]).ok()?;
         Some(finished.stdout.trim_end().to_owned())
     }
 
-    fn knows_who_commits(&self) -> bool {
+    fn has_identity(&self) -> bool {
         let mut command = self.git_command();
         command.args(["config", "user.email"]);
         self.finish(&mut command).is_ok_and(|finished| finished.succeeded())
@@ -82,7 +82,7 @@ impl Workspace {
     fn git_command(&self) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
-            // A hook that runs us has its own repository in mind.
+            // If a git hook runs this server, these variables name the hook's repository.
             if name.to_string_lossy().starts_with("GIT_") {
                 command.env_remove(name);
             }
@@ -101,9 +101,9 @@ impl Workspace {
         command
     }
 
-    fn finish(&self, command: &mut Command) -> Result<Finished, Trouble> {
-        self.running.run(command, TIME).map_err(|error| {
-            Trouble::runtime(format!("git cannot be started: {error}; is it installed?"))
+    fn finish(&self, command: &mut Command) -> Result<Finished, ToolFailure> {
+        self.running.run(command, TIME_LIMIT).map_err(|error| {
+            ToolFailure::runtime(format!("git cannot be started: {error}; is it installed?"))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The folder that a server works in, and what it may do there.
+//! The folder in which the tools work, and the permissions of the tools.
 
 mod capture;
 mod database;
@@ -17,46 +17,46 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::trouble::Trouble;
+use super::tool_failure::ToolFailure;
 pub(crate) use capture::clip;
 pub(crate) use database::{Access, Query};
 pub(crate) use paths::Place;
 pub(crate) use process::{Finished, Running};
-pub(crate) use state::{Event, NewEvent, State, checkpoint, trouble as state_trouble};
+pub(crate) use state::{Event, NewEvent, State, checkpoint, failure as state_failure};
 pub(crate) use stop::Stop;
 pub(crate) use testing::TestRun;
 
-/// What the person who started the server allows.
+/// What the operator of the server allows.
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
-    /// Programs may be run.
+    /// Tools may run programs.
     pub shell: bool,
-    /// Databases may be changed.
+    /// Tools may change databases.
     pub sql_writes: bool,
-    /// What runs the tests; worked out from the files where it is empty.
+    /// The command that runs the tests; detected from the files if it is empty.
     pub test_command: Vec<String>,
 }
 
-/// The root, and everything that tools do beneath it. A copy is of the same root.
+/// The root folder and the operations below it. A clone refers to the same root.
 #[derive(Clone)]
 pub struct Workspace {
-    /// Without links, for programs that want a path.
+    /// The canonical path, for programs that require a path.
     root: PathBuf,
-    /// The root as something that nothing can be opened outside of.
+    /// A handle to the root that cannot open anything outside it.
     dir: Arc<Dir>,
     pub(crate) permissions: Permissions,
     pub(crate) running: Running,
 }
 
 impl Workspace {
-    /// A root that exists, with what tools may do there.
+    /// Opens an existing folder as the root.
     pub fn open(root: &Path, permissions: Permissions) -> io::Result<Self> {
         let root = root.canonicalize()?;
         let dir = Arc::new(Dir::open_ambient_dir(&root, ambient_authority())?);
         Ok(Self { root, dir, permissions, running: Running::default() })
     }
 
-    /// The same, for one call: what it runs ends when the call is no longer wanted.
+    /// Returns a clone for one call, which terminates its programs when the call is cancelled.
     pub(crate) fn until(&self, stop: Stop) -> Self {
         Self { running: self.running.until(stop), ..self.clone() }
     }
@@ -69,23 +69,23 @@ impl Workspace {
         &self.dir
     }
 
-    /// An error unless programs may be run.
-    pub(crate) fn require_shell(&self, what: &str) -> Result<(), Trouble> {
+    /// Fails unless programs may be run.
+    pub(crate) fn require_shell(&self, what: &str) -> Result<(), ToolFailure> {
         if self.permissions.shell {
             return Ok(());
         }
-        Err(Trouble::security(format!(
-            "{what} runs programs, which is switched off here; nothing was run. The person who \
-             starts the server can allow it with `--allow-shell`"
+        Err(ToolFailure::security(format!(
+            "{what} requires permission to run programs; nothing was run. The operator of the \
+             server can allow it with `--allow-shell`"
         )))
     }
 }
 
-/// How long a command may take.
+/// Returns the time limit of a command.
 pub(crate) fn time_limit(seconds: Option<u64>) -> Duration {
-    Duration::from_secs(seconds.unwrap_or(DEFAULT_SECONDS).min(MOST_SECONDS))
+    Duration::from_secs(seconds.unwrap_or(DEFAULT_SECONDS).min(MAX_SECONDS))
 }
 
-/// Seconds that commands have unless the call says otherwise, and at most.
+/// The default and the maximum time limit of a command, in seconds.
 pub(crate) const DEFAULT_SECONDS: u64 = 60;
-pub(crate) const MOST_SECONDS: u64 = 600;
+pub(crate) const MAX_SECONDS: u64 = 600;

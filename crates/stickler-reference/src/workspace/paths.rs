@@ -1,38 +1,38 @@
-//! Paths that callers give, and where they lead.
+//! Resolves paths given by callers and confines them to the root.
 //!
-//! `cap-std` opens everything beneath the root and refuses what would leave it at the moment of
-//! opening, so that no link can be slipped in between a look and the act. What is checked here comes
-//! on top: better words, and the folders that belong to git and to the server itself.
+//! `cap-std` opens everything relative to the root and rejects an escape at the moment of opening,
+//! so that a link created between check and use is not followed. The checks here add helpful
+//! messages and protect the folders of git and of the server.
 
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::Workspace;
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 
-/// Larger files are not read.
-const MOST_BYTES: u64 = 8 << 20;
+/// Limit on the size of a file that is read, in bytes.
+const MAX_BYTES: u64 = 8 << 20;
 
-/// Folders that tools for files keep out of: a hook or a setting there would be a program to run.
-const KEPT: [&str; 2] = [".git", ".stickler"];
+/// Folders that file tools must not access: a hook or a setting there could run a program.
+const PROTECTED_FOLDERS: [&str; 2] = [".git", ".stickler"];
 
 /// A path within the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// As the caller wrote it.
+    /// The path as given by the caller.
     pub(crate) given: String,
-    /// Without links as far as it exists (but see [`Workspace::place_itself`]), relative to the root.
+    /// The path relative to the root, with links resolved (see [`Workspace::place_itself`]).
     pub(crate) path: PathBuf,
 }
 
 impl Workspace {
-    /// Where a path leads. It need not exist.
-    pub(crate) fn place(&self, given: &str) -> Result<Place, Trouble> {
+    /// Resolves a path, which need not exist.
+    pub(crate) fn place(&self, given: &str) -> Result<Place, ToolFailure> {
         self.checked(given, Self::resolved)
     }
 
-    /// The same for what is to be deleted or moved: a link at the end is the link itself.
-    pub(crate) fn place_itself(&self, given: &str) -> Result<Place, Trouble> {
+    /// Resolves a path to delete or move: a link at its end is not followed.
+    pub(crate) fn place_itself(&self, given: &str) -> Result<Place, ToolFailure> {
         self.checked(given, |workspace, given, written| {
             let Some(name) = written.file_name() else { return workspace.resolved(given, written) };
             let folder = written.parent().unwrap_or(Path::new(""));
@@ -43,102 +43,104 @@ impl Workspace {
     fn checked(
         &self,
         given: &str,
-        resolve: impl Fn(&Self, &str, &Path) -> Result<PathBuf, Trouble>,
-    ) -> Result<Place, Trouble> {
+        resolve: impl Fn(&Self, &str, &Path) -> Result<PathBuf, ToolFailure>,
+    ) -> Result<Place, ToolFailure> {
         let written = Path::new(given);
         if given.is_empty() || given.contains('\0') {
-            return Err(Trouble::semantic("a path is empty; give one such as `src/main.rs`"));
+            return Err(ToolFailure::semantic("the path is empty; use one such as `src/main.rs`"));
         }
         if written.is_absolute() {
             return Err(self.absolute(given, written));
         }
         if written.components().any(|part| part == Component::ParentDir) {
-            return Err(Trouble::outside(given));
+            return Err(ToolFailure::outside(given));
         }
         let path = resolve(self, given, written)?;
         for part in written.components().chain(path.components()) {
             let name = part.as_os_str();
-            if let Some(kept) = KEPT.iter().find(|kept| name.eq_ignore_ascii_case(kept)) {
-                return Err(Trouble::security(format!(
-                    "`{given}` lies in `{kept}`, which tools for files keep out of"
+            if let Some(protected) =
+                PROTECTED_FOLDERS.iter().find(|protected| name.eq_ignore_ascii_case(protected))
+            {
+                return Err(ToolFailure::security(format!(
+                    "`{given}` is in `{protected}`, which file tools must not access"
                 )));
             }
         }
         Ok(Place { given: given.to_owned(), path })
     }
 
-    /// The same, or the root itself where none is given.
-    pub(crate) fn place_or_root(&self, given: Option<&str>) -> Result<Place, Trouble> {
+    /// Resolves a path; `None` is the root.
+    pub(crate) fn place_or_root(&self, given: Option<&str>) -> Result<Place, ToolFailure> {
         self.place(given.unwrap_or("."))
     }
 
-    /// The path for programs that want one.
+    /// Returns the absolute path, for programs that require one.
     pub(crate) fn full_path(&self, place: &Place) -> PathBuf {
         self.root.join(&place.path)
     }
 
-    /// The text of a file.
-    pub(crate) fn read_text(&self, place: &Place) -> Result<String, Trouble> {
+    /// Reads a text file.
+    pub(crate) fn read_text(&self, place: &Place) -> Result<String, ToolFailure> {
         let given = &place.given;
-        let trouble = |error: &std::io::Error| Trouble::file(given, error);
-        let about = self.dir.metadata(&place.path).map_err(|error| trouble(&error))?;
+        let failure = |error: &std::io::Error| ToolFailure::file(given, error);
+        let about = self.dir.metadata(&place.path).map_err(|error| failure(&error))?;
         if about.is_dir() {
-            return Err(Trouble::runtime(format!("`{given}` is a folder, not a file")));
+            return Err(ToolFailure::runtime(format!("`{given}` is a folder, not a file")));
         }
         if !about.is_file() {
-            return Err(Trouble::runtime(format!("`{given}` is no ordinary file")));
+            return Err(ToolFailure::runtime(format!("`{given}` is not a regular file")));
         }
-        if about.len() > MOST_BYTES {
+        if about.len() > MAX_BYTES {
             let size = about.len();
-            return Err(Trouble::runtime(format!(
-                "`{given}` has {size} bytes, more than the {MOST_BYTES} that are read; search it \
+            return Err(ToolFailure::runtime(format!(
+                "`{given}` has {size} bytes, which exceeds the limit of {MAX_BYTES}; search it \
                  instead"
             )));
         }
-        let file = self.dir.open(&place.path).map_err(|error| trouble(&error))?;
+        let file = self.dir.open(&place.path).map_err(|error| failure(&error))?;
         let mut bytes = Vec::new();
-        file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| trouble(&error))?;
+        file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| failure(&error))?;
         String::from_utf8(bytes)
-            .map_err(|_| Trouble::runtime(format!("`{given}` is no text in UTF-8")))
+            .map_err(|_| ToolFailure::runtime(format!("`{given}` is not UTF-8 text")))
     }
 
-    /// An error where there is something else than an ordinary file: a pipe could be waited for
-    /// without end.
-    pub(crate) fn require_writable(&self, place: &Place) -> Result<(), Trouble> {
+    /// Fails if the path exists and is not a regular file: writing to a pipe could block
+    /// forever.
+    pub(crate) fn require_writable(&self, place: &Place) -> Result<(), ToolFailure> {
         match self.dir.metadata(&place.path) {
             Ok(about) if !about.is_file() => {
-                Err(Trouble::runtime(format!("`{}` is no file that can be written", place.given)))
+                Err(ToolFailure::runtime(format!("`{}` is not a regular file", place.given)))
             }
             _ => Ok(()),
         }
     }
 
-    /// Writes a file, with the folders that it needs.
-    pub(crate) fn write_text(&self, place: &Place, text: &str) -> Result<(), Trouble> {
+    /// Writes a file and creates missing folders.
+    pub(crate) fn write_text(&self, place: &Place, text: &str) -> Result<(), ToolFailure> {
         self.require_writable(place)?;
-        let trouble = |error: std::io::Error| Trouble::file(&place.given, &error);
+        let failure = |error: std::io::Error| ToolFailure::file(&place.given, &error);
         if let Some(folder) = place.path.parent().filter(|path| !path.as_os_str().is_empty()) {
-            self.dir.create_dir_all(folder).map_err(trouble)?;
+            self.dir.create_dir_all(folder).map_err(failure)?;
         }
-        self.dir.write(&place.path, text).map_err(trouble)
+        self.dir.write(&place.path, text).map_err(failure)
     }
 
-    fn absolute(&self, given: &str, written: &Path) -> Trouble {
+    fn absolute(&self, given: &str, written: &Path) -> ToolFailure {
         let within = written.strip_prefix(&self.root).ok().filter(|path| *path != Path::new(""));
         match within {
-            Some(path) => Trouble::security(format!(
-                "`{given}` is an absolute path; give it relative to the root: `{}`",
+            Some(path) => ToolFailure::security(format!(
+                "`{given}` is an absolute path; use the path relative to the root: `{}`",
                 path.display()
             )),
-            None => Trouble::security(format!(
-                "`{given}` is an absolute path; give one relative to the root, such as \
+            None => ToolFailure::security(format!(
+                "`{given}` is an absolute path; use a path relative to the root such as \
                  `src/main.rs`"
             )),
         }
     }
 
-    /// Follows links as far as there is something to follow.
-    fn resolved(&self, given: &str, written: &Path) -> Result<PathBuf, Trouble> {
+    /// Resolves the links in the part of the path that exists.
+    fn resolved(&self, given: &str, written: &Path) -> Result<PathBuf, ToolFailure> {
         let mut rest = Vec::new();
         for ancestor in written.ancestors() {
             let start = if ancestor == Path::new("") { Path::new(".") } else { ancestor };
@@ -148,23 +150,23 @@ impl Workspace {
                     return Ok(if path == Path::new("") { PathBuf::from(".") } else { path });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    // A link to nothing could lead anywhere once there is something.
+                    // The target of a dangling link could be created outside the root.
                     if self.dir.symlink_metadata(start).is_ok() {
-                        return Err(Trouble::outside(given));
+                        return Err(ToolFailure::outside(given));
                     }
                     rest.extend(ancestor.file_name());
                 }
-                Err(error) => return Err(Trouble::file(given, &error)),
+                Err(error) => return Err(ToolFailure::file(given, &error)),
             }
         }
-        Err(Trouble::outside(given))
+        Err(ToolFailure::outside(given))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Permissions, Workspace};
-    use crate::trouble::Level;
+    use crate::tool_failure::Level;
 
     fn root() -> (tempfile::TempDir, Workspace) {
         let folder = tempfile::tempdir().unwrap();
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_within_the_root_are_found_whether_they_exist_or_not() {
+    fn paths_within_the_root_are_accepted() {
         let (_folder, workspace) = root();
         for path in ["src", "./src/new/deep.rs", ".", "src/./a.rs"] {
             assert!(workspace.place(path).is_ok(), "{path}");
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_leave_the_root_are_refused() {
+    fn paths_that_leave_the_root_are_rejected() {
         let (folder, workspace) = root();
         let link = |target: &str, name: &str| {
             std::os::unix::fs::symlink(target, folder.path().join("root").join(name)).unwrap();
@@ -204,24 +206,24 @@ mod tests {
             "dangling",
             "slash/etc/passwd",
         ] {
-            let trouble = workspace.place(path).unwrap_err();
-            assert_eq!(trouble.level, Level::Security, "{path}: {trouble}");
+            let failure = workspace.place(path).unwrap_err();
+            assert_eq!(failure.level, Level::Security, "{path}: {failure}");
         }
         assert!(workspace.place("inner/a.rs").is_ok());
     }
 
     #[test]
-    fn what_belongs_to_git_and_to_the_server_is_left_alone() {
+    fn folders_of_git_and_of_the_server_are_protected() {
         let (folder, workspace) = root();
         std::os::unix::fs::symlink(".git", folder.path().join("root/alias")).unwrap();
         for path in [".git/hooks/pre-commit", "src/.GIT/config", ".stickler/state.db", "alias/x"] {
-            let trouble = workspace.place(path).unwrap_err();
-            assert_eq!(trouble.level, Level::Security, "{path}: {trouble}");
+            let failure = workspace.place(path).unwrap_err();
+            assert_eq!(failure.level, Level::Security, "{path}: {failure}");
         }
     }
 
     #[test]
-    fn a_link_itself_is_found_by_the_folder_that_it_is_in() {
+    fn place_itself_does_not_follow_the_last_link() {
         let (folder, workspace) = root();
         let link = |target: &str, name: &str| {
             std::os::unix::fs::symlink(target, folder.path().join("root").join(name)).unwrap();
@@ -241,13 +243,13 @@ mod tests {
         }
         for path in ["out/secret", "alias/config", ".git", "src/../out", "/etc/passwd", "../other"]
         {
-            let trouble = workspace.place_itself(path).unwrap_err();
-            assert_eq!(trouble.level, Level::Security, "{path}: {trouble}");
+            let failure = workspace.place_itself(path).unwrap_err();
+            assert_eq!(failure.level, Level::Security, "{path}: {failure}");
         }
     }
 
     #[test]
-    fn a_link_that_appears_after_the_look_is_not_followed() {
+    fn link_created_after_the_check_is_not_followed() {
         let (folder, workspace) = root();
         let place = workspace.place("late/secret").unwrap();
         std::os::unix::fs::symlink("../other", folder.path().join("root/late")).unwrap();
@@ -258,10 +260,10 @@ mod tests {
     }
 
     #[test]
-    fn an_absolute_path_within_the_root_is_told_its_relative_form() {
+    fn absolute_path_within_the_root_is_answered_with_the_relative_path() {
         let (_folder, workspace) = root();
         let given = workspace.root().join("src/a.rs");
-        let trouble = workspace.place(given.to_str().unwrap()).unwrap_err();
-        assert!(trouble.message.ends_with("relative to the root: `src/a.rs`"), "{trouble}");
+        let failure = workspace.place(given.to_str().unwrap()).unwrap_err();
+        assert!(failure.message.ends_with("relative to the root: `src/a.rs`"), "{failure}");
     }
 }

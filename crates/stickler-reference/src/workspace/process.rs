@@ -1,5 +1,5 @@
-//! Programs: started in a group of their own, bounded in time and output, ended with the call that
-//! wants them, and never left behind.
+//! Runs programs in their own process groups, with limits on time and output. A program is
+//! terminated when its call is cancelled or the server exits.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -16,34 +16,34 @@ use stickler_transport::signal_group;
 use super::capture::Captured;
 use super::stop::Stop;
 
-/// Looked at again after this long.
-const PATIENCE: Duration = Duration::from_millis(10);
+/// Interval for polling a process or its output.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Output that is not at its end this long after the program's is not waited for any more.
-const LAST_OUTPUT: Duration = Duration::from_secs(1);
+/// How long to wait for the end of the output after the program has exited.
+const OUTPUT_DRAIN_LIMIT: Duration = Duration::from_secs(1);
 
-/// A program that is to end may put its things in order for this long: git takes its locks away.
-const LAST_ACTS: Duration = Duration::from_secs(2);
+/// Grace period between SIGTERM and SIGKILL, in which git removes its lock files.
+const TERMINATION_GRACE: Duration = Duration::from_secs(2);
 
-/// The process groups that are running now. A copy knows the same ones.
+/// The process groups that are running. Clones share the list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running {
     groups: Arc<Mutex<BTreeSet<u32>>>,
     stop: Stop,
 }
 
-/// Why a program is waited for no longer.
+/// Why waiting for a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    ByItself,
-    OutOfTime,
+    Exited,
+    TimedOut,
     Cancelled,
 }
 
-/// A program that has ended, or was made to.
+/// The outcome of a program.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// `None` for one that a signal has ended.
+    /// `None` if the program was terminated by a signal.
     pub(crate) code: Option<i32>,
     pub(crate) timed_out: bool,
     pub(crate) stdout: String,
@@ -51,14 +51,14 @@ pub(crate) struct Finished {
 }
 
 impl Running {
-    /// The same, for a call that may be cancelled.
+    /// Returns a clone for a call that can be cancelled.
     pub(super) fn until(&self, stop: Stop) -> Self {
         Self { groups: Arc::clone(&self.groups), stop }
     }
 
-    /// Runs a program to its end, until its time is over, or until nobody wants it any more.
+    /// Runs a program until it exits, exceeds its time limit, or the call is cancelled.
     pub(crate) fn run(&self, command: &mut Command, limit: Duration) -> io::Result<Finished> {
-        if self.stop.is_wanted() {
+        if self.stop.is_set() {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the call was cancelled"));
         }
         let mut child = command
@@ -71,20 +71,20 @@ impl Running {
         self.groups().insert(group);
         let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
         let ending = wait(&mut child, limit, &self.stop);
-        if !matches!(ending, Ok(Ending::ByItself)) {
+        if !matches!(ending, Ok(Ending::Exited)) {
             signal_group(group, Signal::TERM);
-            let _ = wait(&mut child, LAST_ACTS, &Stop::default());
+            let _ = wait(&mut child, TERMINATION_GRACE, &Stop::default());
         }
-        // Whatever the program started and left behind ends with it.
+        // Terminates child processes that the program has left running.
         signal_group(group, Signal::KILL);
         let code = child.wait();
         self.groups().remove(&group);
         let [stdout, stderr] = outputs.map(Output::finish);
-        Ok(Finished { code: code?.code(), timed_out: ending? == Ending::OutOfTime, stdout, stderr })
+        Ok(Finished { code: code?.code(), timed_out: ending? == Ending::TimedOut, stdout, stderr })
     }
 
-    /// Ends everything that runs.
-    pub(crate) fn end_all(&self) {
+    /// Kills all running process groups.
+    pub(crate) fn kill_all(&self) {
         for group in self.groups().iter() {
             signal_group(*group, Signal::KILL);
         }
@@ -109,12 +109,12 @@ impl Finished {
         })
     }
 
-    /// For people.
+    /// Returns the outcome as text.
     pub(crate) fn text(&self) -> String {
         let mut text = match (self.timed_out, self.code) {
-            (true, _) => "ran out of time and was ended".to_owned(),
+            (true, _) => "exceeded the time limit and was terminated".to_owned(),
             (false, Some(code)) => format!("exit code {code}"),
-            (false, None) => "ended by a signal".to_owned(),
+            (false, None) => "terminated by a signal".to_owned(),
         };
         for (name, output) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             if !output.is_empty() {
@@ -125,24 +125,24 @@ impl Finished {
     }
 }
 
-/// Waits for whatever comes first.
+/// Waits until the program exits, its time limit expires, or the call is cancelled.
 fn wait(child: &mut Child, limit: Duration, stop: &Stop) -> io::Result<Ending> {
     let deadline = Instant::now() + limit;
     loop {
         if child.try_wait()?.is_some() {
-            return Ok(Ending::ByItself);
+            return Ok(Ending::Exited);
         }
-        if stop.is_wanted() {
+        if stop.is_set() {
             return Ok(Ending::Cancelled);
         }
         if Instant::now() >= deadline {
-            return Ok(Ending::OutOfTime);
+            return Ok(Ending::TimedOut);
         }
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// One stream of a program.
+/// One output stream of a program.
 struct Output {
     captured: Arc<Mutex<Captured>>,
     reader: JoinHandle<()>,
@@ -162,11 +162,12 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> Output {
 }
 
 impl Output {
-    /// A process that left the group may hold the stream open for ever.
+    /// Returns the output. The wait is limited, because a process that left the group may keep the
+    /// stream open.
     fn finish(self) -> String {
-        let deadline = Instant::now() + LAST_OUTPUT;
+        let deadline = Instant::now() + OUTPUT_DRAIN_LIMIT;
         while !self.reader.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(POLL_INTERVAL);
         }
         self.captured.lock().unwrap_or_else(PoisonError::into_inner).text()
     }

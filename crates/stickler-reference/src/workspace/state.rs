@@ -1,13 +1,13 @@
-//! What a server remembers: a list of events in `.stickler/state.db` beneath the root.
+//! The state of a server: an append-only event log in `.stickler/state.db` below the root.
 //!
-//! Nothing is ever taken out of it. What holds now follows from the events that were not undone, so
-//! that every moment is a checkpoint that can be gone back to.
+//! Events are never deleted, only marked as undone. The current state is derived from the events
+//! that are not undone, so every event is a checkpoint that can be restored.
 
 use rusqlite::{Connection, OpenFlags, Row, params};
 use serde_json::{Value, json};
 
 use super::Workspace;
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 
 const FOLDER: &str = ".stickler";
 const FILE: &str = ".stickler/state.db";
@@ -31,12 +31,12 @@ create table if not exists jobs (
     last_outcome text
 );";
 
-/// The events of one root.
+/// The state database of one root.
 pub(crate) struct State {
     pub(crate) connection: Connection,
 }
 
-/// Something that happened.
+/// A stored event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
     pub(crate) id: i64,
@@ -47,7 +47,7 @@ pub(crate) struct Event {
     pub(crate) undone: bool,
 }
 
-/// Something that is to be remembered.
+/// An event to store.
 #[derive(Debug)]
 pub(crate) struct NewEvent<'a> {
     pub(crate) kind: &'a str,
@@ -56,8 +56,8 @@ pub(crate) struct NewEvent<'a> {
 }
 
 impl Workspace {
-    /// For reading: where nothing was remembered yet, nothing is made for it either.
-    pub(crate) fn recall(&self) -> Result<State, Trouble> {
+    /// Opens the state for reading. Does not create the database if it is missing.
+    pub(crate) fn open_state_read(&self) -> Result<State, ToolFailure> {
         let connection = if self.dir.is_file(FILE) {
             Connection::open_with_flags(self.root().join(FILE), flags())
         } else {
@@ -66,17 +66,17 @@ impl Workspace {
         State::over(connection)
     }
 
-    /// For adding to it.
-    pub(crate) fn remember(&self) -> Result<State, Trouble> {
+    /// Opens the state for writing and creates the database if it is missing.
+    pub(crate) fn open_state_write(&self) -> Result<State, ToolFailure> {
         let made = self.dir.create_dir_all(FOLDER);
-        made.map_err(|error| Trouble::file(FOLDER, &error))?;
-        // A link would put the state somewhere else.
+        made.map_err(|error| ToolFailure::file(FOLDER, &error))?;
+        // A symbolic link would place the state outside the root.
         if !self.dir.symlink_metadata(FOLDER).is_ok_and(|about| about.is_dir()) {
-            return Err(Trouble::outside(FOLDER));
+            return Err(ToolFailure::outside(FOLDER));
         }
         let ignore = format!("{FOLDER}/.gitignore");
         if !self.dir.exists(&ignore) {
-            self.dir.write(&ignore, "*\n").map_err(|error| Trouble::file(&ignore, &error))?;
+            self.dir.write(&ignore, "*\n").map_err(|error| ToolFailure::file(&ignore, &error))?;
         }
         State::over(Connection::open_with_flags(self.root().join(FILE), flags()))
     }
@@ -90,48 +90,48 @@ fn flags() -> OpenFlags {
 }
 
 impl State {
-    fn over(connection: rusqlite::Result<Connection>) -> Result<Self, Trouble> {
+    fn over(connection: rusqlite::Result<Connection>) -> Result<Self, ToolFailure> {
         let open = || {
             let connection = connection?;
             connection.busy_timeout(std::time::Duration::from_secs(10))?;
             connection.execute_batch(TABLES)?;
             Ok(Self { connection })
         };
-        open().map_err(|error| trouble(&error))
+        open().map_err(|error| failure(&error))
     }
 
-    /// Adds an event; gives its number.
-    pub(crate) fn add(&self, event: &NewEvent<'_>) -> Result<i64, Trouble> {
+    /// Appends an event; returns its id.
+    pub(crate) fn add(&self, event: &NewEvent<'_>) -> Result<i64, ToolFailure> {
         let added = self.connection.execute(
             "insert into events (kind, task, data) values (?1, ?2, ?3)",
             params![event.kind, event.task, event.data.to_string()],
         );
-        added.map_err(|error| trouble(&error))?;
+        added.map_err(|error| failure(&error))?;
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// The events in their order, those that were undone included.
-    pub(crate) fn events(&self) -> Result<Vec<Event>, Trouble> {
+    /// Returns all events in order, including those that are undone.
+    pub(crate) fn events(&self) -> Result<Vec<Event>, ToolFailure> {
         let read = || {
             let mut statement = self
                 .connection
                 .prepare("select id, at, kind, task, data, undone from events order by id")?;
             statement.query_map([], Event::read)?.collect::<rusqlite::Result<Vec<Event>>>()
         };
-        read().map_err(|error| trouble(&error))
+        read().map_err(|error| failure(&error))
     }
 
-    /// The events that still hold.
-    pub(crate) fn standing(&self) -> Result<Vec<Event>, Trouble> {
+    /// Returns the events that are not undone.
+    pub(crate) fn active_events(&self) -> Result<Vec<Event>, ToolFailure> {
         Ok(self.events()?.into_iter().filter(|event| !event.undone).collect())
     }
 
-    /// Undoes what came after an event; gives how many that were.
-    pub(crate) fn undo_after(&self, id: i64) -> Result<usize, Trouble> {
+    /// Marks all events after `id` as undone; returns their number.
+    pub(crate) fn undo_after(&self, id: i64) -> Result<usize, ToolFailure> {
         let undone = self
             .connection
             .execute("update events set undone = 1 where id > ?1 and undone = 0", [id]);
-        undone.map_err(|error| trouble(&error))
+        undone.map_err(|error| failure(&error))
     }
 }
 
@@ -148,7 +148,7 @@ impl Event {
         })
     }
 
-    pub(crate) fn written(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         json!({
             "checkpoint": checkpoint(self.id), "at": self.at, "kind": self.kind,
             "task_id": self.task, "undone": self.undone, "data": self.data,
@@ -156,11 +156,11 @@ impl Event {
     }
 }
 
-/// The name of the moment after an event.
+/// Returns the name of the checkpoint after an event.
 pub(crate) fn checkpoint(id: i64) -> String {
     format!("cp-{id}")
 }
 
-pub(crate) fn trouble(error: &rusqlite::Error) -> Trouble {
-    Trouble::runtime(format!("the server's own state cannot be used: {error}"))
+pub(crate) fn failure(error: &rusqlite::Error) -> ToolFailure {
+    ToolFailure::runtime(format!("cannot access the server's state: {error}"))
 }

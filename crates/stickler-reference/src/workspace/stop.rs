@@ -1,20 +1,19 @@
-//! Whether somebody still waits for a call.
+//! Cancellation flag of a call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Says to those who work for a call that nobody waits for it any more. That of nobody's call never
-/// says so.
+/// Tells the blocking work of a call that the call was cancelled. The default is never set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Held by whoever waits. When it is gone, they do so no longer.
-    pub(crate) fn when_dropped(&self) -> StopWhenDropped {
+    /// Returns a guard that sets the flag when it is dropped.
+    pub(crate) fn set_when_dropped(&self) -> StopWhenDropped {
         StopWhenDropped(self.clone())
     }
 }

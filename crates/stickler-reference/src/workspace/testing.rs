@@ -1,4 +1,4 @@
-//! How the tests of a project are run.
+//! Runs the tests of a project with the test runner that its files indicate.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,9 +7,9 @@ use std::time::Duration;
 use cap_std::fs::Dir;
 
 use super::{Finished, Place, Workspace};
-use crate::trouble::Trouble;
+use crate::tool_failure::ToolFailure;
 
-/// Which file tells which program runs the tests.
+/// The files that identify the test runner of a project.
 const RUNNERS: [(&str, Runner); 6] = [
     ("Cargo.toml", Runner::Cargo),
     ("package.json", Runner::Npm),
@@ -28,37 +28,38 @@ enum Runner {
     Make,
 }
 
-/// What is to be tested.
+/// The tests to run.
 #[derive(Debug)]
 pub(crate) struct TestRun<'a> {
     /// A file or a folder.
     pub(crate) place: &'a Place,
-    /// Only the tests that have this in their name.
+    /// Runs only tests whose names contain this text.
     pub(crate) filter: Option<&'a str>,
     pub(crate) limit: Duration,
 }
 
 impl Workspace {
-    /// Runs tests; gives the command as it could be typed, and what came of it.
-    pub(crate) fn run_tests(&self, run: &TestRun<'_>) -> Result<(String, Finished), Trouble> {
+    /// Runs tests; returns the command line and its outcome.
+    pub(crate) fn run_tests(&self, run: &TestRun<'_>) -> Result<(String, Finished), ToolFailure> {
         self.require_shell("running tests")?;
         let words = self.test_words(run)?;
         let folder = self.project_of(run.place).map_or(self.root.clone(), |(path, _)| path);
-        let (program, arguments) = words
-            .split_first()
-            .ok_or_else(|| Trouble::runtime("there is no command to run the tests with"))?;
+        let (program, arguments) =
+            words.split_first().ok_or_else(|| ToolFailure::runtime("the test command is empty"))?;
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder);
         let finished = self.running.run(&mut command, run.limit).map_err(|error| {
-            Trouble::runtime(format!("`{program}` cannot be started: {error}; is it installed?"))
+            ToolFailure::runtime(format!(
+                "`{program}` cannot be started: {error}; is it installed?"
+            ))
         })?;
         Ok((words.join(" "), finished))
     }
 
-    fn test_words(&self, run: &TestRun<'_>) -> Result<Vec<String>, Trouble> {
-        let told = &self.permissions.test_command;
-        if !told.is_empty() {
-            let mut words = told.clone();
+    fn test_words(&self, run: &TestRun<'_>) -> Result<Vec<String>, ToolFailure> {
+        let configured = &self.permissions.test_command;
+        if !configured.is_empty() {
+            let mut words = configured.clone();
             if run.place.path != Path::new(".") {
                 words.push(as_argument(&run.place.path));
             }
@@ -67,9 +68,9 @@ impl Workspace {
         }
         let (folder, runner) = self.project_of(run.place).ok_or_else(|| {
             let known: Vec<&str> = RUNNERS.iter().map(|(file, _)| *file).collect();
-            Trouble::runtime(format!(
-                "nothing tells how the tests are run: there is none of {}. The person who starts \
-                 the server can give `--test-command`",
+            ToolFailure::runtime(format!(
+                "cannot determine how to run the tests: none of {} exists. The operator of the \
+                 server can set `--test-command`",
                 known.join(", ")
             ))
         })?;
@@ -78,7 +79,7 @@ impl Workspace {
         Ok(runner.words(inside, run.filter))
     }
 
-    /// The nearest folder that says how its tests are run.
+    /// Returns the nearest enclosing folder with a known test runner.
     fn project_of(&self, place: &Place) -> Option<(std::path::PathBuf, Runner)> {
         place.path.ancestors().find_map(|folder| {
             let folder = if folder == Path::new("") { Path::new(".") } else { folder };
@@ -95,7 +96,7 @@ fn runner_of(folder: &Dir) -> Option<Runner> {
 }
 
 impl Runner {
-    /// The command for a file or folder of the project, or for all of it.
+    /// Returns the command line for a file or folder of the project, or for the whole project.
     fn words(self, inside: Option<&Path>, filter: Option<&str>) -> Vec<String> {
         let path = inside.map(as_argument);
         let (fixed, path): (&[&str], _) = match self {
@@ -121,13 +122,13 @@ impl Runner {
     }
 }
 
-/// A path that no program takes for an option.
+/// Formats a path so that no program parses it as an option.
 fn as_argument(path: &Path) -> String {
     let path = path.display().to_string();
     if path.starts_with('-') { format!("./{path}") } else { path }
 }
 
-/// Cargo knows the files of `tests/` by their names.
+/// Returns the option that selects a file of `tests/`, which Cargo identifies by name.
 fn test_target(path: &Path) -> Option<String> {
     let is_test = path.parent() == Some(Path::new("tests")) && path.extension()? == "rs";
     let name = path.file_stem()?.to_str()?;
@@ -140,12 +141,12 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn no_path_is_taken_for_an_option() {
+    fn path_is_never_parsed_as_an_option() {
         assert_eq!(Runner::Pytest.words(Some(Path::new("-x")), None)[3], "./-x");
     }
 
     #[test]
-    fn commands_follow_the_project() {
+    fn command_depends_on_the_project() {
         let words = |runner: Runner, path: Option<&str>, filter| {
             runner.words(path.map(Path::new), filter).join(" ")
         };

@@ -1,4 +1,4 @@
-//! A call: checked, made, and its outcome checked.
+//! Tool calls with validation of the arguments and of the result.
 
 use rmcp::ServiceError;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
@@ -10,7 +10,7 @@ use super::McpClient;
 use crate::Error;
 use crate::problems::Problems;
 
-/// What a tool gave.
+/// The result of a successful tool call.
 ///
 /// ```no_run
 /// # async fn run(client: stickler_rmcp::McpClient) -> Result<(), stickler_rmcp::Error> {
@@ -22,16 +22,16 @@ use crate::problems::Problems;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCallResult {
-    /// The pieces of its content, as JSON.
+    /// The content blocks, as JSON.
     pub content: Vec<Value>,
-    /// Its structured content.
+    /// The structured content, if there is any.
     pub structured_content: Option<Value>,
     /// The result's `_meta`.
     pub meta: Option<Value>,
 }
 
 impl ToolCallResult {
-    pub(super) fn of(result: &CallToolResult) -> Self {
+    pub(super) fn from_rmcp(result: &CallToolResult) -> Self {
         Self {
             content: result.content.iter().map(json).collect(),
             structured_content: result.structured_content.clone(),
@@ -39,7 +39,7 @@ impl ToolCallResult {
         }
     }
 
-    /// The texts among its content, one below the other.
+    /// Returns the text blocks of the content, separated by newlines.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|piece| piece.get("text")?.as_str());
         texts.collect::<Vec<_>>().join("\n")
@@ -53,18 +53,18 @@ fn json(value: &impl serde::Serialize) -> Value {
 impl McpClient {
     /// Calls a tool, named as `tool` or `server:tool`.
     ///
-    /// With validation on, a call that the tool's schema refuses is not made (`[STK-107]`, or
-    /// `[STK-106]` for a tool that does not exist), and a result that does not match the tool's
-    /// `outputSchema` is an error (`[STK-109]`). The server's own error is `[STK-102]`, enhanced
-    /// with what the schema knows.
+    /// With validation enabled, a call that violates the tool's schema is not sent (`[STK-107]`, or
+    /// `[STK-106]` for an unknown tool), and a result that does not match the tool's `outputSchema`
+    /// is an error (`[STK-109]`). An error from the server is `[STK-102]`, enhanced with details
+    /// from the tool's schema.
     pub async fn call_tool(&self, tool: &str, arguments: Value) -> Result<ToolCallResult, Error> {
         let tool = self.tool_name(tool);
         self.connection()?;
-        let arguments = self.checked(tool, arguments).await?;
-        let result = self.make_call(tool, arguments).await?;
-        let given = ToolCallResult::of(&result);
+        let arguments = self.validated_arguments(tool, arguments).await?;
+        let result = self.send_call(tool, arguments).await?;
+        let given = ToolCallResult::from_rmcp(&result);
         if result.is_error == Some(true) {
-            return Err(self.enhanced(tool, &given.text()));
+            return Err(self.enhanced_error(tool, &given.text()));
         }
         if let Some(validator) = &self.validator {
             self.check_result(validator, tool, &given)?;
@@ -72,17 +72,17 @@ impl McpClient {
         Ok(given)
     }
 
-    /// The arguments to send. A refusal is only given by a list that is up to date.
-    async fn checked(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
+    /// Returns the arguments to send. Rejects a call only on the basis of a fresh tool list.
+    async fn validated_arguments(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
         let Some(validator) = &self.validator else { return Ok(arguments) };
         let server = &self.config.name;
-        if self.connection()?.take_change() {
-            self.learn_tools().await?;
+        if self.connection()?.take_changed() {
+            self.refresh_tools().await?;
         }
         let mut result = validator.validate(server, tool, &arguments);
         let is_unknown = || validator.require_tool(server, tool).is_err();
-        if !result.is_valid && (is_unknown() || !self.connection()?.is_list_new()) {
-            self.learn_tools().await?;
+        if !result.is_valid && (is_unknown() || !self.connection()?.is_list_fresh()) {
+            self.refresh_tools().await?;
             result = validator.validate(server, tool, &arguments);
         }
         if result.is_valid {
@@ -101,7 +101,7 @@ impl McpClient {
         Ok(arguments)
     }
 
-    pub(super) async fn make_call(
+    pub(super) async fn send_call(
         &self,
         tool: &str,
         arguments: Value,
@@ -111,16 +111,19 @@ impl McpClient {
         params.arguments = match arguments {
             Value::Object(arguments) => Some(arguments),
             Value::Null => None,
-            _ => return Err(Error::new(Code::Protocol, "the arguments of a call are an object")),
+            _ => {
+                let message = "the arguments of a call must be an object";
+                return Err(Error::new(Code::Protocol, message));
+            }
         };
         let call = connection.running.call_tool(params);
         let outcome = tokio::time::timeout(connection.timeout, call).await;
         let outcome = outcome.map_err(|_| self.timed_out(&format!("the call of `{tool}`")))?;
-        outcome.map_err(|error| service_error(&error, |reason| self.enhanced(tool, reason)))
+        outcome.map_err(|error| service_error(&error, |reason| self.enhanced_error(tool, reason)))
     }
 
-    /// The server's own words, with what the schema adds to them.
-    fn enhanced(&self, tool: &str, reason: &str) -> Error {
+    /// Returns the server's error, enhanced with details from the tool's schema.
+    fn enhanced_error(&self, tool: &str, reason: &str) -> Error {
         let Some(validator) = &self.validator else { return Error::tool(tool, reason) };
         let enhancer = ErrorEnhancer::of(validator);
         Error::tool(tool, enhancer.enhance_text(&self.config.name, tool, reason))
@@ -145,12 +148,15 @@ impl McpClient {
     }
 }
 
-/// An error of rmcp's in our words. What the server itself said is for the caller to place.
-pub(super) fn service_error(error: &ServiceError, of_server: impl FnOnce(&str) -> Error) -> Error {
+/// Converts an error of rmcp. `server_error` converts an error response of the server.
+pub(super) fn service_error(
+    error: &ServiceError,
+    server_error: impl FnOnce(&str) -> Error,
+) -> Error {
     match error {
-        ServiceError::McpError(error) => of_server(&error.message),
+        ServiceError::McpError(error) => server_error(&error.message),
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
-            Error::new(Code::ServerGone, "the server went away")
+            Error::new(Code::ServerGone, "the server closed the connection")
         }
         ServiceError::Timeout { .. } => {
             Error::new(Code::Timeout, "the server did not answer in time")
@@ -159,6 +165,6 @@ pub(super) fn service_error(error: &ServiceError, of_server: impl FnOnce(&str) -
             let reason = reason.as_deref().unwrap_or("no reason given");
             Error::new(Code::ServerGone, format!("the request was cancelled: {reason}"))
         }
-        other => Error::new(Code::Protocol, format!("the answer cannot be used: {other}")),
+        other => Error::new(Code::Protocol, format!("unexpected response: {other}")),
     }
 }

@@ -1,4 +1,4 @@
-//! What the server has announced.
+//! Queries about the capabilities that the server has announced.
 
 use serde_json::Value;
 use stickler::ToolValidationCapability;
@@ -7,15 +7,16 @@ use stickler::tool_validation::{EXPERIMENTAL, EXTENSION};
 use super::McpClient;
 
 impl McpClient {
-    /// What the server has announced, as JSON; `null` where there is no connection.
+    /// Returns the announced capabilities as JSON, or `null` without a connection.
     pub fn capabilities(&self) -> Value {
         let info = self.connection.as_ref().and_then(super::Connection::info);
         let capabilities = info.map(|info| serde_json::to_value(&info.capabilities));
         capabilities.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Whether the server has announced a capability, named by a path with dots such as
-    /// `experimental.toolValidation` or `tools.listChanged`. `false` counts as not announced.
+    /// Returns whether the server has announced a capability, given as a dotted path such as
+    /// `experimental.toolValidation` or `tools.listChanged`. A value of `false` counts as not
+    /// announced.
     ///
     /// ```no_run
     /// # fn look(client: &stickler_rmcp::McpClient) {
@@ -26,16 +27,16 @@ impl McpClient {
     /// ```
     pub fn has_capability(&self, path: &str) -> bool {
         let capabilities = self.capabilities();
-        let found = path.split('.').try_fold(&capabilities, |place, name| place.get(name));
+        let found = path.split('.').try_fold(&capabilities, |parent, name| parent.get(name));
         found.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
     }
 
-    /// Whether the server itself says that it validates calls.
+    /// Returns whether the server has announced that it validates calls.
     pub fn supports_validation(&self) -> bool {
         self.validation_capability().is_some()
     }
 
-    /// How the server validates calls; `None` where it does not.
+    /// Returns the announced validation capability; `None` if the server does not validate calls.
     pub fn validation_capability(&self) -> Option<ToolValidationCapability> {
         let capabilities = self.capabilities();
         let announced = |group: &str, name: &str| {

@@ -1,4 +1,4 @@
-//! Validation for an rmcp client that knows nothing of it.
+//! Transport wrapper that adds validation to an unmodified rmcp client.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use stickler::rules::Code;
 use stickler::{McpValidator, ValidationConfig};
 use stickler_protocol::{
-    Event, Gatekeeper, GatekeeperSettings, Outbox, Policy, ValidationMiddleware,
+    Connection, ConnectionSettings, Event, Outbox, Policy, ValidationMiddleware,
 };
 use tokio::sync::mpsc;
 
@@ -22,10 +22,10 @@ use crate::problems::Problems;
 type Incoming = RxJsonRpcMessage<RoleClient>;
 type Outgoing = TxJsonRpcMessage<RoleClient>;
 
-/// A transport that checks the calls which an unmodified rmcp client makes.
+/// A transport that validates the calls of an unmodified rmcp client.
 ///
-/// It asks the server for its tools itself when a call comes whose tools are not known. A call that
-/// is refused is not sent; the client gets the answer that a gateway would give.
+/// When the tools are not known yet, it requests the tool list from the server before it validates
+/// a call. A rejected call is not sent; the client receives the response that a gateway would send.
 ///
 /// ```no_run
 /// use rmcp::ServiceExt;
@@ -41,60 +41,68 @@ type Outgoing = TxJsonRpcMessage<RoleClient>;
 /// ```
 pub struct CheckedTransport<T> {
     inner: T,
-    gate: Arc<Gate>,
-    /// What rmcp is to receive.
+    shared: Arc<Shared>,
+    /// Messages for rmcp, in order.
     ready: VecDeque<Incoming>,
-    /// Answers to what rmcp has sent.
-    answers: mpsc::UnboundedReceiver<Vec<u8>>,
-    is_gone: bool,
+    /// Responses to rejected messages of rmcp.
+    responses: mpsc::UnboundedReceiver<Vec<u8>>,
+    is_closed: bool,
 }
 
-struct Gate {
-    gatekeeper: Mutex<Gatekeeper>,
+/// State that sending and receiving share.
+struct Shared {
+    connection: Mutex<Connection>,
     started: Instant,
-    answer: mpsc::UnboundedSender<Vec<u8>>,
+    response: mpsc::UnboundedSender<Vec<u8>>,
 }
 
 impl<T: Transport<RoleClient>> CheckedTransport<T> {
-    /// Around another transport.
+    /// Wraps another transport.
     pub fn new(inner: T, config: ValidationConfig) -> Self {
         Self::with_policy(inner, config, Policy::default())
     }
 
-    /// The same, with what becomes of messages that break a rule.
+    /// Wraps another transport, with a policy for messages that violate a rule.
     pub fn with_policy(inner: T, config: ValidationConfig, policy: Policy) -> Self {
         let validator = Arc::new(McpValidator::new(config));
         let middleware =
             ValidationMiddleware::new("server", Arc::clone(&validator)).with_policy(policy);
-        let mut settings = GatekeeperSettings::default();
-        settings.announces = false;
-        let gatekeeper = Gatekeeper::new("server", validator, middleware, settings);
-        let (answer, answers) = mpsc::unbounded_channel();
-        let gate = Gate { gatekeeper: Mutex::new(gatekeeper), started: Instant::now(), answer };
-        Self { inner, gate: Arc::new(gate), ready: VecDeque::new(), answers, is_gone: false }
+        let mut settings = ConnectionSettings::default();
+        settings.announce = false;
+        let connection = Connection::new("server", validator, middleware, settings);
+        let (response, responses) = mpsc::unbounded_channel();
+        let shared =
+            Shared { connection: Mutex::new(connection), started: Instant::now(), response };
+        Self {
+            inner,
+            shared: Arc::new(shared),
+            ready: VecDeque::new(),
+            responses,
+            is_closed: false,
+        }
     }
 
-    /// Takes in what the gatekeeper decided about something that came.
-    fn settle(&mut self, outbox: Outbox<'_>, original: Option<(Vec<u8>, Incoming)>) {
+    /// Sends and queues the messages of an outbox. `original` avoids parsing an unchanged message.
+    fn process_outbox(&mut self, outbox: Outbox<'_>, original: Option<(Vec<u8>, Incoming)>) {
         log(&outbox.events);
         for message in outbox.to_server {
-            if let Some(message) = read::<Outgoing>(&message) {
-                // The client waits for the answer, not for the sending.
+            if let Some(message) = parse::<Outgoing>(&message) {
+                // `receive` must not block until the message has been written.
                 tokio::spawn(self.inner.send(message));
             }
         }
         let mut original = original;
         for message in outbox.to_client {
-            let same = original.take_if(|(bytes, _)| **bytes == *message);
-            let message = same.map(|(_, one)| one).or_else(|| read(&message));
+            let unchanged = original.take_if(|(bytes, _)| **bytes == *message);
+            let message = unchanged.map(|(_, item)| item).or_else(|| parse(&message));
             self.ready.extend(message);
         }
     }
 }
 
-impl Gate {
-    fn gatekeeper(&self) -> MutexGuard<'_, Gatekeeper> {
-        self.gatekeeper.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shared {
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> Duration {
@@ -109,26 +117,26 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for CheckedTransport<T> {
         &mut self,
         item: Outgoing,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let bytes = written(&item);
+        let bytes = to_json(&item);
         let mut sending: Vec<BoxFuture<'static, Result<(), Self::Error>>> = Vec::new();
         {
-            let outbox = self.gate.gatekeeper().from_client(&bytes, self.gate.now());
+            let outbox = self.shared.connection().handle_client(&bytes, self.shared.now());
             log(&outbox.events);
             let mut original = Some(item);
             for message in outbox.to_server {
-                let same = if *message == *bytes { original.take() } else { None };
-                if let Some(message) = same.or_else(|| read(&message)) {
+                let unchanged = if *message == *bytes { original.take() } else { None };
+                if let Some(message) = unchanged.or_else(|| parse(&message)) {
                     sending.push(Box::pin(self.inner.send(message)));
                 }
             }
-            for answer in outbox.to_client {
-                // Nobody is left to read it when the transport is gone.
-                let _ = self.gate.answer.send(answer.into_owned());
+            for response in outbox.to_client {
+                // Fails only if the transport has been dropped.
+                let _ = self.shared.response.send(response.into_owned());
             }
         }
         async move {
-            for one in sending {
-                one.await?;
+            for item in sending {
+                item.await?;
             }
             Ok(())
         }
@@ -139,11 +147,11 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for CheckedTransport<T> {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
-            if self.is_gone {
+            if self.is_closed {
                 return None;
             }
-            let deadline = self.gate.gatekeeper().next_deadline();
-            let deadline = deadline.map(|at| (self.gate.started + at).into());
+            let deadline = self.shared.connection().poll_timeout();
+            let deadline = deadline.map(|at| (self.shared.started + at).into());
             let wait = async {
                 match deadline {
                     Some(at) => tokio::time::sleep_until(at).await,
@@ -151,11 +159,11 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for CheckedTransport<T> {
                 }
             };
             tokio::select! {
-                Some(answer) = self.answers.recv() => self.ready.extend(read(&answer)),
+                Some(response) = self.responses.recv() => self.ready.extend(parse(&response)),
                 message = self.inner.receive() => self.received(message),
                 () = wait => {
-                    let outbox = self.gate.gatekeeper().timeout(self.gate.now());
-                    self.settle(outbox, None);
+                    let outbox = self.shared.connection().handle_timeout(self.shared.now());
+                    self.process_outbox(outbox, None);
                 }
             }
         }
@@ -168,28 +176,28 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for CheckedTransport<T> {
 
 impl<T: Transport<RoleClient>> CheckedTransport<T> {
     fn received(&mut self, message: Option<Incoming>) {
-        let now = self.gate.now();
+        let now = self.shared.now();
         let Some(message) = message else {
-            self.is_gone = true;
-            let outbox =
-                self.gate.gatekeeper().server_gone(Code::ServerGone, "the server went away", now);
-            self.settle(outbox, None);
+            self.is_closed = true;
+            let reason = "the server closed the connection";
+            let outbox = self.shared.connection().server_gone(Code::ServerGone, reason, now);
+            self.process_outbox(outbox, None);
             return;
         };
-        let bytes = written(&message);
+        let bytes = to_json(&message);
         let copy = bytes.clone();
-        let gate = Arc::clone(&self.gate);
-        let outbox = gate.gatekeeper().from_server(&bytes, now);
-        self.settle(outbox, Some((copy, message)));
+        let shared = Arc::clone(&self.shared);
+        let outbox = shared.connection().handle_server(&bytes, now);
+        self.process_outbox(outbox, Some((copy, message)));
     }
 }
 
-/// What rmcp has made can be written.
-fn written(message: &impl Serialize) -> Vec<u8> {
+/// Serialization of rmcp's own message types does not fail.
+fn to_json(message: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(message).unwrap_or_default()
 }
 
-fn read<M: DeserializeOwned>(message: &[u8]) -> Option<M> {
+fn parse<M: DeserializeOwned>(message: &[u8]) -> Option<M> {
     match serde_json::from_slice(message) {
         Ok(message) => Some(message),
         Err(error) => {
@@ -202,14 +210,14 @@ fn read<M: DeserializeOwned>(message: &[u8]) -> Option<M> {
 fn log(events: &[Event]) {
     for event in events {
         match event {
-            Event::Judged { sender, verdict } if !verdict.is_forward() => {
+            Event::Checked { sender, verdict } if !verdict.is_forward() => {
                 let tool = verdict.subject.tool.as_deref();
                 let problems = Problems(&verdict.findings);
                 let rule = problems.rule();
                 tracing::warn!(tool, rule, "message from the {sender} rejected: {problems}");
             }
             Event::Degraded { reason } => {
-                tracing::warn!(reason, "calls go on unchecked for now");
+                tracing::warn!(reason, "calls are forwarded without validation for now");
             }
             _ => {}
         }
@@ -218,6 +226,8 @@ fn log(events: &[Event]) {
 
 impl<T> std::fmt::Debug for CheckedTransport<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CheckedTransport").field("is_gone", &self.is_gone).finish_non_exhaustive()
+        f.debug_struct("CheckedTransport")
+            .field("is_closed", &self.is_closed)
+            .finish_non_exhaustive()
     }
 }

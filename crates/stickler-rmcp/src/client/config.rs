@@ -1,4 +1,4 @@
-//! Which server, and how to get to it.
+//! Configuration of a client: the server's command or URL, and how to connect to it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use stickler::rules::Code;
 
 use crate::Error;
 
-/// How a server is started or reached.
+/// How to start or reach a server.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,13 +26,14 @@ use crate::Error;
 #[derive(Clone)]
 pub struct McpConfig {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) endpoint: Endpoint,
     pub(super) timeout: Duration,
     pub(super) era: Option<Era>,
 }
 
+/// A command to start or a URL to connect to.
 #[derive(Clone)]
-pub(super) enum Place {
+pub(super) enum Endpoint {
     Command {
         program: String,
         args: Vec<String>,
@@ -50,7 +51,7 @@ impl McpConfig {
     pub fn new(name: impl Into<String>, program: impl Into<String>) -> Self {
         Self::at(
             name,
-            Place::Command {
+            Endpoint::Command {
                 program: program.into(),
                 args: Vec::new(),
                 env: BTreeMap::new(),
@@ -59,37 +60,37 @@ impl McpConfig {
         )
     }
 
-    /// A server that is reached by Streamable HTTP.
+    /// A server that is reached over Streamable HTTP.
     pub fn url(name: impl Into<String>, url: impl Into<String>) -> Self {
-        Self::at(name, Place::Url { url: url.into(), headers: Vec::new() })
+        Self::at(name, Endpoint::Url { url: url.into(), headers: Vec::new() })
     }
 
-    fn at(name: impl Into<String>, place: Place) -> Self {
-        Self { name: name.into(), place, timeout: Duration::from_secs(60), era: None }
+    fn at(name: impl Into<String>, endpoint: Endpoint) -> Self {
+        Self { name: name.into(), endpoint, timeout: Duration::from_secs(60), era: None }
     }
 
-    /// Adds arguments of the command.
+    /// Appends arguments to the command.
     #[must_use]
     pub fn args(mut self, more: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        if let Place::Command { args, .. } = &mut self.place {
+        if let Endpoint::Command { args, .. } = &mut self.endpoint {
             args.extend(more.into_iter().map(Into::into));
         }
         self
     }
 
-    /// Sets a variable in the environment of the command.
+    /// Sets an environment variable for the command.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        if let Place::Command { env, .. } = &mut self.place {
+        if let Endpoint::Command { env, .. } = &mut self.endpoint {
             env.insert(name.into(), value.into());
         }
         self
     }
 
-    /// Sets the directory in which the command runs.
+    /// Sets the working directory of the command.
     #[must_use]
     pub fn current_dir(mut self, path: impl Into<PathBuf>) -> Self {
-        if let Place::Command { directory, .. } = &mut self.place {
+        if let Endpoint::Command { directory, .. } = &mut self.endpoint {
             *directory = Some(path.into());
         }
         self
@@ -98,62 +99,62 @@ impl McpConfig {
     /// Adds a header to every request to the URL.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        if let Place::Url { headers, .. } = &mut self.place {
+        if let Endpoint::Url { headers, .. } = &mut self.endpoint {
             headers.push((name.into(), value.into()));
         }
         self
     }
 
-    /// How long the server may take for an answer: a minute, unless told otherwise.
+    /// Sets the time limit for each response; the default is 60 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Speaks the language of one era only, in place of finding out.
+    /// Uses only one era of the protocol instead of negotiating it.
     #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.era = Some(era);
         self
     }
 
-    /// An error for what cannot be an address.
+    /// Rejects a URL that is not an HTTP URL, and headers that cannot be sent.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let Place::Url { url, headers } = &self.place else { return Ok(()) };
-        let refuse = |reason: String| Err(Error::new(Code::CannotStart, reason));
+        let Endpoint::Url { url, headers } = &self.endpoint else { return Ok(()) };
+        let reject = |reason: String| Err(Error::new(Code::CannotStart, reason));
         let uri = url.parse::<Uri>();
         let is_http = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
         if !uri.is_ok_and(|uri| is_http(&uri) && uri.authority().is_some()) {
-            return refuse(format!(
-                "`{}` is no URL of HTTP, such as `http://127.0.0.1:8000/mcp`",
+            return reject(format!(
+                "`{}` is not an HTTP URL such as `http://127.0.0.1:8000/mcp`",
                 without_secrets(url)
             ));
         }
         for (name, value) in headers {
             if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
-                return refuse(format!("the header `{name}` cannot be sent"));
+                return reject(format!("the header `{name}` cannot be sent"));
             }
         }
         Ok(())
     }
 }
 
-/// What is in the environment and in headers is nobody's business.
+/// Omits environment variables and headers, which may contain secrets.
 impl fmt::Debug for McpConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match &self.place {
-            Place::Command { program, .. } => program,
-            Place::Url { url, .. } => url,
+        let endpoint = match &self.endpoint {
+            Endpoint::Command { program, .. } => program,
+            Endpoint::Url { url, .. } => url,
         };
         f.debug_struct("McpConfig")
             .field("name", &self.name)
-            .field("place", place)
+            .field("place", endpoint)
             .finish_non_exhaustive()
     }
 }
 
-/// A URL as it can be told: what comes before the host or after the path may be a secret.
+/// Returns a URL without user information, query and fragment, which may contain secrets.
 pub(super) fn without_secrets(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     match plain.split_once("://").map(|(scheme, rest)| (scheme, rest.rsplit_once('@'))) {

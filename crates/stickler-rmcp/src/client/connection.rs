@@ -1,4 +1,4 @@
-//! A connection: started, watched and ended.
+//! The client's connection to one server: handshake, change notifications and shutdown.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,17 +15,17 @@ use stickler::rules::Code;
 use tokio::task::JoinHandle;
 
 use super::config::without_secrets;
-use super::config::{McpConfig, Place};
+use super::config::{Endpoint, McpConfig};
 use super::http::HttpClient;
 use super::lines::LineTransport;
 use super::listener::Listener;
 use crate::Error;
 
-/// How long a child process gets to end by itself.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a child process may take to exit before it is killed.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How old a tool list may be and still be the reason for a refusal.
-const NEW: Duration = Duration::from_secs(5);
+/// Age up to which a cached tool list may be the basis for rejecting a call.
+const MAX_FRESH_AGE: Duration = Duration::from_secs(5);
 
 type Running = RunningService<RoleClient, Listener>;
 
@@ -36,11 +36,13 @@ pub(super) struct Connection {
     /// When the tools were last listed.
     listed: Mutex<Option<Instant>>,
     child: Option<tokio::process::Child>,
-    /// Reads the subscription by which modern servers tell of changes.
+    /// Reads the subscription to tool list changes of modern servers.
     subscription: Option<JoinHandle<()>>,
 }
 
 impl Connection {
+    /// Connects and completes the handshake. Without a configured era, the modern handshake is
+    /// attempted first and then the legacy one.
     pub(super) async fn open(config: &McpConfig) -> Result<Self, Error> {
         let first = match config.era {
             Some(Era::Legacy) => ClientLifecycleMode::Initialize,
@@ -51,9 +53,9 @@ impl Connection {
             },
         };
         match Self::attempt(config, first).await {
-            // Some servers exit when they are asked something that they do not know.
+            // Some servers exit when they receive an unknown request.
             Err(error) if config.era.is_none() && error.code() != Code::Timeout => {
-                tracing::info!(server = config.name, %error, "greeted again in the old way");
+                tracing::info!(server = config.name, %error, "retrying with the legacy handshake");
                 let again = Self::attempt(config, ClientLifecycleMode::Initialize).await;
                 again.map_err(|second| if second == error { error } else { second })
             }
@@ -65,25 +67,25 @@ impl Connection {
         let listener = Listener::new(&mode);
         let changed = Arc::clone(&listener.changed);
         let unreachable = |reason: String| {
-            let message = match &config.place {
-                Place::Command { program, .. } => {
-                    format!("`{program}` was started, but no conversation came of it: {reason}")
+            let message = match &config.endpoint {
+                Endpoint::Command { program, .. } => {
+                    format!("`{program}` started, but the MCP handshake failed: {reason}")
                 }
-                Place::Url { url, .. } => {
+                Endpoint::Url { url, .. } => {
                     format!("cannot reach `{}`: {reason}", without_secrets(url))
                 }
             };
             Error::new(Code::CannotStart, message)
         };
-        let (starting, child): (_, Option<tokio::process::Child>) = match &config.place {
-            Place::Command { program, .. } => {
+        let (starting, child): (_, Option<tokio::process::Child>) = match &config.endpoint {
+            Endpoint::Command { program, .. } => {
                 let (transport, child) = LineTransport::start(config).map_err(|error| {
                     Error::new(Code::CannotStart, format!("cannot start `{program}`: {error}"))
                 })?;
                 let starting = listener.serve_with_lifecycle(transport, mode);
                 (futures_util::future::Either::Left(starting), Some(child))
             }
-            Place::Url { url, headers } => {
+            Endpoint::Url { url, headers } => {
                 let transport = http_transport(url, headers).map_err(unreachable)?;
                 let starting = listener.serve_with_lifecycle(transport, mode);
                 (futures_util::future::Either::Right(starting), None)
@@ -93,7 +95,7 @@ impl Connection {
             Ok(Ok(running)) => running,
             Ok(Err(error)) => return Err(unreachable(reason(&error))),
             Err(_) => {
-                let message = format!("`{}` did not answer the greeting in time", config.name);
+                let message = format!("`{}` did not complete the handshake in time", config.name);
                 return Err(Error::new(Code::Timeout, message));
             }
         };
@@ -115,11 +117,11 @@ impl Connection {
         !self.running.is_closed() && !self.running.is_transport_closed()
     }
 
-    /// Modern servers tell of changes only to those who subscribe.
+    /// Subscribes to tool list changes. Modern servers notify only subscribers.
     pub(super) async fn watch_for_changes(&mut self) {
         let Some(info) = self.info() else { return };
-        let tells = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
-        if tells != Some(true) || info.protocol_version.has_initialize() {
+        let notifies = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
+        if notifies != Some(true) || info.protocol_version.has_initialize() {
             return;
         }
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
@@ -128,7 +130,7 @@ impl Connection {
             Ok(Ok(subscription)) => subscription,
             outcome => {
                 let reason = outcome.map(|error| error.err().map(|error| error.to_string()));
-                tracing::debug!(?reason, "the server does not tell of changes");
+                tracing::debug!(?reason, "cannot subscribe to tool list changes");
                 return;
             }
         };
@@ -146,29 +148,30 @@ impl Connection {
         self.changed.store(true, Ordering::Release);
     }
 
-    /// Whether the tools have changed since this was last asked.
-    pub(super) fn take_change(&self) -> bool {
+    /// Returns whether the tools may have changed, and resets the flag.
+    pub(super) fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::AcqRel)
     }
 
-    pub(super) fn note_list(&self) {
+    pub(super) fn mark_listed(&self) {
         *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Whether the tools were listed a few seconds ago: as good as now.
-    pub(super) fn is_list_new(&self) -> bool {
+    /// Returns whether the tool list is recent enough to reject calls on its basis.
+    pub(super) fn is_list_fresh(&self) -> bool {
         let listed = *self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        listed.is_some_and(|at| at.elapsed() < NEW)
+        listed.is_some_and(|at| at.elapsed() < MAX_FRESH_AGE)
     }
 
+    /// Closes the connection. A child process that does not exit in time is killed.
     pub(super) async fn close(mut self) {
         if let Some(subscription) = self.subscription.take() {
             subscription.abort();
         }
-        // Closes the child's standard input, which tells it to end.
-        let _ = tokio::time::timeout(PATIENCE, self.running.cancel()).await;
+        // Closes the child's standard input, which signals it to exit.
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.running.cancel()).await;
         if let Some(mut child) = self.child.take()
-            && tokio::time::timeout(PATIENCE, child.wait()).await.is_err()
+            && tokio::time::timeout(SHUTDOWN_TIMEOUT, child.wait()).await.is_err()
         {
             let _ = child.kill().await;
         }
@@ -183,30 +186,30 @@ fn http_transport(
     url: &str,
     headers: &[(String, String)],
 ) -> Result<StreamableHttpClientTransport<HttpClient>, String> {
-    let odd = |name: &str| format!("the header `{name}` cannot be sent");
+    let invalid = |name: &str| format!("the header `{name}` cannot be sent");
     let mut all = std::collections::HashMap::new();
     for (name, value) in headers {
-        let header = HeaderName::try_from(name).map_err(|_| odd(name))?;
-        all.insert(header, HeaderValue::try_from(value).map_err(|_| odd(name))?);
+        let header = HeaderName::try_from(name).map_err(|_| invalid(name))?;
+        all.insert(header, HeaderValue::try_from(value).map_err(|_| invalid(name))?);
     }
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(all);
     Ok(StreamableHttpClientTransport::with_client(HttpClient::new(), config))
 }
 
-/// What is worth telling of an error of rmcp's.
+/// Returns the part of an rmcp error that is useful in a message.
 fn reason(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => {
-            "the server ended before it answered the greeting".to_owned()
+            "the server exited before it completed the handshake".to_owned()
         }
         ClientInitializeError::JsonRpcError(error) => {
-            format!("the server refused the greeting: {}", error.message)
+            format!("the server rejected the handshake: {}", error.message)
         }
         ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => reason(fallback),
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_) => {
-            "the server answered the greeting with something else".to_owned()
+            "the server sent an unexpected response to the handshake".to_owned()
         }
         other => other.to_string(),
     }

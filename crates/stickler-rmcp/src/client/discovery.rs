@@ -1,4 +1,4 @@
-//! Which tools the server has.
+//! Requests the server's tool list and caches it for validation.
 
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use serde_json::Value;
@@ -7,57 +7,58 @@ use stickler::{Limits, ToolDefinition, ToolList};
 
 use super::McpClient;
 use super::call::service_error;
-use super::sieve::MALFORMED;
+use super::drop_malformed_tools::MALFORMED;
 use crate::Error;
 
-/// More pages than this are no list.
-const MOST_PAGES: usize = 1000;
+/// Limit on the pages of one tool list.
+const MAX_TOOL_LIST_PAGES: usize = 1000;
 
 impl McpClient {
-    /// The server's tools, asked for now. An entry that is malformed does not cost the others:
-    /// what can be read of it is there, and its calls are not checked.
+    /// Requests the server's tool list. A malformed entry does not invalidate the others: it is
+    /// returned as far as it could be parsed, and calls to it are not validated.
     pub async fn list_tools(&self) -> Result<Vec<ToolDefinition>, Error> {
         let connection = self.connection()?;
-        // A change that comes while the list is under way makes it old again.
-        connection.take_change();
-        self.answers.clear();
+        // Reset first: a change during the request makes the list stale again.
+        connection.take_changed();
+        self.report_cache.clear();
         let limits = self.validator.as_ref().map_or(Limits::default(), |one| one.config().limits);
         let mut entries = Vec::new();
         let mut cursor = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_TOOL_LIST_PAGES {
             let (page, next) = self.page(cursor.take()).await?;
             entries.extend(page);
             cursor = next;
             if cursor.is_none() {
-                connection.note_list();
-                return Ok(self.take_in(&Value::Array(entries), &limits));
+                connection.mark_listed();
+                return Ok(self.cache_list(&Value::Array(entries), &limits));
             }
         }
-        Err(Error::new(Code::Protocol, "the tool list does not end"))
+        let message = format!("the tool list has more than {MAX_TOOL_LIST_PAGES} pages");
+        Err(Error::new(Code::Protocol, message))
     }
 
-    /// What a list says, and what is learnt from it.
-    fn take_in(&self, entries: &Value, limits: &Limits) -> Vec<ToolDefinition> {
+    /// Parses a list and caches its tools if validation is enabled.
+    fn cache_list(&self, entries: &Value, limits: &Limits) -> Vec<ToolDefinition> {
         let list = ToolList::read(entries.to_string().as_bytes(), limits).unwrap_or_default();
         let server = &self.config.name;
         if list.nameless > 0 {
-            tracing::warn!(server, nameless = list.nameless, "tools without a name");
+            tracing::warn!(server, nameless = list.nameless, "ignored tools without a name");
         }
         if let Some(validator) = &self.validator {
             let discovery = validator.cache().populate(server, &list.tools);
-            tracing::info!(server, tools = discovery.usable, "tools learnt");
-            for refused in &discovery.quarantined {
-                tracing::warn!(server, "{refused}");
+            tracing::info!(server, tools = discovery.usable, "tools cached");
+            for rejection in &discovery.quarantined {
+                tracing::warn!(server, "{rejection}");
             }
         }
         list.tools
     }
 
-    pub(super) async fn learn_tools(&self) -> Result<(), Error> {
+    pub(super) async fn refresh_tools(&self) -> Result<(), Error> {
         self.list_tools().await.map(drop)
     }
 
-    /// One page: its entries, and where the next one begins.
+    /// Requests one page; returns its entries and the cursor of the next page.
     async fn page(&self, cursor: Option<String>) -> Result<(Vec<Value>, Option<String>), Error> {
         let connection = self.connection()?;
         let params =
@@ -77,7 +78,8 @@ impl McpClient {
             })
         })?;
         let ServerResult::ListToolsResult(mut page) = answer else {
-            return Err(Error::new(Code::Protocol, "the answer to `tools/list` is no tool list"));
+            let message = "the response to `tools/list` is not a tool list";
+            return Err(Error::new(Code::Protocol, message));
         };
         let malformed = page.meta.as_mut().and_then(|meta| meta.0.remove(MALFORMED));
         let tools = serde_json::to_value(&page.tools).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Requests for rmcp's HTTP transport, on what the gateway uses too.
+//! HTTP client for rmcp's Streamable HTTP transport, built on the same libraries as the gateway.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,26 +22,26 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-use super::sieve::sieve;
+use super::drop_malformed_tools::drop_malformed_tools;
 
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 const SESSION: &str = "mcp-session-id";
 
-/// Bytes of one event or body that is still read.
-const LONGEST: usize = 64 << 20;
+/// Size limit for one event or response body, in bytes.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Outcome<T> = Result<T, StreamableHttpError<HttpError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// Connections that are kept and used again.
+/// An HTTP client with a connection pool.
 #[derive(Clone)]
 pub(super) struct HttpClient {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
 }
 
-/// A request that did not come to anything.
+/// A failed HTTP request.
 #[derive(Debug)]
 pub(super) struct HttpError(String);
 
@@ -56,10 +56,10 @@ impl HttpClient {
         Self { client: Client::builder(TokioExecutor::new()).build(connector) }
     }
 
-    async fn send(&self, question: Question<'_>) -> Outcome<Response<Incoming>> {
-        let request = question.request()?;
+    async fn send(&self, parts: RequestParts<'_>) -> Outcome<Response<Incoming>> {
+        let request = parts.into_request()?;
         let response = self.client.request(request).await;
-        let response = response.map_err(|error| failed(with_causes(&error)))?;
+        let response = response.map_err(|error| http_error(with_causes(&error)))?;
         let challenge = response.headers().get(WWW_AUTHENTICATE);
         if response.status() == StatusCode::UNAUTHORIZED
             && let Some(challenge) = challenge.and_then(|value| value.to_str().ok())
@@ -71,19 +71,19 @@ impl HttpClient {
     }
 }
 
-/// What goes into a request.
-struct Question<'q> {
+/// The parts of a request.
+struct RequestParts<'a> {
     method: Method,
-    uri: &'q str,
-    session: Option<&'q str>,
-    last_event: Option<&'q str>,
-    authorization: Option<&'q str>,
+    uri: &'a str,
+    session: Option<&'a str>,
+    last_event: Option<&'a str>,
+    authorization: Option<&'a str>,
     headers: Headers,
     body: Vec<u8>,
 }
 
-impl Question<'_> {
-    fn request(self) -> Outcome<Request<Full<Bytes>>> {
+impl RequestParts<'_> {
+    fn into_request(self) -> Outcome<Request<Full<Bytes>>> {
         let mut request = Request::builder()
             .method(self.method)
             .uri(self.uri)
@@ -103,7 +103,7 @@ impl Question<'_> {
         for (name, value) in self.headers {
             request = request.header(name, value);
         }
-        request.body(Full::new(self.body.into())).map_err(|error| failed(error.to_string()))
+        request.body(Full::new(self.body.into())).map_err(|error| http_error(error.to_string()))
     }
 }
 
@@ -124,7 +124,7 @@ impl StreamableHttpClient for HttpClient {
             session,
             authorization,
             headers,
-            LONGEST,
+            MAX_MESSAGE_BYTES,
         );
         posted.await
     }
@@ -136,9 +136,9 @@ impl StreamableHttpClient for HttpClient {
         session: Option<Arc<str>>,
         authorization: Option<String>,
         headers: Headers,
-        longest: usize,
+        max_bytes: usize,
     ) -> Outcome<StreamableHttpPostResponse> {
-        let question = Question {
+        let parts = RequestParts {
             method: Method::POST,
             uri: &uri,
             session: session.as_deref(),
@@ -147,7 +147,7 @@ impl StreamableHttpClient for HttpClient {
             headers,
             body: serde_json::to_vec(&message)?,
         };
-        let response = self.send(question).await?;
+        let response = self.send(parts).await?;
         let (status, is_request) = (response.status(), is_request(&message));
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -158,25 +158,25 @@ impl StreamableHttpClient for HttpClient {
         let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
         let (session, kind) = (header(SESSION), header(CONTENT_TYPE.as_str()));
         if status.is_success() && kind.as_deref().is_some_and(|kind| kind.starts_with(EVENTS)) {
-            return Ok(StreamableHttpPostResponse::Sse(events(response, longest), session));
+            return Ok(StreamableHttpPostResponse::Sse(events(response, max_bytes), session));
         }
-        let body = Limited::new(response.into_body(), longest).collect().await;
-        let body = body.map_err(|error| failed(error.to_string()))?.to_bytes();
-        match serde_json::from_slice::<ServerJsonRpcMessage>(&sieve(&body)) {
+        let body = Limited::new(response.into_body(), max_bytes).collect().await;
+        let body = body.map_err(|error| http_error(error.to_string()))?.to_bytes();
+        match serde_json::from_slice::<ServerJsonRpcMessage>(&drop_malformed_tools(&body)) {
             Ok(answer) if status.is_success() => {
                 Ok(StreamableHttpPostResponse::Json(answer, session))
             }
             Ok(ServerJsonRpcMessage::Error(error)) if is_request => {
-                Ok(refused(&message, error.error))
+                Ok(error_response(&message, error.error))
             }
             _ if status.is_success() && !is_request => Ok(StreamableHttpPostResponse::Accepted),
-            // Who does not know the question may answer with anything.
+            // A server that does not support `server/discover` may respond with any client error.
             _ if status.is_client_error() && is_discovery(&message) => {
                 let reason = format!("`server/discover` was answered with HTTP {status}");
-                Ok(refused(&message, ErrorData::invalid_request(reason, None)))
+                Ok(error_response(&message, ErrorData::invalid_request(reason, None)))
             }
             _ => Err(StreamableHttpError::UnexpectedServerResponse(
-                format!("HTTP {status} with something that is no message").into(),
+                format!("HTTP {status} without a JSON-RPC message in the body").into(),
             )),
         }
     }
@@ -188,7 +188,7 @@ impl StreamableHttpClient for HttpClient {
         authorization: Option<String>,
         headers: Headers,
     ) -> Outcome<()> {
-        let question = Question {
+        let parts = RequestParts {
             method: Method::DELETE,
             uri: &uri,
             session: Some(&session),
@@ -197,10 +197,10 @@ impl StreamableHttpClient for HttpClient {
             headers,
             body: Vec::new(),
         };
-        match self.send(question).await?.status() {
+        match self.send(parts).await?.status() {
             StatusCode::METHOD_NOT_ALLOWED => Ok(()),
             status if status.is_success() => Ok(()),
-            status => Err(failed(format!("HTTP {status}"))),
+            status => Err(http_error(format!("HTTP {status}"))),
         }
     }
 
@@ -212,7 +212,7 @@ impl StreamableHttpClient for HttpClient {
         authorization: Option<String>,
         headers: Headers,
     ) -> Outcome<Events> {
-        let question = Question {
+        let parts = RequestParts {
             method: Method::GET,
             uri: &uri,
             session: session.as_deref(),
@@ -221,18 +221,18 @@ impl StreamableHttpClient for HttpClient {
             headers,
             body: Vec::new(),
         };
-        let response = self.send(question).await?;
+        let response = self.send(parts).await?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             StatusCode::NOT_FOUND if session.is_some() => Err(StreamableHttpError::SessionExpired),
-            status if status.is_success() => Ok(events(response, LONGEST)),
-            status => Err(failed(format!("HTTP {status}"))),
+            status if status.is_success() => Ok(events(response, MAX_MESSAGE_BYTES)),
+            status => Err(http_error(format!("HTTP {status}"))),
         }
     }
 }
 
-/// An error as the answer to a request whose id it may not carry.
-fn refused(message: &ClientJsonRpcMessage, error: ErrorData) -> StreamableHttpPostResponse {
+/// Wraps an error as the response to `message`; the error of the server may lack the request id.
+fn error_response(message: &ClientJsonRpcMessage, error: ErrorData) -> StreamableHttpPostResponse {
     let id = match message {
         ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
         _ => None,
@@ -249,29 +249,29 @@ fn is_discovery(message: &ClientJsonRpcMessage) -> bool {
         if matches!(request.request, ClientRequest::DiscoverRequest(_)))
 }
 
-/// The events of an answer, their messages sieved.
-fn events(response: Response<Incoming>, longest: usize) -> Events {
+/// Returns the events of a response, with malformed tools moved out of rmcp's way.
+fn events(response: Response<Incoming>, max_bytes: usize) -> Events {
     let mut event = EventSize::default();
     let bytes = response.into_body().into_data_stream().map(move |chunk| {
         let chunk = chunk.map_err(std::io::Error::other)?;
-        if event.grows_beyond(longest, &chunk) {
-            return Err(std::io::Error::other("an event of the server is too long"));
+        if event.exceeds(max_bytes, &chunk) {
+            return Err(std::io::Error::other("an event from the server exceeds the size limit"));
         }
         Ok(chunk)
     });
     let events = SseStream::from_bytes_stream(bytes);
-    let sieved = events.map_ok(|mut event| {
+    let filtered = events.map_ok(|mut event| {
         if let Some(data) = &mut event.data
-            && let std::borrow::Cow::Owned(changed) = sieve(data.as_bytes())
+            && let std::borrow::Cow::Owned(changed) = drop_malformed_tools(data.as_bytes())
         {
             *data = String::from_utf8(changed).unwrap_or_default();
         }
         event
     });
-    sieved.boxed()
+    filtered.boxed()
 }
 
-/// How long the event is that is being read.
+/// Size of the event that is being received.
 #[derive(Debug, Default)]
 struct EventSize {
     bytes: usize,
@@ -279,8 +279,8 @@ struct EventSize {
 }
 
 impl EventSize {
-    /// Whether an event becomes longer than allowed by these bytes. An empty line ends it.
-    fn grows_beyond(&mut self, longest: usize, chunk: &[u8]) -> bool {
+    /// Adds a chunk; returns whether an event exceeds the limit. An empty line ends an event.
+    fn exceeds(&mut self, max_bytes: usize, chunk: &[u8]) -> bool {
         for byte in chunk {
             self.bytes += 1;
             match byte {
@@ -289,7 +289,7 @@ impl EventSize {
                 b'\r' => {}
                 _ => self.line += 1,
             }
-            if self.bytes > longest {
+            if self.bytes > max_bytes {
                 return true;
             }
         }
@@ -297,11 +297,11 @@ impl EventSize {
     }
 }
 
-fn failed(reason: String) -> StreamableHttpError<HttpError> {
+fn http_error(reason: String) -> StreamableHttpError<HttpError> {
     StreamableHttpError::Client(HttpError(reason))
 }
 
-/// Errors of HTTP libraries say what happened in their causes.
+/// Appends the chain of causes, because HTTP libraries report the actual reason there.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -325,10 +325,10 @@ mod tests {
     use super::EventSize;
 
     #[test]
-    fn events_are_measured_one_by_one() {
+    fn size_limit_applies_to_each_event_separately() {
         let mut size = EventSize::default();
-        assert!(!size.grows_beyond(12, b"data: ab\n\ndata: c"));
-        assert!(!size.grows_beyond(12, b"d\r\n\r\ndata: ef\n\n"));
-        assert!(size.grows_beyond(12, b"data: abcdefgh"));
+        assert!(!size.exceeds(12, b"data: ab\n\ndata: c"));
+        assert!(!size.exceeds(12, b"d\r\n\r\ndata: ef\n\n"));
+        assert!(size.exceeds(12, b"data: abcdefgh"));
     }
 }

@@ -1,4 +1,4 @@
-//! The transport to a child process.
+//! Transport to a child process: one JSON message per line on its standard input and output.
 
 use std::io;
 use std::process::Stdio;
@@ -12,29 +12,29 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 
-use super::config::{McpConfig, Place};
-use super::sieve::sieve;
+use super::config::{Endpoint, McpConfig};
+use super::drop_malformed_tools::drop_malformed_tools;
 
-/// Messages longer than this are let go.
-const LONGEST: usize = 64 << 20;
+/// Size limit for one message; longer messages are discarded.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-const CHUNK: usize = 64 << 10;
+const READ_BUFFER_BYTES: usize = 64 << 10;
 
-/// Lines of JSON to and from a child process. What the child writes to standard error goes to ours.
+/// Newline-delimited JSON to and from a child process. The child inherits standard error.
 pub(super) struct LineTransport {
     name: String,
     stdout: ChildStdout,
     framer: LineFramer,
-    /// `None` when it is closed: that is how the child gets to know.
+    /// `None` once it is closed, which signals the child to exit.
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     at_end: bool,
 }
 
 impl LineTransport {
-    /// Starts the server. The process is killed when nobody holds the child any more.
+    /// Starts the server. Dropping the returned child kills the process.
     pub(super) fn start(config: &McpConfig) -> io::Result<(Self, Child)> {
-        let Place::Command { program, args, env, directory } = &config.place else {
-            return Err(io::Error::other("there is no command"));
+        let Endpoint::Command { program, args, env, directory } = &config.endpoint else {
+            return Err(io::Error::other("the configuration has no command"));
         };
         let mut command = Command::new(program);
         command.args(args).envs(env).kill_on_drop(true);
@@ -48,7 +48,7 @@ impl LineTransport {
         let transport = Self {
             name: config.name.clone(),
             stdout: child.stdout.take().ok_or_else(missing)?,
-            framer: LineFramer::new(LONGEST),
+            framer: LineFramer::new(MAX_MESSAGE_BYTES),
             stdin: Arc::new(Mutex::new(Some(stdin))),
             at_end: false,
         };
@@ -61,17 +61,17 @@ impl LineTransport {
             let line = match frame? {
                 Frame::Line(line) => line,
                 Frame::TooLong { .. } => {
-                    tracing::warn!(server = self.name, "a message was too long and is lost");
+                    tracing::warn!(server = self.name, "discarded a message over the size limit");
                     continue;
                 }
             };
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match serde_json::from_slice(&sieve(line)) {
+            match serde_json::from_slice(&drop_malformed_tools(line)) {
                 Ok(message) => return Some(message),
                 Err(error) => {
-                    tracing::warn!(server = self.name, %error, "no message on standard output");
+                    tracing::warn!(server = self.name, %error, "ignored an invalid line on stdout");
                 }
             }
         }
@@ -90,7 +90,7 @@ impl Transport<RoleClient> for LineTransport {
             let mut line = serde_json::to_vec(&item).map_err(io::Error::other)?;
             line.push(b'\n');
             let mut stdin = stdin.lock().await;
-            let closed = || io::Error::new(io::ErrorKind::NotConnected, "the server is gone");
+            let closed = || io::Error::new(io::ErrorKind::NotConnected, "the connection is closed");
             let stdin = stdin.as_mut().ok_or_else(closed)?;
             stdin.write_all(&line).await?;
             stdin.flush().await
@@ -98,7 +98,7 @@ impl Transport<RoleClient> for LineTransport {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; READ_BUFFER_BYTES];
         loop {
             if let Some(message) = self.next_message() {
                 return Some(message);
@@ -114,7 +114,7 @@ impl Transport<RoleClient> for LineTransport {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // Dropping it is what the child sees.
+        // Dropping the pipe sends end of file to the child.
         self.stdin.lock().await.take();
         Ok(())
     }

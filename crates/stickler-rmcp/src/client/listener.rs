@@ -1,4 +1,4 @@
-//! The part of the client that the server can talk to.
+//! rmcp client handler that records tool list changes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, ClientLifecycleMode, RoleClient};
 
-/// Notes that the tools have changed; knows nothing else.
+/// Sets a flag when the tools have changed, and declares no client capabilities.
 #[derive(Debug, Clone)]
 pub(super) struct Listener {
     pub(super) changed: Arc<AtomicBool>,

@@ -1,16 +1,16 @@
-//! A client that knows what it may ask.
+//! MCP client that validates calls before it sends them.
 
-mod answers;
 mod call;
 mod capabilities;
 mod checked;
 mod config;
 mod connection;
 mod discovery;
+mod drop_malformed_tools;
 mod http;
 mod lines;
 mod listener;
-mod sieve;
+mod report_cache;
 mod validation;
 
 use std::fmt;
@@ -19,20 +19,20 @@ use std::sync::Arc;
 use stickler::rules::Code;
 use stickler::{CacheStats, McpValidator, ValidationConfig};
 
-use answers::Answers;
 pub use call::ToolCallResult;
 pub use checked::CheckedTransport;
 pub use config::McpConfig;
 use connection::Connection;
+use report_cache::ValidationReportCache;
 pub use validation::{DecidedBy, ToolValidation};
 
 use crate::Error;
 
-/// A client of one server, in either era, as a child process or at a URL.
+/// A client for one server of either era, as a child process or at a URL.
 ///
-/// With validation on, calls are checked before they are sent; a call that fails costs no round
-/// trip, and its error says what to do. Errors that the server itself gives are enhanced with what
-/// the tool's schema knows.
+/// With validation enabled, calls are validated before they are sent; an invalid call costs no
+/// round trip, and its error explains how to correct it. Errors from the server are enhanced with
+/// details from the tool's schema.
 ///
 /// ```no_run
 /// use serde_json::json;
@@ -42,9 +42,9 @@ use crate::Error;
 /// let mut client = McpClient::new(McpConfig::new("files", "npx").args(["-y", "some-server"]))?;
 /// client.enable_validation(ValidationConfig::default());
 /// client.connect().await?;
-/// let refused = client.call_tool("write_file", json!({ "pth": "a.txt" })).await.unwrap_err();
+/// let rejected = client.call_tool("write_file", json!({ "pth": "a.txt" })).await.unwrap_err();
 /// // [STK-107] … `pth` is not a known field; did you mean `path`?
-/// assert_eq!(refused.suggestions(), ["path"]);
+/// assert_eq!(rejected.suggestions(), ["path"]);
 /// # Ok(())
 /// # }
 /// ```
@@ -52,18 +52,23 @@ pub struct McpClient {
     config: McpConfig,
     validator: Option<Arc<McpValidator>>,
     connection: Option<Connection>,
-    answers: Answers,
+    report_cache: ValidationReportCache,
 }
 
 impl McpClient {
-    /// A client that is not connected yet. The error is for an address that is none.
+    /// Creates a client that is not connected yet. Fails if the URL or a header is invalid.
     pub fn new(config: McpConfig) -> Result<Self, Error> {
         config.check()?;
-        Ok(Self { config, validator: None, connection: None, answers: Answers::default() })
+        Ok(Self {
+            config,
+            validator: None,
+            connection: None,
+            report_cache: ValidationReportCache::default(),
+        })
     }
 
-    /// Checks calls from now on. Best before [`connect`](Self::connect), which then learns the
-    /// tools.
+    /// Enables validation of calls. Best called before [`connect`](Self::connect), which then
+    /// requests the tool list.
     pub fn enable_validation(&mut self, config: ValidationConfig) {
         self.validator = Some(Arc::new(McpValidator::new(config)));
         if let Some(connection) = &self.connection {
@@ -71,52 +76,52 @@ impl McpClient {
         }
     }
 
-    /// Starts or reaches the server, agrees with it on a revision and learns its tools.
+    /// Starts or connects to the server, negotiates a protocol revision and requests the tool list.
     ///
-    /// The modern revision is tried first. A server that does not know it, or even exits at the
-    /// question, is started again and greeted in the old way.
+    /// The modern revision is tried first. If a server rejects it, or exits when it receives the
+    /// request, the client reconnects with the legacy `initialize` handshake.
     pub async fn connect(&mut self) -> Result<(), Error> {
         self.close().await;
-        self.answers.clear();
+        self.report_cache.clear();
         let connection = Connection::open(&self.config).await?;
         let connection = self.connection.insert(connection);
         connection.watch_for_changes().await;
         let supported = self.supports_validation();
         tracing::info!(server = self.config.name, validates = supported, "connected");
         if self.validator.is_some() && self.has_capability("tools") {
-            self.learn_tools().await?;
+            self.refresh_tools().await?;
         }
         Ok(())
     }
 
-    /// Ends the connection; a child process is told, and given a moment to end by itself.
+    /// Closes the connection. A child process gets a few seconds to exit before it is killed.
     pub async fn close(&mut self) {
         if let Some(connection) = self.connection.take() {
             connection.close().await;
         }
     }
 
-    /// Whether there is a connection that has not been closed by the server.
+    /// Returns whether there is an open connection.
     pub fn is_connected(&self) -> bool {
         self.connection.as_ref().is_some_and(Connection::is_open)
     }
 
-    /// The name by which tools can be named as `server:tool`.
+    /// Returns the server's name, which may prefix tool names as in `server:tool`.
     pub fn name(&self) -> &str {
         &self.config.name
     }
 
-    /// The revision that was agreed on.
+    /// Returns the negotiated protocol revision.
     pub fn revision(&self) -> Option<String> {
         Some(self.connection.as_ref()?.info()?.protocol_version.to_string())
     }
 
-    /// How many tools are known; `None` where validation is off.
+    /// Returns statistics about the cached tools; `None` if validation is disabled.
     pub fn validation_stats(&self) -> Option<CacheStats> {
         self.validator.as_ref().map(|validator| validator.cache().stats())
     }
 
-    /// What checks the calls; `None` where validation is off.
+    /// Returns the validator; `None` if validation is disabled.
     pub fn validator(&self) -> Option<&McpValidator> {
         self.validator.as_deref()
     }
@@ -128,7 +133,7 @@ impl McpClient {
         })
     }
 
-    /// The tool's own name, where it is named as `server:tool`.
+    /// Removes the `server:` prefix of a tool name, if there is one.
     fn tool_name<'t>(&self, name: &'t str) -> &'t str {
         let rest = name.strip_prefix(&self.config.name).and_then(|rest| rest.strip_prefix(':'));
         rest.unwrap_or(name)

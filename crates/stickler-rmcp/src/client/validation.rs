@@ -1,4 +1,4 @@
-//! Validating a call without making it.
+//! Validation of a call without executing it, by the server or by the tool's schema.
 
 use serde_json::{Value, json};
 use stickler::rules::Code;
@@ -9,28 +9,29 @@ use super::McpClient;
 use super::call::ToolCallResult;
 use crate::Error;
 
-/// What is known about a call that was not made.
+/// The validation of a call that was not executed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolValidation {
-    /// Whether it is valid, and if not, why.
+    /// Whether the call is valid, with the errors if it is not.
     pub report: ValidationReport,
-    /// Who says so.
+    /// The source of the report.
     pub decided_by: DecidedBy,
 }
 
-/// Who has judged a call.
+/// The source of a validation report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecidedBy {
-    /// The server, which has announced that it validates.
+    /// The server, which has announced the validation capability.
     Server,
-    /// The tool's schema alone: the server does not validate.
+    /// The tool's schema, because the server does not validate calls.
     Schema,
 }
 
 impl McpClient {
-    /// Whether a call would be valid. The server is asked where it has announced that it validates
-    /// calls, once for as long as it lets answers be kept; otherwise the tool's schema decides, and the answer says so.
+    /// Validates a call without executing it. A server that has announced the validation capability
+    /// is asked, and its report is cached for as long as it allows; otherwise the call is validated
+    /// against the tool's schema. [`ToolValidation::decided_by`] identifies the source.
     ///
     /// ```no_run
     /// # use stickler_rmcp::{DecidedBy, McpClient};
@@ -38,7 +39,7 @@ impl McpClient {
     /// let arguments = serde_json::json!({ "path": "/etc/passwd" });
     /// let validation = client.validate_tool("read_file", &arguments).await?;
     /// if validation.report.valid && validation.decided_by == DecidedBy::Server {
-    ///     println!("the server itself has nothing against it");
+    ///     println!("the server accepts this call");
     /// }
     /// # Ok(())
     /// # }
@@ -51,46 +52,46 @@ impl McpClient {
         let tool = self.tool_name(tool);
         self.connection()?;
         if let Some(capability) = self.validation_capability() {
-            let report = self.answer_of_server(&capability, tool, arguments).await?;
+            let report = self.server_report(&capability, tool, arguments).await?;
             return Ok(ToolValidation { report, decided_by: DecidedBy::Server });
         }
         let server = &self.config.name;
-        tracing::info!(server, tool, "the server does not validate; its schema decides");
-        let report = self.ask_schema(tool, arguments).await?;
+        tracing::info!(server, tool, "the server does not validate calls; using the tool's schema");
+        let report = self.schema_report(tool, arguments).await?;
         Ok(ToolValidation { report, decided_by: DecidedBy::Schema })
     }
 
-    /// The server's answer; one that it gave before, where it allows that and nothing has changed.
-    async fn answer_of_server(
+    /// Returns the server's report, from the cache if the server allows that.
+    async fn server_report(
         &self,
         capability: &ToolValidationCapability,
         tool: &str,
         arguments: &Value,
     ) -> Result<ValidationReport, Error> {
         let Some(seconds) = capability.cache_seconds else {
-            return self.ask_server(capability, tool, arguments).await;
+            return self.request_report(capability, tool, arguments).await;
         };
-        if self.connection()?.take_change() {
-            self.learn_tools().await?;
+        if self.connection()?.take_changed() {
+            self.refresh_tools().await?;
         }
         let text = arguments.to_string();
-        if let Some(report) = self.answers.get(tool, &text) {
+        if let Some(report) = self.report_cache.get(tool, &text) {
             return Ok(report);
         }
-        let report = self.ask_server(capability, tool, arguments).await?;
-        self.answers.keep(tool, text, seconds, &report);
+        let report = self.request_report(capability, tool, arguments).await?;
+        self.report_cache.insert(tool, text, seconds, &report);
         Ok(report)
     }
 
-    async fn ask_server(
+    async fn request_report(
         &self,
         capability: &ToolValidationCapability,
         tool: &str,
         arguments: &Value,
     ) -> Result<ValidationReport, Error> {
-        let question = json!({ "tool": tool, "arguments": arguments });
-        let result = self.make_call(&capability.method, question).await?;
-        let given = ToolCallResult::of(&result);
+        let request = json!({ "tool": tool, "arguments": arguments });
+        let result = self.send_call(&capability.method, request).await?;
+        let given = ToolCallResult::from_rmcp(&result);
         if result.is_error == Some(true) {
             return Err(Error::tool(&capability.method, given.text()));
         }
@@ -99,15 +100,20 @@ impl McpClient {
         let report = report.or_else(|| serde_json::from_str(&given.text()).ok());
         report.ok_or_else(|| {
             let method = &capability.method;
-            Error::new(Code::Protocol, format!("the answer of `{method}` is no validation"))
+            let message = format!("the response of `{method}` is not a validation report");
+            Error::new(Code::Protocol, message)
         })
     }
 
-    async fn ask_schema(&self, tool: &str, arguments: &Value) -> Result<ValidationReport, Error> {
+    async fn schema_report(
+        &self,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<ValidationReport, Error> {
         let server = &self.config.name;
         if let Some(validator) = &self.validator {
-            if self.connection()?.take_change() || validator.cache().freshness(server).is_none() {
-                self.learn_tools().await?;
+            if self.connection()?.take_changed() || validator.cache().freshness(server).is_none() {
+                self.refresh_tools().await?;
             }
             let result = validator.validate(server, tool, arguments);
             return Ok(ValidationReport::of(validator, server, &result));

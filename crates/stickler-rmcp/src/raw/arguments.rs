@@ -1,7 +1,7 @@
-//! Arguments that are no object: what the tool's own check has to say about them.
+//! Responses to calls with arguments that are not an object.
 //!
-//! rmcp cannot hand them to a handler, so they are answered here, with the help that a handler's
-//! wrapper would give.
+//! rmcp cannot pass such arguments to a handler, so the raw layer answers them, with the same help
+//! that [`Validated`](crate::Validated) provides.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use stickler::tape::{Node, TapeBuffer};
 use stickler::{
-    AnswerForm, CallAnswer, CallRefusal, Era, Finding, McpValidator, MessageRule, Revision,
+    AnswerForm, CallAnswer, CallRejection, Era, Finding, McpValidator, MessageRule, Revision,
     Severity,
 };
 use stickler_protocol::Verdict;
 
-/// What is known of the server's tools.
+/// The server's tools, as cached by the validator.
 #[derive(Clone)]
 pub(crate) struct KnownTools {
     pub(crate) server: String,
@@ -23,8 +23,8 @@ pub(crate) struct KnownTools {
 }
 
 impl KnownTools {
-    /// The better answer to a call whose arguments have the wrong shape, and nothing else is wrong
-    /// with it. `None` where nothing is known of its tool.
+    /// Returns a response with help for a call that is rejected only because of the shape of its
+    /// arguments; `None` for all other messages and for unknown tools.
     pub(super) fn answer(
         &self,
         message: &[u8],
@@ -49,8 +49,8 @@ impl KnownTools {
         if result.is_valid {
             return None;
         }
-        let refusal = CallRefusal::new(&self.validator, &self.server, &tool, &result);
-        let (outcome, value) = match refusal.answer(self.answer) {
+        let rejection = CallRejection::new(&self.validator, &self.server, &tool, &result);
+        let (outcome, value) = match rejection.answer(self.answer) {
             CallAnswer::Result(mut result) => {
                 if revision.is_none_or(|revision| revision.era() == Era::Modern) {
                     result["resultType"] = Value::from("complete");

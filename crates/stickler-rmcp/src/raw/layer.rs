@@ -1,4 +1,4 @@
-//! The layer for rmcp's HTTP service.
+//! Tower layer that validates the messages to rmcp's Streamable HTTP service.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use stickler::{Era, Finding, MessageRule, Revision, Severity};
-use stickler_protocol::envelope::{Address, Glimpse};
+use stickler_protocol::envelope::{PartialHeader, RoutingHeader};
 use stickler_protocol::headers::{VERSION, VERSION_KEY};
 use stickler_protocol::{Decision, Side, Verdict};
 use tower_layer::Layer;
@@ -21,10 +21,10 @@ use tower_service::Service;
 
 use super::settings::{RawSettings, log};
 
-/// What bodies are made of, as rmcp has them.
+/// The body type of rmcp's HTTP service.
 pub type RawBody = BoxBody<Bytes, Infallible>;
 
-/// Judges the body of every POST before rmcp gets to see it.
+/// Validates the body of every POST before rmcp parses it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -49,7 +49,7 @@ pub struct RawLayer {
 }
 
 impl RawLayer {
-    /// A layer with these settings.
+    /// Creates a layer with these settings.
     pub fn new(settings: RawSettings) -> Self {
         Self { settings }
     }
@@ -87,24 +87,24 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The service that was ready is the one that is called.
+        // `poll_ready` was called on the existing service, so that one must handle the request.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let settings = self.settings.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             if parts.method != Method::POST {
-                return inner.call(Request::from_parts(parts, whole(Bytes::new()))).await;
+                return inner.call(Request::from_parts(parts, full_body(Bytes::new()))).await;
             }
             let received = Limited::new(body, settings.message_bytes()).collect().await;
             let body = match received {
                 Ok(body) => body.to_bytes(),
-                Err(error) => return Ok(settings.not_received(&*error)),
+                Err(error) => return Ok(settings.receive_error(&*error)),
             };
-            match settings.judge_body(&parts.headers, &body) {
+            match settings.validate_body(&parts.headers, &body) {
                 Ok(forward) => {
                     let body = forward.map_or(body, Bytes::from);
-                    inner.call(Request::from_parts(parts, whole(body))).await
+                    inner.call(Request::from_parts(parts, full_body(body))).await
                 }
                 Err(answer) => Ok(*answer),
             }
@@ -113,35 +113,38 @@ where
 }
 
 impl RawSettings {
-    /// The bytes that go on in place of those that came, if other ones do, or the answer.
-    fn judge_body(
+    /// Returns the bytes that replace the body, if any, or the response that rejects it.
+    fn validate_body(
         &self,
         headers: &HeaderMap,
         body: &[u8],
     ) -> Result<Option<Vec<u8>>, Box<Response<RawBody>>> {
-        if is_no_handshake(headers, body) {
+        if is_modern_initialize(headers, body) {
             return Ok(None);
         }
         let mut middleware = self.middleware(revision(headers, body));
-        let verdict = self.judge(&mut middleware, body, Duration::ZERO);
+        let verdict = self.validate(&mut middleware, body, Duration::ZERO);
         log(Side::Client, &verdict);
         let status = middleware.revision().and_then(|revision| status_of(revision, &verdict));
         match verdict.decision {
             Decision::Forward => Ok(None),
             Decision::Rewrite(bytes) => Ok(Some(bytes)),
-            // One body has one answer, and rmcp knows no batches: all of it is refused.
+            // A body has one response and rmcp does not support batches: reject all of it.
             Decision::Answer(answer) | Decision::Split { answer, .. } => {
-                Err(Box::new(answered(answer, status)))
+                Err(Box::new(json_rpc_response(answer, status)))
             }
-            Decision::Drop => Err(Box::new(with_status(StatusCode::ACCEPTED, whole(Bytes::new())))),
+            Decision::Drop => {
+                Err(Box::new(with_status(StatusCode::ACCEPTED, full_body(Bytes::new()))))
+            }
         }
     }
 
-    fn not_received(&self, error: &(dyn std::error::Error + 'static)) -> Response<RawBody> {
+    fn receive_error(&self, error: &(dyn std::error::Error + 'static)) -> Response<RawBody> {
         if !error.is::<LengthLimitError>() {
-            return with_status(StatusCode::BAD_REQUEST, whole(Bytes::new()));
+            return with_status(StatusCode::BAD_REQUEST, full_body(Bytes::new()));
         }
-        let verdict = self.middleware(None).handle_overlong(Side::Client, Glimpse::default());
+        let verdict =
+            self.middleware(None).handle_oversized(Side::Client, PartialHeader::default());
         log(Side::Client, &verdict);
         let body = match verdict.decision {
             Decision::Answer(answer) => answer,
@@ -151,8 +154,8 @@ impl RawSettings {
     }
 }
 
-/// The revision that a request says it is written in. Those that say nothing are in the one that the
-/// protocol gives to them; an `initialize` speaks for itself.
+/// Returns the revision that a request declares. Without a declaration, the protocol prescribes
+/// 2025-03-26; `initialize` negotiates its own revision.
 fn revision(headers: &HeaderMap, body: &[u8]) -> Option<Revision> {
     if method(body) == Some(b"initialize") {
         return None;
@@ -164,23 +167,23 @@ fn revision(headers: &HeaderMap, body: &[u8]) -> Option<Revision> {
     }
 }
 
-/// An `initialize` whose header and body say that there is none in its revision: rmcp refuses it as
-/// the protocol wants.
-fn is_no_handshake(headers: &HeaderMap, body: &[u8]) -> bool {
+/// Returns whether this is an `initialize` that declares a modern revision, which does not have
+/// that method. rmcp rejects it as the protocol requires.
+fn is_modern_initialize(headers: &HeaderMap, body: &[u8]) -> bool {
     let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
     let is_modern = version.and_then(Revision::parse).is_some_and(|one| one.era() == Era::Modern);
     is_modern && method(body) == Some(b"initialize") && contains(body, VERSION_KEY.as_bytes())
 }
 
 fn method(body: &[u8]) -> Option<&[u8]> {
-    Address::of(body).method.and_then(|span| body.get(span))
+    RoutingHeader::of(body).method.and_then(|span| body.get(span))
 }
 
 fn contains(body: &[u8], text: &[u8]) -> bool {
     body.windows(text.len()).any(|window| window == text)
 }
 
-/// The modern era has statuses for requests that do not say what they are, and for unknown methods.
+/// Returns the HTTP status that the modern era prescribes for invalid `_meta` and unknown methods.
 fn status_of(revision: Revision, verdict: &Verdict) -> Option<StatusCode> {
     let mut errors = verdict.findings.iter().filter(|one| one.severity == Severity::Error);
     let of_rule = |finding: &Finding| match (finding.rule, finding.path.as_str()) {
@@ -194,9 +197,9 @@ fn status_of(revision: Revision, verdict: &Verdict) -> Option<StatusCode> {
     errors.find_map(of_rule).filter(|_| revision.era() == Era::Modern)
 }
 
-/// An answer that names no request is no answer to a request.
-fn answered(answer: Vec<u8>, status: Option<StatusCode>) -> Response<RawBody> {
-    let id = Address::of(&answer).id.and_then(|span| answer.get(span));
+/// Builds the response; an error without a request id has the status 400.
+fn json_rpc_response(answer: Vec<u8>, status: Option<StatusCode>) -> Response<RawBody> {
+    let id = RoutingHeader::of(&answer).id.and_then(|span| answer.get(span));
     let status = match id {
         None | Some(b"null") => StatusCode::BAD_REQUEST,
         Some(_) => status.unwrap_or(StatusCode::OK),
@@ -205,7 +208,7 @@ fn answered(answer: Vec<u8>, status: Option<StatusCode>) -> Response<RawBody> {
 }
 
 fn json(status: StatusCode, body: Vec<u8>) -> Response<RawBody> {
-    let mut response = with_status(status, whole(Bytes::from(body)));
+    let mut response = with_status(status, full_body(Bytes::from(body)));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
@@ -216,6 +219,6 @@ fn with_status(status: StatusCode, body: RawBody) -> Response<RawBody> {
     response
 }
 
-fn whole(body: Bytes) -> RawBody {
+fn full_body(body: Bytes) -> RawBody {
     Full::new(body).boxed()
 }

@@ -1,9 +1,9 @@
-//! The layer beneath rmcp: messages are judged as the bytes that came, before rmcp parses them.
+//! Validation below rmcp: messages are validated as bytes, before rmcp parses them.
 //!
-//! rmcp leaves what it cannot read without an answer, and answers a `tools/call` whose `params` have
-//! the wrong shape with "method not found". [`RawTransport`] (stdio and other pipes) and [`RawLayer`]
-//! (HTTP) tell the caller what is wrong, with the id of its request. Arguments are the business of
-//! [`Validated`](crate::Validated), above.
+//! rmcp does not respond to messages that it cannot parse, and answers a `tools/call` with malformed
+//! `params` with "method not found". [`RawTransport`] (stdio and other pipes) and [`RawLayer`]
+//! (HTTP) respond with the actual error and the id of the request. Arguments are validated by
+//! [`Validated`](crate::Validated), above rmcp.
 
 mod arguments;
 mod layer;

@@ -1,4 +1,4 @@
-//! What can be chosen about the layer beneath rmcp.
+//! Settings of the validation below rmcp.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use stickler_protocol::{Decision, Policy, ProtocolSchemas, Side, ValidationMiddl
 use super::arguments::KnownTools;
 use crate::problems::Problems;
 
-/// How raw messages are judged.
+/// Settings for the validation of raw messages.
 ///
 /// ```
 /// use stickler_rmcp::{Policy, RawSettings};
@@ -30,14 +30,14 @@ impl Default for RawSettings {
         Self {
             policy: Arc::default(),
             protocol: Arc::default(),
-            validator: Arc::new(McpValidator::new(unchecked(Limits::default()))),
+            validator: Arc::new(McpValidator::new(without_argument_checks(Limits::default()))),
             tools: None,
         }
     }
 }
 
-/// Arguments are judged above, by what the handler lists at that moment.
-fn unchecked(limits: Limits) -> ValidationConfig {
+/// Disables argument validation, which `Validated` does with the handler's current tool list.
+fn without_argument_checks(limits: Limits) -> ValidationConfig {
     let mut config = ValidationConfig::default();
     config.pre_validate = false;
     config.limits = limits;
@@ -45,21 +45,21 @@ fn unchecked(limits: Limits) -> ValidationConfig {
 }
 
 impl RawSettings {
-    /// What becomes of messages that break a rule.
+    /// Sets the policy for messages that violate a rule.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = Arc::new(policy);
         self
     }
 
-    /// How much is too much.
+    /// Sets the size limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.validator = Arc::new(McpValidator::new(unchecked(limits)));
+        self.validator = Arc::new(McpValidator::new(without_argument_checks(limits)));
         self
     }
 
-    /// The protocol's schemas.
+    /// Sets the schemas of the protocol.
     #[must_use]
     pub fn with_protocol(mut self, protocol: impl Into<Arc<ProtocolSchemas>>) -> Self {
         self.protocol = protocol.into();
@@ -71,8 +71,8 @@ impl RawSettings {
         self
     }
 
-    /// What is said about a message, with a better answer where the tools are known.
-    pub(super) fn judge(
+    /// Validates a message of the client; uses the cached tools for a more helpful response.
+    pub(super) fn validate(
         &self,
         middleware: &mut ValidationMiddleware,
         message: &[u8],
@@ -91,7 +91,7 @@ impl RawSettings {
         self.validator.config().limits.message_bytes
     }
 
-    /// For one connection, or one request over HTTP.
+    /// Creates the middleware for one connection or one HTTP request.
     pub(super) fn middleware(&self, revision: Option<Revision>) -> ValidationMiddleware {
         let middleware = ValidationMiddleware::new("server", Arc::clone(&self.validator))
             .with_policy(Arc::clone(&self.policy))
@@ -103,7 +103,7 @@ impl RawSettings {
     }
 }
 
-/// What was not passed on goes into the log.
+/// Logs the findings of a message.
 pub(super) fn log(sender: Side, verdict: &Verdict) {
     if verdict.findings.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! The transport for pipes.
+//! Transport for stdio and other pipes that validates messages before rmcp parses them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use stickler::rules::json_rpc;
-use stickler_protocol::envelope::Address;
+use stickler_protocol::envelope::RoutingHeader;
 use stickler_protocol::frame::{Frame, LineFramer};
 use stickler_protocol::{Decision, Side, ValidationMiddleware, Verdict, error_reply};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -17,10 +17,10 @@ use tokio::task::JoinSet;
 
 use super::settings::{RawSettings, log};
 
-/// How much is read at once.
-const CHUNK: usize = 64 << 10;
+/// Read buffer size in bytes.
+const READ_BUFFER_BYTES: usize = 64 << 10;
 
-/// Lines of JSON, each judged before rmcp gets to see it.
+/// Newline-delimited JSON, validated line by line before rmcp parses it.
 ///
 /// ```no_run
 /// use rmcp::{ServerHandler, ServiceExt};
@@ -38,16 +38,16 @@ const CHUNK: usize = 64 << 10;
 pub struct RawTransport<R, W> {
     reader: R,
     framer: LineFramer,
-    wire: Arc<Wire<W>>,
-    /// Answers of ours that are being written: a `receive` that is dropped must not cut one short.
+    shared: Arc<Shared<W>>,
+    /// Tasks that write responses; a cancelled `receive` must not truncate one.
     answers: JoinSet<io::Result<()>>,
-    /// What goes back to rmcp because its message was refused.
+    /// Error responses to rejected requests of rmcp.
     returned: mpsc::UnboundedReceiver<Vec<u8>>,
     at_end: bool,
 }
 
-/// What both directions share.
-struct Wire<W> {
+/// State shared by both directions.
+struct Shared<W> {
     writer: tokio::sync::Mutex<W>,
     settings: RawSettings,
     middleware: Mutex<ValidationMiddleware>,
@@ -56,7 +56,7 @@ struct Wire<W> {
 }
 
 impl RawTransport<tokio::io::Stdin, tokio::io::Stdout> {
-    /// On standard input and output.
+    /// Uses standard input and output.
     pub fn stdio(settings: &RawSettings) -> Self {
         Self::new(tokio::io::stdin(), tokio::io::stdout(), settings)
     }
@@ -67,10 +67,10 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// On any two pipes.
+    /// Uses any reader and writer.
     pub fn new(reader: R, writer: W, settings: &RawSettings) -> Self {
         let (return_to_rmcp, returned) = mpsc::unbounded_channel();
-        let wire = Wire {
+        let shared = Shared {
             writer: tokio::sync::Mutex::new(writer),
             settings: settings.clone(),
             middleware: Mutex::new(settings.middleware(None)),
@@ -80,21 +80,21 @@ where
         Self {
             reader,
             framer: LineFramer::new(settings.message_bytes()),
-            wire: Arc::new(wire),
+            shared: Arc::new(shared),
             answers: JoinSet::new(),
             returned,
             at_end: false,
         }
     }
 
-    /// The next message among what has been read already.
+    /// Returns the next message from the data that has been read.
     fn next_message(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let frame = if self.at_end { self.framer.finish() } else { self.framer.next_frame() };
             let (line, verdict) = match frame? {
-                Frame::Line(line) => (line.to_vec(), self.wire.judge_client(line)),
-                Frame::TooLong { glimpse, .. } => {
-                    let verdict = self.wire.middleware().handle_overlong(Side::Client, glimpse);
+                Frame::Line(line) => (line.to_vec(), self.shared.validate_client(line)),
+                Frame::TooLong { partial, .. } => {
+                    let verdict = self.shared.middleware().handle_oversized(Side::Client, partial);
                     (Vec::new(), verdict)
                 }
             };
@@ -118,18 +118,18 @@ where
         }
     }
 
-    /// rmcp's own reading of a message. What it cannot read although the protocol allows it is
-    /// answered here, because rmcp would not.
+    /// Parses a message with rmcp. Answers requests that rmcp cannot parse, because rmcp would not
+    /// respond to them.
     fn parse(&mut self, bytes: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
         match serde_json::from_slice(bytes) {
             Ok(message) => Some(message),
             Err(error) => {
                 tracing::warn!(%error, "rmcp cannot read a message");
-                let address = Address::of(bytes);
+                let header = RoutingHeader::of(bytes);
                 let text = |span: Option<std::ops::Range<usize>>| {
                     span.and_then(|span| std::str::from_utf8(bytes.get(span)?).ok())
                 };
-                if let (Some(id), Some(_)) = (text(address.id), text(address.method)) {
+                if let (Some(id), Some(_)) = (text(header.id), text(header.method)) {
                     let reason = "Invalid request: the server cannot read this message";
                     self.answer(error_reply(Some(id), json_rpc::INVALID_REQUEST, reason));
                 }
@@ -139,8 +139,8 @@ where
     }
 
     fn answer(&mut self, answer: Vec<u8>) {
-        let wire = Arc::clone(&self.wire);
-        self.answers.spawn(async move { wire.write(answer).await });
+        let shared = Arc::clone(&self.shared);
+        self.answers.spawn(async move { shared.write(answer).await });
     }
 }
 
@@ -155,19 +155,19 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let wire = Arc::clone(&self.wire);
-        // Judged now and not when the writing begins: answers are in the order of these calls.
-        let outgoing = serde_json::to_vec(&item).map(|bytes| wire.outgoing(bytes));
+        let shared = Arc::clone(&self.shared);
+        // Validated here and not in the future, to keep the messages in the order of the calls.
+        let outgoing = serde_json::to_vec(&item).map(|bytes| shared.outgoing(bytes));
         async move {
             match outgoing.map_err(io::Error::other)? {
-                Some(bytes) => wire.write(bytes).await,
+                Some(bytes) => shared.write(bytes).await,
                 None => Ok(()),
             }
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; READ_BUFFER_BYTES];
         loop {
             if let Some(message) = self.next_message() {
                 return Some(message);
@@ -193,20 +193,20 @@ where
 
     async fn close(&mut self) -> Result<(), io::Error> {
         while self.answers.join_next().await.is_some() {}
-        self.wire.writer.lock().await.shutdown().await
+        self.shared.writer.lock().await.shutdown().await
     }
 }
 
-impl<W: AsyncWrite + Send + Unpin> Wire<W> {
+impl<W: AsyncWrite + Send + Unpin> Shared<W> {
     fn middleware(&self) -> std::sync::MutexGuard<'_, ValidationMiddleware> {
         self.middleware.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn judge_client(&self, message: &[u8]) -> Verdict {
-        self.settings.judge(&mut self.middleware(), message, self.started.elapsed())
+    fn validate_client(&self, message: &[u8]) -> Verdict {
+        self.settings.validate(&mut self.middleware(), message, self.started.elapsed())
     }
 
-    /// What goes to the client for a message of rmcp's.
+    /// Returns the bytes to send to the client for a message of rmcp.
     fn outgoing(&self, message: Vec<u8>) -> Option<Vec<u8>> {
         let now = self.started.elapsed();
         let verdict = self.middleware().handle(Side::Server, &message, now);
@@ -216,7 +216,7 @@ impl<W: AsyncWrite + Send + Unpin> Wire<W> {
             Decision::Rewrite(bytes) => Some(bytes),
             Decision::Split { forward, .. } => Some(forward),
             Decision::Answer(answer) => {
-                // Nobody is left to read it when the transport is closed.
+                // Fails only if the transport has been closed.
                 let _ = self.return_to_rmcp.send(answer);
                 None
             }

@@ -1,4 +1,4 @@
-//! What the wrapper adds to the server's capabilities.
+//! Announces the validation capability in addition to the handler's capabilities.
 
 use rmcp::model::{JsonObject, ServerCapabilities};
 use rmcp::service::RequestContext;
@@ -9,7 +9,7 @@ use stickler::tool_validation::{EXPERIMENTAL, EXTENSION};
 
 use super::Validated;
 
-/// The era whose announcement is meant.
+/// The response in which the capability is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Announcement {
     /// `initialize`.
@@ -18,20 +18,20 @@ pub(super) enum Announcement {
     Modern,
 }
 
-/// Whether a server validates calls of its own accord.
+/// Returns whether the handler itself announces that it validates calls.
 pub(super) fn validates(capabilities: &ServerCapabilities) -> bool {
     capabilities.experimental.as_ref().is_some_and(|these| these.contains_key(EXPERIMENTAL))
 }
 
 impl<H: ServerHandler> Validated<H> {
-    /// The capability, where there are tools and somebody to check their calls.
+    /// Returns the capability; `None` if there is no validation tool.
     fn capability(
         &self,
         context: Option<&RequestContext<RoleServer>>,
     ) -> Option<ToolValidationCapability> {
         let name = match context {
             Some(context) => self.announced_tool(context),
-            None => self.known_own_tool(),
+            None => self.cached_validation_tool_name(),
         };
         let capability = ToolValidationCapability::new(name?);
         Some(match &self.settings.checks {

@@ -1,4 +1,4 @@
-//! Calls, before the handler sees them and after.
+//! Validates calls before the handler runs and enhances the errors that it returns.
 
 use std::sync::PoisonError;
 
@@ -9,31 +9,31 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use stickler::{CallAnswer, CallRefusal, ErrorEnhancer, ValidationResult};
+use stickler::{CallAnswer, CallRejection, ErrorEnhancer, ValidationResult};
 
 use super::Validated;
 use crate::problems::Problems;
 
-/// The member of `_meta` by which an agent numbers its turns.
+/// The member of `_meta` in which an agent sends its turn number.
 const TURN_KEY: &str = "dev.stickler/turn_index";
 
-/// The client that makes a call, where it has said who it is.
+/// Returns the name and version of the client, if it has sent them.
 fn client(context: &RequestContext<RoleServer>) -> Option<String> {
     let info = context.peer.peer_info()?;
     Some(format!("{} {}", info.client_info.name, info.client_info.version))
 }
 
-/// What came of looking at a call.
+/// The outcome of validating a call.
 pub(super) enum Admission {
-    /// The handler is to be called, with these arguments if they were repaired.
+    /// The handler runs, with these arguments if they were repaired.
     Admitted(Option<JsonObject>),
-    /// The caller gets this.
-    Refused(Result<CallToolResponse, ErrorData>),
+    /// The caller receives this response.
+    Rejected(Result<CallToolResponse, ErrorData>),
 }
 
 impl<H: ServerHandler> Validated<H> {
-    /// Judges a call. Only a list that was asked for just now is a reason to refuse: a call that
-    /// fails by what is known is judged again by what the handler lists to this very caller.
+    /// Validates a call. A call that is invalid according to the cache is validated again with the
+    /// tools that the handler lists for this caller now; only that rejects it.
     pub(super) async fn admit(
         &self,
         request: &CallToolRequestParams,
@@ -42,49 +42,49 @@ impl<H: ServerHandler> Validated<H> {
         if !self.validator.config().pre_validate {
             return Admission::Admitted(None);
         }
-        let arguments = request.arguments.as_ref().map(written);
-        if self.knows(&request.name) {
-            let result = self.judge(&request.name, arguments.as_deref());
+        let arguments = request.arguments.as_ref().map(to_json);
+        if self.has_current_schema(&request.name) {
+            let result = self.validate_arguments(&request.name, arguments.as_deref());
             if result.is_valid {
                 return self.admitted(&request.name, &result);
             }
         }
-        let tools = match self.ask_for_tools(context).await {
+        let tools = match self.list_all_tools(context).await {
             Ok(tools) => tools,
             Err(reason) => {
-                tracing::warn!(tool = %request.name, %reason, "the call goes on unchecked");
+                tracing::warn!(tool = %request.name, %reason, "call forwarded without validation");
                 return Admission::Admitted(None);
             }
         };
-        let _alone = self.learning.lock().unwrap_or_else(PoisonError::into_inner);
-        self.learn(tools, Some(&request.name));
-        let result = self.judge(&request.name, arguments.as_deref());
+        let _guard = self.discovery_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.cache_tools(tools, Some(&request.name));
+        let result = self.validate_arguments(&request.name, arguments.as_deref());
         if result.is_valid {
             return self.admitted(&request.name, &result);
         }
-        Admission::Refused(self.refuse(&request.name, arguments.as_deref(), &result, context))
+        Admission::Rejected(self.reject(&request.name, arguments.as_deref(), &result, context))
     }
 
-    fn judge(&self, tool: &str, arguments: Option<&str>) -> ValidationResult {
+    fn validate_arguments(&self, tool: &str, arguments: Option<&str>) -> ValidationResult {
         let arguments = arguments.map(str::as_bytes);
-        // Only nesting can be wrong with what rmcp has read already; the handler may judge it.
+        // rmcp has parsed the arguments, so only their nesting depth can exceed a limit.
         self.validator.validate_text(&self.name, tool, arguments).unwrap_or_else(|error| {
-            tracing::warn!(tool, %error, "the call goes on unchecked");
+            tracing::warn!(tool, %error, "call forwarded without validation");
             ValidationResult::valid()
         })
     }
 
     fn admitted(&self, tool: &str, result: &ValidationResult) -> Admission {
         if let Some(reason) = &result.unchecked {
-            tracing::warn!(server = self.name, tool, reason, "the call goes on unchecked");
+            tracing::warn!(server = self.name, tool, reason, "call forwarded without validation");
         }
         let Some(arguments) = result.arguments() else { return Admission::Admitted(None) };
         let edits: Vec<String> = result.edits.iter().map(|edit| edit.path.clone()).collect();
-        tracing::info!(server = self.name, tool, places = edits.join(" "), "the call was repaired");
+        tracing::info!(server = self.name, tool, places = edits.join(" "), "call repaired");
         Admission::Admitted(serde_json::from_str(arguments.get()).ok())
     }
 
-    fn refuse(
+    fn reject(
         &self,
         tool: &str,
         arguments: Option<&str>,
@@ -96,15 +96,15 @@ impl<H: ServerHandler> Validated<H> {
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
             let count = session.repeats.count(tool, arguments.unwrap_or_default());
             let turn = turn.unwrap_or_else(|| {
-                session.refusals += 1;
-                session.refusals
+                session.rejections += 1;
+                session.rejections
             });
             (count, turn)
         };
-        let refusal = CallRefusal::new(&self.validator, &self.name, tool, result)
+        let rejection = CallRejection::new(&self.validator, &self.name, tool, result)
             .repeated(count, self.settings.repeat_limit)
             .in_turn(turn);
-        let problems = Problems(refusal.findings());
+        let problems = Problems(rejection.findings());
         tracing::warn!(
             server = self.name,
             client = client(context),
@@ -113,10 +113,10 @@ impl<H: ServerHandler> Validated<H> {
             rule = problems.rule(),
             "call of `{tool}` rejected: {problems}"
         );
-        on_the_wire(refusal.answer(self.settings.answer))
+        into_rmcp_response(rejection.answer(self.settings.answer))
     }
 
-    /// The handler's own complaint about the arguments, with what the schema adds to it.
+    /// Enhances an error of the handler with details from the tool's schema.
     pub(super) fn enhance(
         &self,
         tool: &str,
@@ -141,8 +141,8 @@ impl<H: ServerHandler> Validated<H> {
     }
 }
 
-/// An answer of the core's in rmcp's types.
-fn on_the_wire(answer: CallAnswer) -> Result<CallToolResponse, ErrorData> {
+/// Converts a response to a call into rmcp's types.
+fn into_rmcp_response(answer: CallAnswer) -> Result<CallToolResponse, ErrorData> {
     match answer {
         CallAnswer::Result(result) => Ok(tool_result(result)?.into()),
         CallAnswer::Error { code, message, data } => {
@@ -151,7 +151,7 @@ fn on_the_wire(answer: CallAnswer) -> Result<CallToolResponse, ErrorData> {
     }
 }
 
-/// A tool result of the core's in rmcp's types. rmcp takes its type away where the peer is older.
+/// Converts a tool result into rmcp's type. rmcp removes `resultType` for legacy peers.
 pub(super) fn tool_result(result: serde_json::Value) -> Result<CallToolResult, ErrorData> {
     let mut result: CallToolResult = serde_json::from_value(result)
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -159,7 +159,7 @@ pub(super) fn tool_result(result: serde_json::Value) -> Result<CallToolResult, E
     Ok(result)
 }
 
-/// A map of JSON can always be written.
-pub(super) fn written(arguments: &JsonObject) -> String {
+/// Serializes arguments; a JSON map always serializes.
+pub(super) fn to_json(arguments: &JsonObject) -> String {
     serde_json::to_string(arguments).unwrap_or_default()
 }

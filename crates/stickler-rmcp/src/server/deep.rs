@@ -1,4 +1,4 @@
-//! Checks that only the server itself can make.
+//! Validation beyond the schema, implemented by the server.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use rmcp::model::JsonObject;
 use rmcp::service::RequestContext;
 use stickler::tool_validation::ValidationLevels;
 
-/// Checks beyond the schema, which a server can make when a caller asks whether a call is valid.
+/// Checks beyond the schema, run when a client validates a call without executing it.
 ///
-/// They are asked in this order, each only where [`levels`](Self::levels) has it, and only about
-/// calls that satisfy their schema. They must not change anything.
+/// They run in this order, each only if [`levels`](Self::levels) includes it, and only for calls
+/// that satisfy their schema. They must not have side effects.
 ///
 /// ```
 /// use stickler_rmcp::{Concerns, DeepCall, DeepChecks, ValidationLevels};
@@ -35,41 +35,41 @@ use stickler::tool_validation::ValidationLevels;
 /// }
 /// ```
 pub trait DeepChecks: Send + Sync + 'static {
-    /// Which levels are checked.
+    /// Returns the levels that are checked.
     fn levels(&self) -> ValidationLevels;
 
-    /// Do the arguments make sense together?
+    /// Checks whether the arguments are consistent.
     fn semantic(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
         let _ = call;
         std::future::ready(Concerns::none())
     }
 
-    /// Could the call succeed now?
+    /// Checks whether the call could succeed now.
     fn runtime(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
         let _ = call;
         std::future::ready(Concerns::none())
     }
 
-    /// May the call be made?
+    /// Checks whether the caller is allowed to make the call.
     fn security(&self, call: DeepCall<'_>) -> impl Future<Output = Concerns> + Send {
         let _ = call;
         std::future::ready(Concerns::none())
     }
 }
 
-/// A call that somebody thinks of making.
+/// A call to check.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct DeepCall<'a> {
-    /// The tool.
+    /// The name of the tool.
     pub tool: &'a str,
     /// The arguments, which satisfy the tool's schema.
     pub arguments: &'a JsonObject,
-    /// Who asks.
+    /// The context of the validation request.
     pub context: &'a RequestContext<RoleServer>,
 }
 
-/// What there is to say about a call.
+/// The findings of a check.
 ///
 /// ```
 /// use stickler_rmcp::Concerns;
@@ -80,21 +80,21 @@ pub struct DeepCall<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Concerns {
-    /// Why the call would fail or must not be made.
+    /// Reasons why the call would fail or must not be made.
     pub errors: Vec<String>,
-    /// What does not keep it from being made.
+    /// Problems that do not make the call invalid.
     pub warnings: Vec<String>,
-    /// What would be better.
+    /// Possible improvements.
     pub suggestions: Vec<String>,
 }
 
 impl Concerns {
-    /// Nothing to say.
+    /// Creates an empty list of findings.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Adds a reason why the call is not valid.
+    /// Adds an error, which makes the call invalid.
     #[must_use]
     pub fn error(mut self, text: impl Into<String>) -> Self {
         self.errors.push(text.into());
@@ -108,7 +108,7 @@ impl Concerns {
         self
     }
 
-    /// Adds something that would be better.
+    /// Adds a suggestion.
     #[must_use]
     pub fn suggestion(mut self, text: impl Into<String>) -> Self {
         self.suggestions.push(text.into());
@@ -125,7 +125,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    /// Those that are checked, in their order.
+    /// Returns the enabled levels, in the order in which they run.
     pub(super) fn of(levels: ValidationLevels) -> impl Iterator<Item = Self> {
         let all = [
             (Self::Semantic, levels.semantic),
@@ -146,7 +146,7 @@ impl Level {
 
 type ConcernsFuture<'a> = Pin<Box<dyn Future<Output = Concerns> + Send + 'a>>;
 
-/// The same trait, for those who do not care whose checks they are.
+/// Object-safe version of [`DeepChecks`].
 pub(super) trait ErasedChecks: Send + Sync {
     fn levels(&self) -> ValidationLevels;
     fn check<'a>(&'a self, level: Level, call: DeepCall<'a>) -> ConcernsFuture<'a>;

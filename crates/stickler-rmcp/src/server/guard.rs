@@ -1,4 +1,4 @@
-//! Nothing of the handler's insides reaches a caller.
+//! Catches panics of the handler and hides the texts of its internal errors from callers.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -10,8 +10,8 @@ use rmcp::{ErrorData, ServerHandler};
 use super::Validated;
 
 impl<H: ServerHandler> Validated<H> {
-    /// Runs a method of the handler. A panic becomes an error, where rmcp would leave the caller
-    /// without an answer, and the texts of internal errors stay in the log.
+    /// Runs a method of the handler. A panic becomes an error response, which rmcp would not send,
+    /// and the texts of internal errors are only logged.
     pub(super) async fn guard<T, F>(
         &self,
         method: &'static str,
@@ -20,7 +20,7 @@ impl<H: ServerHandler> Validated<H> {
     where
         F: Future<Output = Result<T, ErrorData>> + Send,
     {
-        // The method itself may panic before it gives a future.
+        // The method may panic before it returns a future.
         let whole = async move { run().await };
         match AssertUnwindSafe(whole).catch_unwind().await {
             Ok(Err(error)) if error.code == ErrorCode::INTERNAL_ERROR => {
@@ -42,7 +42,7 @@ impl<H: ServerHandler> Validated<H> {
 }
 
 fn failed(method: &str) -> ErrorData {
-    let message = format!("Internal error: the server failed at `{method}`; its log says why");
+    let message = format!("Internal error: the server failed to handle `{method}`; see its log");
     ErrorData::internal_error(message, None)
 }
 

@@ -1,7 +1,7 @@
-//! Every method of the handler's, passed on.
+//! Forwards every method of `ServerHandler` to the wrapped handler.
 //!
-//! Most do nothing else. Those about tools and capabilities come first.
-#![allow(deprecated, reason = "what rmcp no longer recommends is passed on, too")]
+//! Only the methods for tools and capabilities, which come first, do more than that.
+#![allow(deprecated, reason = "methods that rmcp has deprecated are forwarded, too")]
 
 use std::borrow::Cow;
 
@@ -32,12 +32,12 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         match self.admit(&request, &context).await {
-            Admission::Refused(answer) => return answer,
+            Admission::Rejected(answer) => return answer,
             Admission::Admitted(Some(repaired)) => request.arguments = Some(repaired),
             Admission::Admitted(None) => {}
         }
-        if self.is_for_us(&request.name, &context).await {
-            return self.validate_for(&request, &context).await;
+        if self.is_validation_call(&request.name, &context).await {
+            return self.handle_validation_call(&request, &context).await;
         }
         let tool = request.name.clone();
         let outcome = self.guard("tools/call", || self.handler.call_tool(request, context)).await;
@@ -52,16 +52,16 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         let asked = request.clone();
         let list = self.guard("tools/list", || self.handler.list_tools(request, context.clone()));
         let mut list = list.await?;
-        let is_whole = self.overhear(asked.as_ref(), &list);
+        let is_complete = self.cache_if_complete(asked.as_ref(), &list);
         if list.next_cursor.is_none() {
-            let entry = self.validation_entry(&list.tools, is_whole, &context).await;
+            let entry = self.validation_entry(&list.tools, is_complete, &context).await;
             list.tools.extend(entry);
         }
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.handler.get_tool(name).or_else(|| self.validation_tool_called(name))
+        self.handler.get_tool(name).or_else(|| self.validation_tool_by_name(name))
     }
 
     fn get_info(&self) -> ServerConfig {
@@ -75,10 +75,10 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         request: InitializeRequestParams,
         context: Context,
     ) -> Result<InitializeResult, ErrorData> {
-        let own = context.clone();
+        let announce_context = context.clone();
         let answer = self.guard("initialize", || self.handler.initialize(request, context));
         let mut answer = answer.await?;
-        self.announce(&mut answer.capabilities, Announcement::Legacy, Some(&own));
+        self.announce(&mut answer.capabilities, Announcement::Legacy, Some(&announce_context));
         Ok(answer)
     }
 
@@ -92,10 +92,10 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
-        let own = context.clone();
+        let announce_context = context.clone();
         let answer = self.guard("server/discover", || self.handler.discover(context));
         let mut answer = answer.await?;
-        self.announce(&mut answer.capabilities, Announcement::Modern, Some(&own));
+        self.announce(&mut answer.capabilities, Announcement::Modern, Some(&announce_context));
         Ok(answer)
     }
 

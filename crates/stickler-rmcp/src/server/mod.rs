@@ -1,12 +1,12 @@
-//! A wrapper for any rmcp server.
+//! Wrapper that adds validation to any rmcp server handler.
 
 mod announce;
 mod calls;
 mod deep;
 mod guard;
 mod handler;
-mod learning;
 mod startup;
+mod tool_discovery;
 mod validation_tool;
 
 use std::fmt;
@@ -24,18 +24,18 @@ pub use startup::{ToolCheck, ToolProblem};
 use crate::RawSettings;
 use crate::raw::KnownTools;
 
-/// The tool's name where the server itself has a tool called `validate`.
-const SECOND_CHOICE: &str = "stickler_validate";
+/// The name of the validation tool if the handler has a tool called `validate`.
+const FALLBACK_METHOD: &str = "stickler_validate";
 
-/// An rmcp server whose tool calls are checked before its handler sees them.
+/// An rmcp server handler that validates tool calls before the wrapped handler runs.
 ///
-/// Everything else is passed on as it is. A call that is refused is answered with a tool result
-/// whose text is a help prompt ([`answer_with`](Self::answer_with) chooses another form); a tool
-/// that does not exist with `-32602`. The server announces `toolValidation` and has the tool
-/// `validate`, which checks calls without making them.
+/// Everything else is forwarded unchanged. A rejected call is answered with a tool result that
+/// contains a help prompt ([`answer_with`](Self::answer_with) selects another form); a call to an
+/// unknown tool is answered with `-32602`. The server announces `toolValidation` and offers the tool
+/// `validate`, which validates calls without executing them.
 ///
-/// A clone is another session of the same server: it shares the handler and what is known of its
-/// tools, but counts its own turns.
+/// A clone is another session of the same server: it shares the handler and the cached tools, but
+/// counts turns separately.
 ///
 /// ```no_run
 /// use rmcp::{ServerHandler, ServiceExt};
@@ -52,12 +52,12 @@ const SECOND_CHOICE: &str = "stickler_validate";
 /// ```
 pub struct Validated<H> {
     handler: Arc<H>,
-    /// The name of the server, under which its tools are known.
+    /// The name of the server, which is the key of its tools in the cache.
     name: String,
     validator: Arc<McpValidator>,
-    /// Held while a list is learnt and the call judged that it was asked for, so that the lists of
-    /// two sessions do not get in each other's way.
-    learning: Arc<Mutex<()>>,
+    /// Held while a list is cached and the call that requested it is validated, so that the lists
+    /// of concurrent sessions do not interfere.
+    discovery_lock: Arc<Mutex<()>>,
     session: Mutex<SessionState>,
     settings: Settings,
 }
@@ -66,17 +66,17 @@ pub struct Validated<H> {
 struct Settings {
     answer: AnswerForm,
     repeat_limit: u32,
-    /// The best name for the tool that validates; `None` where there is none.
+    /// The preferred name of the validation tool; `None` if there is no such tool.
     method: Option<String>,
     checks: Option<Arc<dyn ErasedChecks>>,
     reveals_internal_errors: bool,
 }
 
-/// What is remembered of one session.
+/// State of one session.
 #[derive(Default)]
 struct SessionState {
     repeats: Repeats,
-    refusals: u64,
+    rejections: u64,
 }
 
 impl<H: ServerHandler> Validated<H> {
@@ -85,8 +85,8 @@ impl<H: ServerHandler> Validated<H> {
         Self::over(Arc::new(handler), Arc::new(McpValidator::new(config)), Arc::default())
     }
 
-    /// Another handler with the same settings, for servers that make one for each session. Schemas
-    /// that are compiled already are not compiled again.
+    /// Wraps another handler with the same settings, for servers that create one handler for each
+    /// session. Schemas that are already compiled are reused.
     ///
     /// ```
     /// # use rmcp::ServerHandler;
@@ -99,17 +99,17 @@ impl<H: ServerHandler> Validated<H> {
     #[must_use]
     pub fn around(&self, handler: H) -> Self {
         let validator = Arc::clone(&self.validator);
-        let mut other = Self::over(Arc::new(handler), validator, Arc::clone(&self.learning));
+        let mut other = Self::over(Arc::new(handler), validator, Arc::clone(&self.discovery_lock));
         other.settings = self.settings.clone();
         other
     }
 
-    fn over(handler: Arc<H>, validator: Arc<McpValidator>, learning: Arc<Mutex<()>>) -> Self {
+    fn over(handler: Arc<H>, validator: Arc<McpValidator>, discovery_lock: Arc<Mutex<()>>) -> Self {
         let info = handler.get_info();
         let method = if announce::validates(&info.capabilities) {
             None
         } else if handler.get_tool(DEFAULT_METHOD).is_some() {
-            Some(SECOND_CHOICE.to_owned())
+            Some(FALLBACK_METHOD.to_owned())
         } else {
             Some(DEFAULT_METHOD.to_owned())
         };
@@ -117,7 +117,7 @@ impl<H: ServerHandler> Validated<H> {
             name: info.server_info.name,
             handler,
             validator,
-            learning,
+            discovery_lock,
             session: Mutex::default(),
             settings: Settings {
                 answer: AnswerForm::default(),
@@ -129,37 +129,37 @@ impl<H: ServerHandler> Validated<H> {
         }
     }
 
-    /// What a refused call is answered with: a tool result with help, an error, or a retry
-    /// observation.
+    /// Sets the form of the response to a rejected call: a tool result with help, an error, or a
+    /// retry observation.
     #[must_use]
     pub fn answer_with(mut self, form: AnswerForm) -> Self {
         self.settings.answer = form;
         self
     }
 
-    /// After how many refusals of the very same call the answer becomes short; 0 for never.
+    /// Sets after how many identical rejected calls the response becomes short; 0 for never.
     #[must_use]
     pub fn repeat_limit(mut self, limit: u32) -> Self {
         self.settings.repeat_limit = limit;
         self
     }
 
-    /// Neither announces `toolValidation` nor has a tool for it.
+    /// Disables the `toolValidation` announcement and the validation tool.
     #[must_use]
     pub fn without_validation_tool(mut self) -> Self {
         self.settings.method = None;
         self
     }
 
-    /// Lets the texts of the handler's internal errors (`-32603`) reach the caller. Without this
-    /// they are logged, and the caller gets to know only that something failed.
+    /// Includes the texts of the handler's internal errors (`-32603`) in responses. By default they
+    /// are only logged, and the caller receives a generic error.
     #[must_use]
     pub fn reveal_internal_errors(mut self) -> Self {
         self.settings.reveals_internal_errors = true;
         self
     }
 
-    /// The handler's own deeper checks are made, too, when a caller asks to validate a call.
+    /// Runs the handler's [`DeepChecks`], too, when a client validates a call.
     #[must_use]
     pub fn with_deep_checks(self) -> Self
     where
@@ -169,7 +169,7 @@ impl<H: ServerHandler> Validated<H> {
         self.with_checks(handler)
     }
 
-    /// Deeper checks that somebody other than the handler makes.
+    /// Runs deep checks that are implemented outside the handler.
     #[must_use]
     pub fn with_deep_checks_of(self, checks: impl DeepChecks) -> Self {
         self.with_checks(Arc::new(checks))
@@ -180,9 +180,9 @@ impl<H: ServerHandler> Validated<H> {
         self
     }
 
-    /// Settings for the layer beneath, by which arguments that are no object get help, too: rmcp
-    /// cannot hand those to any handler. Best after [`check_tools`](Self::check_tools), which learns
-    /// the tools.
+    /// Returns settings for the layer below rmcp that add help for arguments that are not an object,
+    /// which rmcp cannot pass to a handler. Best called after [`check_tools`](Self::check_tools),
+    /// which caches the tools.
     ///
     /// ```no_run
     /// # use rmcp::{ServerHandler, ServiceExt};
@@ -205,12 +205,12 @@ impl<H: ServerHandler> Validated<H> {
         })
     }
 
-    /// The handler within.
+    /// Returns the wrapped handler.
     pub fn handler(&self) -> &H {
         &self.handler
     }
 
-    /// What checks the calls, with the tools that are known by now.
+    /// Returns the validator, with the tools that are cached so far.
     pub fn validator(&self) -> &McpValidator {
         &self.validator
     }
@@ -222,7 +222,7 @@ impl<H> Clone for Validated<H> {
             handler: Arc::clone(&self.handler),
             name: self.name.clone(),
             validator: Arc::clone(&self.validator),
-            learning: Arc::clone(&self.learning),
+            discovery_lock: Arc::clone(&self.discovery_lock),
             session: Mutex::default(),
             settings: self.settings.clone(),
         }

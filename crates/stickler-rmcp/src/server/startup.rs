@@ -1,4 +1,4 @@
-//! A look at the tools before the server starts.
+//! Checks the schemas of the handler's tools before the server starts.
 
 use std::fmt;
 
@@ -13,13 +13,14 @@ use serde_json::Value;
 use stickler::rules::Code;
 
 use super::Validated;
-use super::learning::MOST_PAGES;
+use super::tool_discovery::MAX_TOOL_LIST_PAGES;
 use crate::Error;
 
-/// Keywords that say nothing about which arguments there are.
-const SAYS_NOTHING: [&str; 6] = ["type", "$schema", "title", "description", "$id", "$comment"];
+/// Keywords that do not constrain the arguments.
+const ANNOTATION_KEYWORDS: [&str; 6] =
+    ["type", "$schema", "title", "description", "$id", "$comment"];
 
-/// What was found out about a server's tools.
+/// The outcome of checking a server's tools.
 ///
 /// ```no_run
 /// # async fn look<H: rmcp::ServerHandler>(
@@ -35,25 +36,25 @@ const SAYS_NOTHING: [&str; 6] = ["type", "$schema", "title", "description", "$id
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCheck {
-    /// How many tools have a schema by which their calls can be checked.
+    /// The number of tools with a usable schema.
     pub usable: usize,
-    /// The tools whose calls cannot be checked.
+    /// The tools that cannot be validated.
     pub problems: Vec<ToolProblem>,
 }
 
-/// A tool whose calls cannot be checked.
+/// A tool that cannot be validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolProblem {
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// Why not.
+    /// Why its calls cannot be validated.
     pub reason: String,
 }
 
 impl ToolCheck {
-    /// An error when there is a tool whose calls cannot be checked: for servers that would rather
-    /// not start than run unchecked.
+    /// Fails if there is a tool that cannot be validated, for servers that must not run without
+    /// validation.
     pub fn require_all(self) -> Result<Self, Error> {
         if self.problems.is_empty() {
             return Ok(self);
@@ -64,8 +65,8 @@ impl ToolCheck {
 }
 
 impl<H: ServerHandler> Validated<H> {
-    /// Asks the handler for its tools, and warns in the log about each whose calls cannot be
-    /// checked. The error is for a handler that does not list its tools.
+    /// Lists the handler's tools and logs a warning for each one that cannot be validated. Fails if
+    /// the handler cannot list its tools.
     ///
     /// ```no_run
     /// # use rmcp::ServerHandler;
@@ -74,36 +75,38 @@ impl<H: ServerHandler> Validated<H> {
     /// # impl ServerHandler for MyServer {}
     /// # async fn start() -> Result<(), Error> {
     /// let server = Validated::new(MyServer, ValidationConfig::default());
-    /// let check = server.check_tools().await?; // warns
-    /// check.require_all()?; // refuses
+    /// let check = server.check_tools().await?; // logs warnings
+    /// check.require_all()?; // fails if a tool cannot be validated
     /// # Ok(())
     /// # }
     /// ```
     pub async fn check_tools(&self) -> Result<ToolCheck, Error> {
-        let tools = self.list_without_a_client().await?;
-        let discovery = self.learn(tools.clone(), None);
+        let tools = self.list_handler_tools().await?;
+        let discovery = self.cache_tools(tools.clone(), None);
         let quarantined = self.validator.cache().compile_all(&self.name);
         let found = quarantined.len().saturating_sub(discovery.quarantined.len());
         let mut problems: Vec<ToolProblem> = quarantined
             .into_iter()
             .map(|error| ToolProblem { tool: error.tool, reason: error.reason })
             .collect();
-        problems.extend(tools.iter().filter(|tool| says_nothing(tool)).map(|tool| ToolProblem {
-            tool: tool.name.to_string(),
-            reason: "its schema says nothing about the arguments; give it `properties`".to_owned(),
+        problems.extend(tools.iter().filter(|tool| is_unconstrained(tool)).map(|tool| {
+            ToolProblem {
+                tool: tool.name.to_string(),
+                reason: "its schema does not constrain the arguments; add `properties`".to_owned(),
+            }
         }));
-        let own = usize::from(self.own_tool(&tools).is_some());
+        let is_offered = usize::from(self.validation_tool_name(&tools).is_some());
         for problem in &problems {
             tracing::warn!(server = self.name, tool = problem.tool, "{problem}");
         }
-        Ok(ToolCheck { usable: discovery.usable.saturating_sub(own + found), problems })
+        Ok(ToolCheck { usable: discovery.usable.saturating_sub(is_offered + found), problems })
     }
 
-    /// The handler's tools, asked for as a client would that is connected already.
-    async fn list_without_a_client(&self) -> Result<Vec<Tool>, Error> {
+    /// Lists the handler's tools through an internal connection.
+    async fn list_handler_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
         let mut cursor = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_TOOL_LIST_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
             let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
             let request = ClientRequest::ListToolsRequest(request);
@@ -114,36 +117,36 @@ impl<H: ServerHandler> Validated<H> {
                 match answers.recv().await {
                     Some(ServerJsonRpcMessage::Response(response)) => match response.result {
                         ServerResult::ListToolsResult(page) => break page,
-                        _ => return Err(unlisted("the answer is no tool list")),
+                        _ => return Err(listing_error("the response is not a tool list")),
                     },
                     Some(ServerJsonRpcMessage::Error(error)) => {
-                        return Err(unlisted(&error.error.message));
+                        return Err(listing_error(&error.error.message));
                     }
                     Some(_) => {}
-                    None => return Err(unlisted("there was no answer")),
+                    None => return Err(listing_error("there was no response")),
                 }
             };
             let _ = running.cancel().await;
             tools.extend(page.tools);
             cursor = page.next_cursor;
             if cursor.is_none() {
-                tools.retain(|tool| !self.is_our_entry(tool));
+                tools.retain(|tool| !self.is_validation_entry(tool));
                 return Ok(tools);
             }
         }
-        Err(unlisted("the list does not end"))
+        Err(listing_error(&format!("the list has more than {MAX_TOOL_LIST_PAGES} pages")))
     }
 }
 
-/// Whether a schema leaves everything open.
-fn says_nothing(tool: &Tool) -> bool {
-    let is_silent = |(name, value): (&String, &Value)| {
-        SAYS_NOTHING.contains(&name.as_str()) || value == &Value::Bool(true)
+/// Returns whether a schema accepts any arguments.
+fn is_unconstrained(tool: &Tool) -> bool {
+    let is_annotation = |(name, value): (&String, &Value)| {
+        ANNOTATION_KEYWORDS.contains(&name.as_str()) || value == &Value::Bool(true)
     };
-    tool.input_schema.iter().all(is_silent)
+    tool.input_schema.iter().all(is_annotation)
 }
 
-fn unlisted(reason: &str) -> Error {
+fn listing_error(reason: &str) -> Error {
     Error::new(Code::UnusableSchema, format!("the tools could not be listed: {reason}"))
 }
 

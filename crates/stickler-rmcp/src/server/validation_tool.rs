@@ -1,4 +1,4 @@
-//! The tool that validates calls without making them.
+//! The validation tool: validates calls without executing them.
 
 use futures_util::FutureExt as _;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, JsonObject, Tool};
@@ -11,119 +11,123 @@ use stickler::tool_validation::{
     validation_tool,
 };
 
-use super::calls::{tool_result, written};
+use super::calls::{to_json, tool_result};
 use super::deep::{DeepCall, Level};
-use super::{SECOND_CHOICE, Validated};
+use super::{FALLBACK_METHOD, Validated};
 
 impl<H: ServerHandler> Validated<H> {
-    /// Our tool's name beside the handler's tools, all of which are given.
-    pub(super) fn own_tool(&self, tools: &[Tool]) -> Option<&str> {
+    /// Returns a name for the validation tool that none of the handler's `tools` has.
+    pub(super) fn validation_tool_name(&self, tools: &[Tool]) -> Option<&str> {
         let is_free = |name: &&str| {
             !tools.iter().any(|tool| tool.name == *name) && self.handler.get_tool(name).is_none()
         };
-        self.names().find(is_free)
+        self.candidate_names().find(is_free)
     }
 
-    /// Our tool's name by what is known of the handler's tools.
-    pub(super) fn known_own_tool(&self) -> Option<&str> {
-        if self.has_learnt() {
-            return self.names().find(|name| self.is_ours(name));
+    /// Returns the name of the validation tool according to the cached tools.
+    pub(super) fn cached_validation_tool_name(&self) -> Option<&str> {
+        if self.has_cached_tools() {
+            return self.candidate_names().find(|name| self.is_cached_validation_tool(name));
         }
-        self.own_tool(&[])
+        self.validation_tool_name(&[])
     }
 
-    /// The name to announce. Where nothing is known yet, the handler is asked, but not waited for:
-    /// it might want something from a client that waits for the announcement.
+    /// Returns the name to announce. Without cached tools, the list is used only if the handler
+    /// returns it immediately: it might be waiting for the client, which waits for the announcement.
     pub(super) fn announced_tool(&self, context: &RequestContext<RoleServer>) -> Option<&str> {
-        if !self.has_learnt() && self.settings.method.is_some() {
-            match self.ask_for_tools(context).now_or_never() {
-                Some(Ok(tools)) => drop(self.learn(tools, None)),
-                _ => return self.names().last(),
+        if !self.has_cached_tools() && self.settings.method.is_some() {
+            match self.list_all_tools(context).now_or_never() {
+                Some(Ok(tools)) => drop(self.cache_tools(tools, None)),
+                _ => return self.candidate_names().last(),
             }
         }
-        self.known_own_tool()
+        self.cached_validation_tool_name()
     }
 
-    /// The entry of our tool in the last page of a list.
+    /// Returns the entry of the validation tool for the last page of a list.
     pub(super) async fn validation_entry(
         &self,
         page: &[Tool],
-        is_whole: bool,
+        is_complete: bool,
         context: &RequestContext<RoleServer>,
     ) -> Option<Tool> {
-        if is_whole {
-            return self.own_tool(page).and_then(entry);
+        if is_complete {
+            return self.validation_tool_name(page).and_then(entry);
         }
-        if !self.has_learnt() {
-            self.look(None, context).await;
+        if !self.has_cached_tools() {
+            self.refresh_tools(None, context).await;
         }
-        self.known_own_tool().and_then(entry)
+        self.cached_validation_tool_name().and_then(entry)
     }
 
-    /// The same for somebody who asks for it by its name.
-    pub(super) fn validation_tool_called(&self, name: &str) -> Option<Tool> {
-        self.known_own_tool().filter(|own| *own == name).and_then(entry)
+    /// Returns the entry of the validation tool if that is its name.
+    pub(super) fn validation_tool_by_name(&self, name: &str) -> Option<Tool> {
+        self.cached_validation_tool_name().filter(|own_name| *own_name == name).and_then(entry)
     }
 
-    /// Whether a call is for us. A tool of the handler's may have the name that ours would have.
-    pub(super) async fn is_for_us(&self, tool: &str, context: &RequestContext<RoleServer>) -> bool {
-        if !self.names().any(|name| name == tool) {
+    /// Returns whether a call is for the validation tool and not for a handler's tool of that name.
+    pub(super) async fn is_validation_call(
+        &self,
+        tool: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> bool {
+        if !self.candidate_names().any(|name| name == tool) {
             return false;
         }
         if self.validator.cache().get(&self.name, tool).is_none() {
-            self.look(Some(tool), context).await;
+            self.refresh_tools(Some(tool), context).await;
         }
-        self.is_ours(tool)
+        self.is_cached_validation_tool(tool)
     }
 
-    /// Whether what is known under a name is our tool.
-    fn is_ours(&self, tool: &str) -> bool {
+    /// Returns whether the cached tool with this name is the validation tool.
+    fn is_cached_validation_tool(&self, tool: &str) -> bool {
         let known = self.validator.cache().get(&self.name, tool);
         known.is_some_and(|known| known.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION))
             && self.handler.get_tool(tool).is_none()
     }
 
-    /// Whether an entry of a list is one that was added here.
-    pub(super) fn is_our_entry(&self, tool: &Tool) -> bool {
-        self.names().any(|name| name == tool.name)
+    /// Returns whether an entry of a list is the validation tool.
+    pub(super) fn is_validation_entry(&self, tool: &Tool) -> bool {
+        self.candidate_names().any(|name| name == tool.name)
             && tool.description.as_deref() == Some(VALIDATION_TOOL_DESCRIPTION)
     }
 
-    /// What our tool may be called, the better name first.
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.settings.method.as_deref().into_iter().flat_map(|method| [method, SECOND_CHOICE])
+    /// Returns the possible names of the validation tool, in order of preference.
+    fn candidate_names(&self) -> impl Iterator<Item = &str> {
+        self.settings.method.as_deref().into_iter().flat_map(|method| [method, FALLBACK_METHOD])
     }
 
-    async fn look(&self, called: Option<&str>, context: &RequestContext<RoleServer>) {
-        if let Ok(tools) = self.ask_for_tools(context).await {
-            self.learn(tools, called);
+    async fn refresh_tools(&self, called: Option<&str>, context: &RequestContext<RoleServer>) {
+        if let Ok(tools) = self.list_all_tools(context).await {
+            self.cache_tools(tools, called);
         }
     }
 
-    /// Answers a call of our tool, which has been found to satisfy its schema.
-    pub(super) async fn validate_for(
+    /// Handles a call of the validation tool, which has been validated against its schema.
+    pub(super) async fn handle_validation_call(
         &self,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let arguments = request.arguments.as_ref().map(written);
+        let arguments = request.arguments.as_ref().map(to_json);
         let request = match ValidationRequest::read(arguments.as_deref().map(str::as_bytes)) {
             Ok(request) => request,
-            Err(refusal) => return Ok(tool_result(refusal.answer())?.into()),
+            Err(rejection) => return Ok(tool_result(rejection.answer())?.into()),
         };
-        let tools = self.ask_for_tools(context).await?;
+        let tools = self.list_all_tools(context).await?;
         let mut reports = {
-            let _alone = self.learning.lock().unwrap_or_else(PoisonError::into_inner);
-            self.learn(tools, None);
+            let _guard = self.discovery_lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.cache_tools(tools, None);
             request.validate(&self.validator, &self.name)
         };
         for (call, report) in request.calls().iter().zip(&mut reports) {
-            self.look_deeper(call, report, context).await;
+            self.run_deep_checks(call, report, context).await;
         }
         Ok(tool_result(request.answer(&reports))?.into())
     }
 
-    async fn look_deeper(
+    async fn run_deep_checks(
         &self,
         call: &CallToValidate,
         report: &mut ValidationReport,
@@ -138,7 +142,7 @@ impl<H: ServerHandler> Validated<H> {
             let concerns = self.guard("validate", || async { Ok(checks.check(level, call).await) });
             let Ok(concerns) = concerns.await else {
                 let level = level.name();
-                report.warnings.push(format!("the {level} check failed; nothing is known of it"));
+                report.warnings.push(format!("the {level} check failed and gave no result"));
                 continue;
             };
             details.push(json!({

@@ -45,9 +45,9 @@ fn validating_client_example_rejects_calls_and_asks_the_server() {
     assert!(text.starts_with("4 tools, revision 2026-07-28\n[STK-107]"), "{text}");
     assert!(text.contains("did you mean `path`?"), "{text}");
     assert!(text.contains("\nwrote 2 characters to a\n"), "{text}");
-    assert!(text.contains("valid: false, says the server: "), "{text}");
+    assert!(text.contains("valid: false, decided by the server: "), "{text}");
     let text = printed("validating_client", &[&server, "--plain"]);
-    assert!(text.contains("valid: false, says the schema alone: "), "{text}");
+    assert!(text.contains("valid: false, decided by the schema alone: "), "{text}");
 }
 
 /// The official conformance suite needs Node; `cargo xtask interop` runs it.

@@ -85,6 +85,6 @@ async fn client_logs_the_tool_count_and_the_schema_fallback() {
     client.connect().await.unwrap();
     client.validate_tool("read_note", &json!({})).await.unwrap();
     assert_eq!(lines(&["INFO", "logging-client", "connected", "validates=false"]).len(), 1);
-    assert_eq!(lines(&["INFO", "logging-client", "tools learnt", "tools=3"]).len(), 1);
-    assert_eq!(lines(&["INFO", "logging-client", "its schema decides"]).len(), 1);
+    assert_eq!(lines(&["INFO", "logging-client", "tools cached", "tools=3"]).len(), 1);
+    assert_eq!(lines(&["INFO", "logging-client", "using the tool's schema"]).len(), 1);
 }

@@ -151,6 +151,6 @@ async fn repeated_invalid_call_gets_an_escalating_response() {
     let second = wire.call("read_note", json!({})).await;
     let third = wire.call("read_note", json!({})).await;
     assert!(text(&first).starts_with("Tool call failed"));
-    assert!(text(&second).starts_with("This exact call has been refused 2 times"));
-    assert!(text(&third).starts_with("Refused again"));
+    assert!(text(&second).starts_with("This exact call has been rejected 2 times"));
+    assert!(text(&third).starts_with("Rejected again"));
 }

@@ -1,13 +1,13 @@
-//! The HTTP headers that every client of an MCP server reads.
+//! HTTP header helpers shared by all clients of MCP servers.
 
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_TYPE, HeaderName};
 
-/// The header that names a session.
+/// The session id header.
 pub const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Whether an answer is of that kind, whatever its parameters are.
-pub fn is_kind(headers: &HeaderMap, name: &str) -> bool {
+/// Whether the `Content-Type` has the media type `name`, ignoring case and parameters.
+pub fn has_content_type(headers: &HeaderMap, name: &str) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(|kind| kind.as_bytes().trim_ascii_start());
     let beginning = kind.and_then(|kind| kind.get(..name.len()));
     beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(name.as_bytes()))
@@ -15,7 +15,7 @@ pub fn is_kind(headers: &HeaderMap, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_kind;
+    use super::has_content_type;
     use hyper::HeaderMap;
     use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 
@@ -24,12 +24,15 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_the_same_in_any_case() {
+    fn content_type_comparison_ignores_case_and_parameters() {
         for kind in ["text/event-stream", "Text/Event-Stream; charset=utf-8", " TEXT/EVENT-STREAM"]
         {
-            assert!(is_kind(&headers(&CONTENT_TYPE, &[kind]), "text/event-stream"), "{kind}");
+            assert!(
+                has_content_type(&headers(&CONTENT_TYPE, &[kind]), "text/event-stream"),
+                "{kind}"
+            );
         }
-        assert!(!is_kind(&headers(&CONTENT_TYPE, &["text/html"]), "text/event-stream"));
-        assert!(!is_kind(&HeaderMap::new(), "text/event-stream"));
+        assert!(!has_content_type(&headers(&CONTENT_TYPE, &["text/html"]), "text/event-stream"));
+        assert!(!has_content_type(&HeaderMap::new(), "text/event-stream"));
     }
 }

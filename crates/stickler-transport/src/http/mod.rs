@@ -1,26 +1,26 @@
-//! The MCP client over HTTP: connections, TLS, one request and its answer, a whole conversation.
+//! HTTP client for MCP servers: connection pool, TLS, single requests and a probing client.
 //!
-//! | file | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `upstream`, `trust` | connections to one server that are kept and used again, and the certificates that TLS trusts |
-//! | `asking` | a client that posts messages and hands over whatever comes back |
-//! | `fetching` | one request and its whole answer |
-//! | `received` | the body of an answer, within a limit |
-//! | `headers`, `url` | the headers that every client reads, and URLs as they are written |
-//! | `old_transport` | servers that only speak the transport of 2024-11-05 |
+//! | `upstream`, `tls` | the keep-alive connection pool of one server and its TLS trust roots |
+//! | `probe_client` | a blocking client that posts messages and reports every event |
+//! | `one_shot` | a single blocking request with its complete response |
+//! | `received` | reading of bodies up to a size limit |
+//! | `headers`, `url` | MCP header names, content types, validation of URLs |
+//! | `old_transport` | detection of the HTTP+SSE transport of 2024-11-05 |
 
-mod asking;
-mod fetching;
 mod headers;
 pub mod old_transport;
+mod one_shot;
+mod probe_client;
 mod received;
-mod trust;
+mod tls;
 mod upstream;
 mod url;
 
-pub use asking::{Asker, Heard};
-pub use fetching::{Answered, fetch, post};
-pub use headers::{SESSION, is_kind};
+pub use headers::{SESSION, has_content_type};
+pub use one_shot::{PostResponse, fetch, post};
+pub use probe_client::{ProbeClient, ProbeEvent};
 pub use received::{Received, Stalled, receive, receive_within};
-pub use upstream::{Lease, Unsent, Upstream};
+pub use upstream::{Lease, SendError, Upstream};
 pub(crate) use url::parse as parse_url;

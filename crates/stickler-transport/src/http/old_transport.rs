@@ -1,4 +1,6 @@
-//! Servers that speak HTTP+SSE, the transport of 2024-11-05: they are told by what they say first.
+//! Detects servers that support only HTTP+SSE, the transport of 2024-11-05.
+//!
+//! Such a server responds to a GET with a stream that starts with an `endpoint` event.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,18 +13,18 @@ use stickler_protocol::frame::{SseFrame, SseFramer};
 
 use super::upstream::Upstream;
 
-/// What is said of such a server.
-pub const REASON: &str = "the server speaks the old HTTP+SSE transport of 2024-11-05, which \
+/// The error message for a server with this transport.
+pub const REASON: &str = "the server uses the old HTTP+SSE transport of 2024-11-05, which \
     is not supported; look for its Streamable HTTP endpoint, often `/mcp`";
 
-/// How long such a server has to say where it wants to be spoken to.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Maximum time to wait for the `endpoint` event.
+const FIRST_EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Its first event is a short one.
-const FIRST: usize = 16 << 10;
+/// Maximum size of the first event.
+const MAX_FIRST_EVENT_BYTES: usize = 16 << 10;
 
-/// Whether a server that does not take an `initialize` offers the old transport instead.
-pub async fn is_spoken(upstream: &Arc<Upstream>, status: StatusCode, headers: &HeaderMap) -> bool {
+/// Whether a server that rejected `initialize` with `status` offers HTTP+SSE instead.
+pub async fn is_offered(upstream: &Arc<Upstream>, status: StatusCode, headers: &HeaderMap) -> bool {
     let may_be = [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
     if !may_be.contains(&status) {
         return false;
@@ -31,7 +33,7 @@ pub async fn is_spoken(upstream: &Arc<Upstream>, status: StatusCode, headers: &H
     headers.remove(CONTENT_TYPE);
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let first = first_event(upstream, headers);
-    tokio::time::timeout(PATIENCE, first).await.ok().flatten().unwrap_or(false)
+    tokio::time::timeout(FIRST_EVENT_TIMEOUT, first).await.ok().flatten().unwrap_or(false)
 }
 
 async fn first_event(upstream: &Arc<Upstream>, headers: HeaderMap) -> Option<bool> {
@@ -40,7 +42,7 @@ async fn first_event(upstream: &Arc<Upstream>, headers: HeaderMap) -> Option<boo
         return None;
     }
     let mut body = response.into_body();
-    let mut framer = SseFramer::new(FIRST);
+    let mut framer = SseFramer::new(MAX_FIRST_EVENT_BYTES);
     loop {
         framer.push(body.frame().await?.ok()?.data_ref()?);
         match framer.next_frame() {

@@ -1,6 +1,6 @@
-//! Reads the body of a message within a limit.
+//! Reads HTTP bodies up to a size limit.
 //!
-//! Contract: at most `limit` bytes are kept. Of a body that is larger only the beginning is returned.
+//! Contract: at most `limit` bytes are buffered. For a larger body only a prefix is returned.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::time::timeout;
 
-/// How much is kept of a body that is too large: enough to find the id in it.
-const PREFIX: usize = 4096;
+/// Length of the prefix returned for a body that is too large; enough to find the message id in it.
+const TOO_LARGE_PREFIX_BYTES: usize = 4096;
 
-/// What came as a body.
+/// The outcome of reading a body.
 pub enum Received {
-    /// All of it.
+    /// The complete body.
     Whole(Bytes),
-    /// More than allowed; its beginning.
+    /// The body exceeds the limit; contains its prefix.
     TooLarge(Bytes),
-    /// The other side went away.
+    /// The peer closed the connection before the end of the body.
     Broken,
 }
 
-/// Nothing came for too long.
+/// The sender was idle for longer than the timeout.
 pub struct Stalled;
 
 /// Reads a body of at most `limit` bytes.
@@ -30,19 +30,19 @@ pub async fn receive(body: Incoming, limit: usize) -> Received {
     receive_within(body, limit, None).await.unwrap_or(Received::Broken)
 }
 
-/// The same of a sender that says something at least this often.
+/// Reads a body of at most `limit` bytes. Fails if no data arrives for `idle_timeout`.
 pub async fn receive_within(
     mut body: Incoming,
     limit: usize,
-    patience: Option<Duration>,
+    idle_timeout: Option<Duration>,
 ) -> Result<Received, Stalled> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let mut rest: Option<BytesMut> = None;
     let mut first = Bytes::new();
     loop {
-        let next = match patience {
+        let next = match idle_timeout {
             None => body.frame().await,
-            Some(patience) => match timeout(patience, body.frame()).await {
+            Some(idle_timeout) => match timeout(idle_timeout, body.frame()).await {
                 Ok(next) => next,
                 Err(_) => return Err(Stalled),
             },
@@ -54,10 +54,10 @@ pub async fn receive_within(
         if announced > limit || held + data.len() > limit {
             let mut all = rest.unwrap_or_else(|| BytesMut::from(&first[..]));
             all.extend_from_slice(&data);
-            all.truncate(PREFIX);
+            all.truncate(TOO_LARGE_PREFIX_BYTES);
             return Ok(Received::TooLarge(all.freeze()));
         }
-        // Nearly every body arrives in one piece, which is then not copied.
+        // Most bodies arrive in one chunk, which is returned without a copy.
         match &mut rest {
             None if first.is_empty() => first = data,
             None => {
@@ -69,7 +69,7 @@ pub async fn receive_within(
             }
             Some(all) => all.extend_from_slice(&data),
         }
-        // Asking for more would only wake whoever brings it.
+        // Polling for another frame would wake the connection task without need.
         if body.is_end_stream() {
             break;
         }

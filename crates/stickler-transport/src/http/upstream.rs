@@ -1,4 +1,7 @@
-//! A server that is reached by HTTP: connections are kept and used again.
+//! A server at a URL, with a pool of keep-alive connections.
+//!
+//! Contract: a request is retried only if a pooled connection was closed before the request was sent, so no
+//! request reaches the server twice.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,52 +23,53 @@ use tokio::task::JoinSet;
 
 type Sender = SendRequest<Full<Bytes>>;
 
-const CLOSED: &str = "no connection is made any more";
+const CLOSED: &str = "the connection pool is closed";
 
-/// Connections that are kept for the next request.
-const KEPT: usize = 256;
+/// Maximum number of idle connections in the pool.
+const MAX_IDLE_CONNECTIONS: usize = 256;
 
-/// One server.
+/// An HTTP server and its connections.
 pub struct Upstream {
     uri: Uri,
     path: Uri,
     host: HeaderValue,
-    /// What every request says of us, whatever the client says.
+    /// Headers that are set on every request and override those of the client.
     fixed: HeaderMap,
     connector: HttpsConnector<HttpConnector>,
     pool: Mutex<Vec<Sender>>,
-    /// All connections, in use or not.
+    /// The tasks of all connections, idle or in use.
     connections: Mutex<JoinSet<()>>,
     is_closed: watch::Sender<bool>,
 }
 
-/// Why a request has no answer.
+/// Why a request has no response.
 #[derive(Debug)]
-pub enum Unsent {
-    /// It was not sent.
+pub enum SendError {
+    /// The request was not sent.
     Unreachable(String),
-    /// It was, and then the server went away.
+    /// The request was sent, but the connection was closed before the response.
     Lost(String),
-    /// For a reason that stands for itself.
+    /// Another error, with its code.
     Other(Code, String),
 }
 
-impl Unsent {
-    /// What is to be told of it, and under which code.
-    pub fn told(&self) -> (Code, String) {
+impl SendError {
+    /// Returns the error code and a message for clients and logs.
+    pub fn code_and_message(&self) -> (Code, String) {
         match self {
             Self::Unreachable(reason) => {
                 (Code::CannotStart, format!("the server cannot be reached: {reason}"))
             }
-            Self::Lost(reason) => {
-                (Code::ServerGone, format!("the server went away without an answer: {reason}"))
-            }
+            Self::Lost(reason) => (
+                Code::ServerGone,
+                format!("the connection was closed before the response: {reason}"),
+            ),
             Self::Other(code, reason) => (*code, reason.clone()),
         }
     }
 }
 
-impl std::fmt::Display for Unsent {
+impl std::fmt::Display for SendError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (Self::Unreachable(reason) | Self::Lost(reason) | Self::Other(_, reason)) = self;
         formatter.write_str(reason)
@@ -79,16 +83,17 @@ pub struct Lease {
 }
 
 impl Upstream {
-    /// For the server at that URL; each request carries the `fixed` headers.
+    /// Creates the pool of the server at `uri`; the `fixed` headers are set on every request.
     pub fn new(uri: Uri, fixed: HeaderMap) -> io::Result<Arc<Self>> {
         let invalid = |reason| io::Error::new(io::ErrorKind::InvalidInput, reason);
         let authority = uri.authority().ok_or_else(|| invalid("the URL names no host"))?;
-        // A name and password in the URL are not for the `Host` header.
+        // Credentials in the URL must not be part of the `Host` header.
         let host = authority.as_str().rsplit('@').next().unwrap_or_default();
-        let host = HeaderValue::from_str(host).map_err(|_| invalid("the URL's host is odd"))?;
+        let host =
+            HeaderValue::from_str(host).map_err(|_| invalid("the host of the URL is invalid"))?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let path = path.parse().map_err(|_| invalid("the URL's path is odd"))?;
-        let connector = super::trust::connector()?;
+        let path = path.parse().map_err(|_| invalid("the path of the URL is invalid"))?;
+        let connector = super::tls::connector()?;
         Ok(Arc::new(Self {
             uri,
             path,
@@ -101,7 +106,7 @@ impl Upstream {
         }))
     }
 
-    /// Breaks off everything that is under way, and makes no connection any more.
+    /// Aborts all requests and rejects new connections.
     pub fn close(&self) {
         self.is_closed.send_replace(true);
         self.connections().abort_all();
@@ -115,34 +120,34 @@ impl Upstream {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a request; the answer's body is still to be read.
+    /// Sends a request. The body of the response has not been read yet.
     pub async fn send(
         self: &Arc<Self>,
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<(Response<Incoming>, Lease), Unsent> {
+    ) -> Result<(Response<Incoming>, Lease), SendError> {
         let mut request = self.request(method, headers, body);
         loop {
-            let kept = self.kept();
-            let is_kept = kept.is_some();
-            let mut sender = match kept {
+            let pooled = self.pooled();
+            let is_pooled = pooled.is_some();
+            let mut sender = match pooled {
                 Some(sender) => sender,
-                None => self.connect().await.map_err(Unsent::Unreachable)?,
+                None => self.connect().await.map_err(SendError::Unreachable)?,
             };
             let error = match sender.ready().await {
-                Err(_) if is_kept => continue,
-                Err(error) => return Err(Unsent::Unreachable(reasons(&error))),
+                Err(_) if is_pooled => continue,
+                Err(error) => return Err(SendError::Unreachable(error_chain(&error))),
                 Ok(()) => match sender.try_send_request(request).await {
                     Ok(response) => return Ok((response, self.lease(sender))),
                     Err(error) => error,
                 },
             };
             request = match unsent(error) {
-                // The server closed a connection that was kept for too long.
-                Ok(request) if is_kept => request,
-                Ok(_) => return Err(Unsent::Unreachable("it closed the connection".to_owned())),
-                Err(reason) => return Err(Unsent::Lost(reason)),
+                // The server closed an idle connection: retry on another one.
+                Ok(request) if is_pooled => request,
+                Ok(_) => return Err(SendError::Unreachable("it closed the connection".to_owned())),
+                Err(reason) => return Err(SendError::Lost(reason)),
             };
         }
     }
@@ -153,7 +158,7 @@ impl Upstream {
             headers.insert(name, value.clone());
         }
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-        // One that is right need not be made anew.
+        // Keep a correct length; hyper sets it otherwise.
         if length.is_none_or(|length| length.parse() != Ok(body.len())) {
             headers.remove(CONTENT_LENGTH);
         }
@@ -164,7 +169,7 @@ impl Upstream {
         request
     }
 
-    fn kept(&self) -> Option<Sender> {
+    fn pooled(&self) -> Option<Sender> {
         let mut pool = self.pool();
         while let Some(sender) = pool.pop() {
             if !sender.is_closed() {
@@ -185,18 +190,18 @@ impl Upstream {
             stream = connector.call(self.uri.clone()) => stream,
             _ = is_closed.wait_for(|is_closed| *is_closed) => return Err(CLOSED.to_owned()),
         };
-        let stream = stream.map_err(|error| reasons(error.as_ref()))?;
+        let stream = stream.map_err(|error| error_chain(error.as_ref()))?;
         let (sender, connection) = handshake(stream).await.map_err(|error| error.to_string())?;
         let mut connections = self.connections();
-        // Under the lock: whoever closes sees this one, or is seen.
+        // Checked under the lock: `close` either sees this connection or is seen here.
         if *self.is_closed.borrow() {
             return Err(CLOSED.to_owned());
         }
         let upstream = Arc::downgrade(self);
         connections.spawn(async move {
-            // Whoever waits for something on it is told.
+            // A pending request receives the error from hyper.
             let _ = connection.await;
-            // Those that have ended before are cleared away by the next that ends.
+            // Remove the tasks of connections that have ended, including earlier ones.
             if let Some(upstream) = upstream.upgrade() {
                 while upstream.connections().try_join_next().is_some() {}
             }
@@ -206,32 +211,32 @@ impl Upstream {
 }
 
 impl Lease {
-    /// The answer was read to its end.
-    pub fn give_back(self) {
+    /// Returns the connection to the pool after the response was read completely.
+    pub fn release(self) {
         let mut pool = self.upstream.pool();
-        if pool.len() < KEPT && !self.sender.is_closed() {
+        if pool.len() < MAX_IDLE_CONNECTIONS && !self.sender.is_closed() {
             pool.push(self.sender);
         }
     }
 }
 
-/// The request that was not sent, or why it has no answer.
+/// Returns the request if it was not sent, otherwise the reason why there is no response.
 fn unsent(mut error: TrySendError<Request<Full<Bytes>>>) -> Result<Request<Full<Bytes>>, String> {
-    error.take_message().ok_or_else(|| reasons(&error.into_error()))
+    error.take_message().ok_or_else(|| error_chain(&error.into_error()))
 }
 
-/// An error and what is behind it: the outermost seldom tells why.
-fn reasons(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut told = error.to_string();
+/// Formats an error with its sources, because the outermost error is often too general.
+fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut message = error.to_string();
     let mut inner = error.source();
     while let Some(error) = inner {
         let reason = error.to_string();
-        if !told.ends_with(&reason) {
-            told = format!("{told}: {reason}");
+        if !message.ends_with(&reason) {
+            message = format!("{message}: {reason}");
         }
         inner = error.source();
     }
-    told
+    message
 }
 
 #[cfg(test)]
@@ -246,7 +251,7 @@ mod tests {
 
     const REQUESTS: usize = 20;
 
-    /// Answers one request on each connection, and closes it.
+    /// Responds to one request per connection, then closes the connection.
     fn answer_and_close(listener: &TcpListener) {
         for client in listener.incoming().take(REQUESTS) {
             let mut client = client.unwrap();
@@ -257,7 +262,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_length_goes_on_only_if_it_is_that_of_the_body() {
+    async fn content_length_is_forwarded_only_if_it_matches_the_body() {
         let uri = "http://127.0.0.1:9/mcp".parse().unwrap();
         let upstream = Upstream::new(uri, HeaderMap::new()).unwrap();
         let length = |given: &[&'static str]| {
@@ -267,7 +272,7 @@ mod tests {
             request.headers().contains_key(CONTENT_LENGTH)
         };
         assert!(length(&["4"]));
-        // Of these, hyper makes the right one.
+        // hyper replaces these with the correct length.
         for wrong in ["5", "0", "", "x", "4, 4"] {
             assert!(!length(&[wrong]), "{wrong}");
         }
@@ -275,7 +280,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn connections_that_have_ended_are_not_kept() {
+    async fn ended_connections_are_removed() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let uri = format!("http://{}/mcp", listener.local_addr().unwrap()).parse().unwrap();
         let server = std::thread::spawn(move || answer_and_close(&listener));
@@ -284,10 +289,10 @@ mod tests {
             let sent = upstream.send(Method::GET, HeaderMap::new(), Bytes::new()).await;
             let (response, lease) = sent.unwrap();
             assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "x");
-            lease.give_back();
+            lease.release();
         }
         server.join().unwrap();
-        // The last may still be on its way out, and the one before it waits for the last.
+        // The last connection may still be closing, and the one before is removed after it.
         assert!(upstream.connections().len() <= 2, "{:?}", upstream.connections());
     }
 }

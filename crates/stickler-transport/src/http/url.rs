@@ -1,29 +1,30 @@
-//! URLs as they are written. They may hold secrets, most of all after variables were filled in.
+//! Validation of server URLs. Error messages never contain parts of a URL that may be secret:
+//! credentials, paths and queries.
 
 use hyper::Uri;
 
-/// A URL that a server can be at.
+/// Parses the URL of a server. Requires `http` or `https`, a host and no credentials.
 pub(crate) fn parse(url: &str) -> Result<Uri, String> {
     let unusable = |reason: &str| match start(url) {
-        Some(start) => format!("the URL that begins with `{start}` is not usable: {reason}"),
-        None => format!("the URL is not usable: {reason}"),
+        Some(start) => format!("the URL starting with `{start}` is invalid: {reason}"),
+        None => format!("the URL is invalid: {reason}"),
     };
     let uri: Uri = url.parse().map_err(|_| {
-        unusable("it cannot be read; blanks and other special characters in it must be encoded")
+        unusable("it cannot be parsed; spaces and other special characters must be percent-encoded")
     })?;
     match uri.scheme_str() {
         Some("http" | "https") if uri.authority().is_some_and(|one| one.as_str().contains('@')) => {
             Err(unusable(
-                "it has a name or password in it, which is not sent; give them in a header instead",
+                "it contains a user name or password, which is not sent; use a header instead",
             ))
         }
         Some("http" | "https") if uri.authority().is_some() => Ok(uri),
-        _ => Err(unusable("it must begin with `http://` or `https://`")),
+        _ => Err(unusable("it must start with `http://` or `https://`")),
     }
 }
 
-/// Scheme and host, where it is clear that they are nothing else: an `@` further on would make a
-/// password of what looks like a host.
+/// Returns the scheme and host for an error message. The host is omitted if an `@` follows anywhere: the text
+/// before it may be a password.
 fn start(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -42,7 +43,7 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn what_is_wrong_is_told_without_what_may_be_secret() {
+    fn error_message_contains_no_secret_parts_of_the_url() {
         for (url, start) in [
             ("https://api.example:8443/s3cret path", "`https://api.example:8443`"),
             ("https://api.example?key=s3cret path", "`https://api.example`"),
@@ -52,13 +53,13 @@ mod tests {
             ("https://user:s3cret@api.example/mcp?key=1", "name or password"),
             ("ftp://user:s3cret@api.example/x", "`ftp://`"),
             ("ftp://api.example/s3cret", "`ftp://api.example`"),
-            ("s3cret", "the URL is not usable"),
-            ("s3cret key://x", "the URL is not usable"),
-            ("api.example/s3cret", "the URL is not usable"),
-            ("", "the URL is not usable"),
+            ("s3cret", "the URL is invalid"),
+            ("s3cret key://x", "the URL is invalid"),
+            ("api.example/s3cret", "the URL is invalid"),
+            ("", "the URL is invalid"),
         ] {
-            let told = parse(url).unwrap_err();
-            assert!(told.contains(start) && !told.contains("s3cret"), "{url}: {told}");
+            let message = parse(url).unwrap_err();
+            assert!(message.contains(start) && !message.contains("s3cret"), "{url}: {message}");
         }
         assert!(parse("https://api.example/mcp?key=1").is_ok());
     }

@@ -1,121 +1,129 @@
-//! Closed objects: a misspelt field must not be dropped in silence.
+//! Detects unknown fields: members that no applicable subschema mentions, in objects that count as
+//! closed.
 //!
-//! Most tool schemas list their properties and say nothing about others, which JSON Schema reads as
-//! "anything goes". We read it as a closed list, at every depth: once per place in the arguments,
-//! after all subschemas that apply to that place (`allOf`, `$ref`, the branches of `anyOf` and
-//! `oneOf` that hold, `then`, `else`) have had their say. It is what `unevaluatedProperties: false`
-//! would do, in every dialect. What a schema says itself (`additionalProperties`,
-//! `patternProperties`, `unevaluatedProperties`) is obeyed as written; nothing inside `not`, `if`
-//! or `contains` closes anything.
+//! Most tool schemas list their properties and do not mention `additionalProperties`; JSON Schema then
+//! allows any other field, and a misspelt field would be dropped silently. Stickler treats these
+//! objects as closed at every depth. The decision is made once per location in the arguments, over all
+//! subschemas that apply there (`allOf`, `$ref`, the matching branches of `anyOf` and `oneOf`, `then`,
+//! `else`), which is the semantics of `unevaluatedProperties: false` in every dialect. An explicit
+//! `additionalProperties`, `patternProperties` or `unevaluatedProperties` is applied as written, and
+//! nothing inside `not`, `if` or `contains` closes an object.
 //!
-//! Contract: a walk that explains a rejected call takes its steps from a budget and ends when that is
-//! spent. The walk that decides about a call ends at the first unknown field.
+//! Contract: a walk that explains a rejected call takes its steps from a budget and ends when the
+//! budget is spent. The walk that decides whether a call is valid ends at the first unknown field.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::choices::Choices;
-use super::place::Place;
+use super::location::Location;
+use super::selected_branches::SelectedBranches;
 use crate::schema::{Choice, CompiledSchema, NodeId, SchemaGraph, SchemaNode};
 use crate::tape::{Kind, Node, StepBudget};
 
-/// Subschemas that are asked about a member for one step.
+/// Number of subschemas that can be consulted about a member for one step of the budget.
 const NODES_PER_STEP: usize = 16;
 
-/// More names than this are looked for in one pass over an object.
-const FEW_NAMES: usize = 8;
+/// With more names than this, the keys of an object are collected into a set before the lookup.
+const MAX_LINEAR_LOOKUPS: usize = 8;
 
-/// The subschemas that apply to one place.
+/// The subschemas that apply to one location.
 #[derive(Debug, Default)]
 pub(crate) struct Applied {
-    /// Those that all do.
+    /// Subschemas that apply unconditionally.
     pub(crate) nodes: Vec<NodeId>,
-    /// Groups of which one or more do.
+    /// Groups of alternatives; at least one alternative of each group applies.
     pub(crate) alternatives: Vec<Vec<Applied>>,
 }
 
-/// What a walk tells on the way.
+/// Receives the objects and unknown fields that a walk encounters. `Break` ends the walk.
 pub(crate) trait Visitor<'v> {
-    /// An object and what applies to it.
+    /// Called for each object with the subschemas that apply to it.
     fn object(
         &mut self,
-        _place: &Place<'_>,
+        _location: &Location<'_>,
         _object: Node<'v>,
         _applied: &Applied,
     ) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// A member that nothing mentions, in an object that counts as closed.
+    /// Called for each member of a closed object that no subschema mentions.
     fn unknown(
         &mut self,
-        place: &Place<'_>,
+        location: &Location<'_>,
         object: Node<'v>,
         key: &str,
         applied: &Applied,
     ) -> ControlFlow<()>;
 }
 
-/// Whether every member of every object is one that the schema mentions.
-pub(crate) fn is_clean(schema: &CompiledSchema, root: Node<'_>, budget: &StepBudget) -> bool {
+/// Returns whether the schema mentions every member of every closed object.
+pub(crate) fn all_fields_known(
+    schema: &CompiledSchema,
+    root: Node<'_>,
+    budget: &StepBudget,
+) -> bool {
     if !schema.graph.node(SchemaGraph::ROOT).closes_something {
         return true;
     }
-    let choices = Choices::default();
-    Walk { schema, choices: &choices, budget }.is_clean(SchemaGraph::ROOT, root)
+    let selected_branches = SelectedBranches::default();
+    let walk = Walk { schema, selected_branches: &selected_branches, budget };
+    walk.all_fields_known(SchemaGraph::ROOT, root)
 }
 
-/// A way through the arguments along the schema.
+/// Walks the arguments and the schema in parallel.
 pub(crate) struct Walk<'w> {
     pub(crate) schema: &'w CompiledSchema,
-    /// Which branch to follow where none holds.
-    pub(crate) choices: &'w Choices,
+    /// The branch to follow where no branch matches.
+    pub(crate) selected_branches: &'w SelectedBranches,
     pub(crate) budget: &'w StepBudget,
 }
 
-struct Stop;
+/// Ends the walk at the first unknown field.
+struct StopAtFirst;
 
-impl Visitor<'_> for Stop {
-    fn unknown(&mut self, _: &Place<'_>, _: Node<'_>, _: &str, _: &Applied) -> ControlFlow<()> {
+impl Visitor<'_> for StopAtFirst {
+    fn unknown(&mut self, _: &Location<'_>, _: Node<'_>, _: &str, _: &Applied) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
 }
 
 impl Walk<'_> {
-    /// The quick way: as long as subschemas stand alone there is nothing to collect.
-    fn is_clean(&self, id: NodeId, value: Node<'_>) -> bool {
+    /// Fast path: a subschema without in-place applicators needs no [`Applied`].
+    fn all_fields_known(&self, id: NodeId, value: Node<'_>) -> bool {
         let node = self.node(id);
         if !node.closes_something {
             return true;
         }
         if !node.stands_alone() {
             let applied = self.expand(id, value);
-            return self.visit(&applied, value, &Place::Root, true, &mut Stop).is_continue();
+            let root = &Location::Root;
+            return self.visit(&applied, value, root, true, &mut StopAtFirst).is_continue();
         }
         match value.kind() {
             Kind::Object => value.members().all(|(key, member)| match node.member(&key) {
-                Some(child) => self.is_clean(child, member),
+                Some(child) => self.all_fields_known(child, member),
                 None => !node.is_closed(),
             }),
             Kind::Array => value.elements().enumerate().all(|(index, element)| {
-                node.element(index).is_none_or(|child| self.is_clean(child, element))
+                node.element(index).is_none_or(|child| self.all_fields_known(child, element))
             }),
             _ => true,
         }
     }
 
-    /// The thorough way: everything that applies to every object.
+    /// Full walk: reports every object with all subschemas that apply to it.
     pub(crate) fn run<'v>(&self, root: Node<'v>, visitor: &mut impl Visitor<'v>) {
         let applied = self.expand(SchemaGraph::ROOT, root);
-        let _ = self.visit(&applied, root, &Place::Root, false, visitor);
+        let _ = self.visit(&applied, root, &Location::Root, false, visitor);
     }
 
     fn visit<'v>(
         &self,
         applied: &Applied,
         value: Node<'v>,
-        place: &Place<'_>,
+        location: &Location<'_>,
         only_where_closed: bool,
         visitor: &mut impl Visitor<'v>,
     ) -> ControlFlow<()> {
@@ -124,31 +132,31 @@ impl Walk<'_> {
         }
         match value.kind() {
             Kind::Object => {
-                visitor.object(place, value, applied)?;
+                visitor.object(location, value, applied)?;
                 let closed = self.is_closed(applied);
-                // Asking many subschemas about each member is work, too.
+                // Consulting many subschemas about each member counts as work.
                 let per_member = applied.nodes.len() / NODES_PER_STEP;
                 for (key, member) in value.members() {
-                    if !only_where_closed && !self.budget.pays(per_member) {
+                    if !only_where_closed && !self.budget.take_usize(per_member) {
                         return ControlFlow::Break(());
                     }
                     if closed && !self.evaluates(applied, &key) {
-                        visitor.unknown(place, value, &key, applied)?;
+                        visitor.unknown(location, value, &key, applied)?;
                         continue;
                     }
-                    let place = Place::Member(place, &key);
+                    let location = Location::Member(location, &key);
                     let child = self.child(applied, member, &|node| node.member(&key));
-                    self.visit(&child, member, &place, only_where_closed, visitor)?;
+                    self.visit(&child, member, &location, only_where_closed, visitor)?;
                 }
             }
             Kind::Array => {
                 for (index, element) in value.elements().enumerate() {
-                    if !only_where_closed && !self.budget.pays(0) {
+                    if !only_where_closed && !self.budget.take_usize(0) {
                         return ControlFlow::Break(());
                     }
-                    let place = Place::Element(place, index);
+                    let location = Location::Element(location, index);
                     let child = self.child(applied, element, &|node| node.element(index));
-                    self.visit(&child, element, &place, only_where_closed, visitor)?;
+                    self.visit(&child, element, &location, only_where_closed, visitor)?;
                 }
             }
             _ => {}
@@ -162,8 +170,8 @@ impl Walk<'_> {
         applied
     }
 
-    /// Adds a subschema and what it brings along for the same place. `seen` are those on the way
-    /// here: a reference may lead back.
+    /// Adds a subschema and all subschemas that it applies to the same location. `seen` holds the
+    /// subschemas on the current path, because references can be cyclic.
     fn add(&self, id: NodeId, value: Node<'_>, applied: &mut Applied, seen: &mut Seen) {
         if !seen.insert(id) || !self.budget.take(1) {
             return;
@@ -182,9 +190,9 @@ impl Walk<'_> {
         }
         if let Some(condition) = &node.condition {
             if self.schema.branches.holds(condition.when, value, self.budget) {
-                // What a condition looked at counts as seen, but it closes nothing.
-                let looked_at = self.alternative(condition.when, value, seen);
-                applied.alternatives.push(vec![looked_at, Applied::default()]);
+                // Properties that a condition evaluates are known, but a condition closes nothing.
+                let evaluated = self.alternative(condition.when, value, seen);
+                applied.alternatives.push(vec![evaluated, Applied::default()]);
                 condition.then.iter().for_each(|id| self.add(*id, value, applied, seen));
             } else {
                 let otherwise = condition.otherwise.iter();
@@ -194,19 +202,19 @@ impl Walk<'_> {
     }
 
     fn add_choice(&self, choice: &Choice, value: Node<'_>, applied: &mut Applied, seen: &mut Seen) {
-        if let Some(closest) = self.choices.get(value, &choice.pointer) {
+        if let Some(closest) = self.selected_branches.get(value, &choice.pointer) {
             if let Some(branch) = choice.branches.get(closest) {
                 self.add(*branch, value, applied, seen);
             }
             return;
         }
-        let holding: Vec<NodeId> = choice
+        let matching: Vec<NodeId> = choice
             .branches
             .iter()
             .copied()
             .filter(|branch| self.schema.branches.holds(*branch, value, self.budget))
             .collect();
-        match holding.as_slice() {
+        match matching.as_slice() {
             [] => {}
             [only] => self.add(*only, value, applied, seen),
             several => {
@@ -234,30 +242,38 @@ impl Walk<'_> {
             self.add(id, value, &mut child, &mut seen);
         }
         for group in &applied.alternatives {
-            let group = group.iter().map(|one| self.child(one, value, step)).collect();
+            let group =
+                group.iter().map(|alternative| self.child(alternative, value, step)).collect();
             child.alternatives.push(group);
         }
         child
     }
 
-    /// Some subschema lists properties and is silent about others. Of alternatives, all must: one
-    /// that leaves an object free leaves it free.
+    /// Returns whether a subschema lists properties without a keyword about additional ones. A group
+    /// of alternatives closes an object only if every alternative does.
     fn is_closed(&self, applied: &Applied) -> bool {
         applied.nodes.iter().any(|id| self.node(*id).is_closed())
-            || applied
-                .alternatives
-                .iter()
-                .any(|group| !group.is_empty() && group.iter().all(|one| self.is_closed(one)))
+            || applied.alternatives.iter().any(|group| {
+                !group.is_empty() && group.iter().all(|alternative| self.is_closed(alternative))
+            })
     }
 
     fn evaluates(&self, applied: &Applied, key: &str) -> bool {
         applied.nodes.iter().any(|id| self.node(*id).evaluates(key))
-            || applied.alternatives.iter().flatten().any(|one| self.evaluates(one, key))
+            || applied
+                .alternatives
+                .iter()
+                .flatten()
+                .any(|alternative| self.evaluates(alternative, key))
     }
 
     fn closes_something(&self, applied: &Applied) -> bool {
         applied.nodes.iter().any(|id| self.node(*id).closes_something)
-            || applied.alternatives.iter().flatten().any(|one| self.closes_something(one))
+            || applied
+                .alternatives
+                .iter()
+                .flatten()
+                .any(|alternative| self.closes_something(alternative))
     }
 
     fn node(&self, id: NodeId) -> &SchemaNode {
@@ -266,22 +282,22 @@ impl Walk<'_> {
 }
 
 impl Applied {
-    /// All subschemas, alternatives included.
+    /// Returns all subschemas, including alternatives.
     pub(crate) fn all(&self) -> Vec<NodeId> {
         let mut all = self.nodes.clone();
-        for one in self.alternatives.iter().flatten() {
-            all.extend(one.all());
+        for alternative in self.alternatives.iter().flatten() {
+            all.extend(alternative.all());
         }
         all
     }
 }
 
-/// Subschemas that were met already, a bit for each.
+/// Set of subschemas that have been visited, as a bit set.
 #[derive(Debug, Default, Clone)]
 struct Seen(Vec<u64>);
 
 impl Seen {
-    /// Whether it is met for the first time.
+    /// Returns whether the subschema was not in the set.
     fn insert(&mut self, id: NodeId) -> bool {
         let (word, bit) = (id.index() / 64, 1_u64 << (id.index() % 64));
         if self.0.len() <= word {
@@ -294,10 +310,10 @@ impl Seen {
     }
 }
 
-/// Which of some names an object has.
+/// Returns a predicate that reports whether the object has a member of the given name.
 fn present<'v>(names: &[(String, NodeId)], object: Node<'v>) -> impl Fn(&str) -> bool + use<'v> {
     let keys: Option<HashSet<Cow<'v, str>>> =
-        (names.len() > FEW_NAMES).then(|| object.members().map(|(key, _)| key).collect());
+        (names.len() > MAX_LINEAR_LOOKUPS).then(|| object.members().map(|(key, _)| key).collect());
     move |name| match &keys {
         Some(keys) => keys.contains(name),
         None => object.get(name).is_some(),

@@ -1,18 +1,18 @@
-//! What a schema asks for, in a few words.
+//! Describes in a few words what a schema requires.
 
 use std::collections::HashSet;
 
 use jsonschema::error::ValidationErrorKind as Engine;
 use serde_json::Value;
 
-use super::wording::literal;
+use super::phrases::literal;
 use crate::schema::{CompiledSchema, Members, NodeId};
 
-/// More types than this are not told apart.
-const MOST_TYPES: usize = 64;
+/// Maximum number of types that a description lists.
+const MAX_TYPES: usize = 64;
 
-/// The names that subschemas list for one place, those they refer to included; without those that
-/// are listed only to be ruled out.
+/// Returns the property names that the subschemas list for one location, including the subschemas that
+/// they refer to and excluding names that are forbidden by a `false` schema.
 pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s str> {
     let mut pending: Vec<NodeId> = nodes.iter().rev().copied().collect();
     let (mut seen, mut listed, mut forbidden) = (HashSet::new(), HashSet::new(), HashSet::new());
@@ -35,14 +35,14 @@ pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s
     names
 }
 
-/// The type or values that a subschema asks for: `string`, `integer or null`, `one of "a", "b"`.
+/// Returns the type or values that a subschema accepts: `string`, `integer or null`, `"asc"`.
 pub(crate) fn type_of(schema: &CompiledSchema, id: NodeId) -> String {
     let mut types = Types::default();
     types.collect(schema, id);
     if types.names.is_empty() { "a value".to_owned() } else { types.names.join(" or ") }
 }
 
-/// Types in the order in which they were found, none twice.
+/// Distinct types in the order in which they were found.
 #[derive(Default)]
 struct Types {
     names: Vec<String>,
@@ -52,7 +52,7 @@ struct Types {
 
 impl Types {
     fn collect(&mut self, schema: &CompiledSchema, id: NodeId) {
-        if !self.seen.insert(id) || self.names.len() >= MOST_TYPES {
+        if !self.seen.insert(id) || self.names.len() >= MAX_TYPES {
             return;
         }
         let node = schema.graph.node(id);
@@ -81,7 +81,7 @@ impl Types {
     }
 
     fn add(&mut self, name: &str) {
-        if self.names.len() < MOST_TYPES && !self.known.contains(name) {
+        if self.names.len() < MAX_TYPES && !self.known.contains(name) {
             self.known.insert(name.to_owned());
             self.names.push(name.to_owned());
         }
@@ -100,15 +100,15 @@ fn value_type(value: &Value) -> &'static str {
     }
 }
 
-/// What a failed keyword wants, to follow the word "must".
+/// Returns what a failed keyword requires, phrased to follow the word "must".
 pub(super) fn constraint(kind: &Engine) -> String {
     match kind {
         Engine::AdditionalItems { limit } => format!("have at most {limit} items"),
         Engine::MaxItems { limit } => format!("have at most {}", counted(*limit, "item")),
         Engine::MinItems { limit } => format!("have at least {}", counted(*limit, "item")),
-        Engine::UnevaluatedItems { .. } => "have no further items".to_owned(),
-        Engine::UniqueItems => "have no two equal items".to_owned(),
-        Engine::Contains => "contain an item of the form that the schema asks for".to_owned(),
+        Engine::UnevaluatedItems { .. } => "have no additional items".to_owned(),
+        Engine::UniqueItems => "have no duplicate items".to_owned(),
+        Engine::Contains => "contain an item that matches the `contains` schema".to_owned(),
         Engine::MaxLength { limit } => {
             format!("have at most {}", counted(*limit, "character"))
         }
@@ -125,7 +125,8 @@ pub(super) fn constraint(kind: &Engine) -> String {
         Engine::Format { format } => format!("have the format `{format}`"),
         Engine::Pattern { pattern } => format!("match the pattern `{pattern}`"),
         Engine::BacktrackLimitExceeded { .. } | Engine::RegexEngineFailure { .. } => {
-            "be a string that the schema's pattern can be tried on in reasonable time".to_owned()
+            "be a string that can be matched against the schema's pattern in reasonable time"
+                .to_owned()
         }
         Engine::ContentEncoding { content_encoding } => {
             format!("be encoded as `{content_encoding}`")
@@ -135,7 +136,7 @@ pub(super) fn constraint(kind: &Engine) -> String {
         }
         Engine::FromUtf8 { .. } => "decode to UTF-8 text".to_owned(),
         Engine::OneOfMultipleValid { .. } => {
-            "match only one of the forms in the schema, not several at once".to_owned()
+            "match exactly one of the schema's alternatives, not several".to_owned()
         }
         Engine::Not { schema } => format!("not match {}", literal(schema)),
         _ => "satisfy the schema".to_owned(),

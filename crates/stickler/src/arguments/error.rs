@@ -1,58 +1,59 @@
-//! One thing that is wrong with a call.
+//! Validation errors: one error for each problem with a call.
 
-/// What is wrong, where, and what was expected.
+/// One problem with a call: its kind, its location and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValidationError {
-    /// JSON Pointer within the arguments to the offending or missing member; empty for the whole.
+    /// JSON Pointer within the arguments to the invalid or missing member; empty for the arguments
+    /// themselves.
     pub path: String,
-    /// JSON Pointer within the schema to the keyword that refused; empty where none did.
+    /// JSON Pointer within the schema to the keyword that failed; empty if there is none.
     pub schema_path: String,
-    /// What kind of mistake it is.
+    /// The kind of problem.
     pub kind: ValidationErrorKind,
     /// One sentence that the caller can act on.
     pub message: String,
-    /// What would have been right, in a few words.
+    /// What was expected, in a few words.
     pub expected: String,
-    /// What came instead, in a few words.
+    /// What was received, in a few words.
     pub received: String,
-    /// Values that were probably meant; those for names are in the kind.
-    pub(crate) meant_values: Vec<String>,
+    /// Values that were probably meant; suggested names are in the kind.
+    pub(crate) suggested_values: Vec<String>,
 }
 
-/// The kinds of mistakes, with what there is to know about each.
+/// The kinds of problems, with their details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValidationErrorKind {
-    /// A required field is not there.
+    /// A required field is missing.
     MissingRequired {
         /// Its name.
         field: String,
     },
     /// A value has the wrong type.
     TypeMismatch {
-        /// The type or types that are right.
+        /// The accepted type or types.
         expected: String,
-        /// The type it has.
+        /// The type of the value.
         actual: String,
     },
-    /// A field that the schema does not have.
+    /// A field that the schema does not define.
     UnknownField {
         /// Its name.
         field: String,
         /// The names that were probably meant, best first.
         suggestions: Vec<String>,
     },
-    /// The type is right, the value is not.
+    /// A value of the right type that violates a constraint.
     InvalidValue {
-        /// What the value would have to be.
+        /// The constraint that the value violates.
         reason: String,
     },
-    /// A value that is not one of those allowed.
+    /// A value that is not one of the allowed values.
     InvalidEnum {
         /// The value.
         value: String,
-        /// The values that are allowed; only the first few where many errors have long lists.
+        /// The allowed values; truncated if many errors have long lists.
         allowed: Vec<String>,
     },
     /// A tool that the server does not have.
@@ -65,7 +66,7 @@ pub enum ValidationErrorKind {
 }
 
 impl ValidationErrorKind {
-    /// The stable name that programs know it by.
+    /// Returns the stable, machine-readable name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::MissingRequired { .. } => "missing_required",
@@ -79,7 +80,7 @@ impl ValidationErrorKind {
 }
 
 impl ValidationError {
-    /// Something that is wrong with the whole.
+    /// Creates an error about the whole value.
     pub fn whole(reason: String) -> Self {
         Self {
             path: String::new(),
@@ -88,20 +89,20 @@ impl ValidationError {
             expected: String::new(),
             received: String::new(),
             kind: ValidationErrorKind::InvalidValue { reason },
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         }
     }
 
-    /// The names or values that were probably meant, best first.
+    /// Returns the names or values that were probably meant, best first.
     pub fn suggestions(&self) -> &[String] {
         match &self.kind {
             ValidationErrorKind::UnknownField { suggestions, .. }
             | ValidationErrorKind::UnknownTool { suggestions, .. } => suggestions,
-            _ => &self.meant_values,
+            _ => &self.suggested_values,
         }
     }
 
-    /// The path of what the offending member is in.
+    /// Returns the path of the object or array that contains the invalid member.
     pub(crate) fn parent_path(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(parent, _)| parent)
     }

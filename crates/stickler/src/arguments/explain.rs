@@ -1,12 +1,13 @@
-//! Why a call is refused: everything the engine has against it, in our words.
+//! Explains why a call is rejected: translates the errors of the JSON Schema engine into
+//! [`ValidationError`]s.
 //!
-//! Only called when the answer is no. The engine's typed errors carry the facts; an `anyOf` that no
-//! branch satisfies is explained by its closest branch; unknown fields come from the walk in
-//! [`survey`](super::survey).
+//! Runs only for rejected calls. The facts come from the engine's typed errors; an `anyOf` that no
+//! branch satisfies is explained by its closest branch, and unknown fields come from the walk in
+//! [`unknown_fields`](super::unknown_fields).
 //!
-//! Contract: the time is in proportion to the size of the call, whatever the schema. Of many problems
-//! only so many are noted as may be about those that are shown ([`NOTED_PER_SHOWN`]), every part takes
-//! its steps from a budget, and an explanation that ends early says so.
+//! Contract: the time is linear in the size of the call for every schema. The number of collected
+//! problems is limited ([`COLLECTED_PER_SHOWN`]), every part takes its steps from a budget, and an
+//! explanation that ends early is marked as incomplete.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,12 +17,13 @@ use jsonschema::JsonType;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Engine};
 use serde_json::Value;
 
-use super::choices::Choices;
-use super::effort::Effort;
+use super::comparison_budgets::ComparisonBudgets;
 use super::error::ValidationError;
-use super::problem::{Form, Problem, Unwanted, tidy};
-use super::wording::{About, Wording, text_of};
-use super::{closest, describe, survey};
+use super::phrases::{MAX_LISTED_VALUES, text_of};
+use super::problem::{Problem, Reason, UnexpectedField, sort_and_dedup};
+use super::selected_branches::SelectedBranches;
+use super::wording::{Subject, Wording};
+use super::{closest_branch, describe, unknown_fields};
 use crate::config::{UnknownFields, ValidationConfig};
 use crate::schema::{CompiledSchema, NodeId};
 use crate::suggest;
@@ -29,48 +31,49 @@ use crate::tape::{Kind, Lookup, Node, StepBudget, unescape_segment};
 
 pub(super) type EngineError<'i> = jsonschema::ValidationError<'i>;
 
-/// Problems that are noted for each that is shown: several may be about one mistake, and a repair
-/// wants all of them.
-const NOTED_PER_SHOWN: usize = 10;
+/// Number of problems collected for each one that is shown: several can stem from one mistake, and a
+/// repair needs all of them.
+const COLLECTED_PER_SHOWN: usize = 10;
 
-/// Steps for putting one problem into words.
+/// Budget steps for translating one problem.
 const STEPS_PER_PROBLEM: u32 = 64;
 
-/// What is wrong with a call.
+/// The problems of a rejected call.
 #[derive(Debug)]
 pub(crate) struct Explanation {
-    /// The problems that were noted, in order; only those that are shown have words.
+    /// The collected problems in order; only those that are shown have a message.
     pub(crate) errors: Vec<ValidationError>,
-    /// How many are shown.
+    /// Number of errors that are shown.
     shown: usize,
-    /// False when there may be more than are shown.
+    /// Whether every problem is shown.
     pub(crate) complete: bool,
-    /// False when there may be more than were noted.
+    /// Whether every problem was collected.
     pub(crate) exhaustive: bool,
-    /// The subschemas that apply to the objects with problems, by the paths of the objects.
+    /// The subschemas that apply to each object with a problem, by the path of the object.
     objects: HashMap<String, Vec<NodeId>>,
 }
 
 impl Explanation {
-    /// The subschemas that apply to an object with problems.
+    /// Returns the subschemas that apply to an object with a problem.
     pub(crate) fn nodes_at(&self, object_path: &str) -> &[NodeId] {
         self.objects.get(object_path).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The problems that are shown.
+    /// Returns the errors that are shown.
     pub(crate) fn shown(&self) -> &[ValidationError] {
         self.errors.get(..self.shown).unwrap_or(&self.errors)
     }
 }
 
+/// Explains why the arguments of a call are rejected.
 pub(crate) fn explain(
     schema: &CompiledSchema,
     root: Node<'_>,
     config: &ValidationConfig,
-    effort: &Effort,
+    comparisons: &ComparisonBudgets,
 ) -> Explanation {
     let shown = config.limits.errors;
-    let mut explainer = Explainer::new(schema, root, config, About::Arguments, effort);
+    let mut explainer = Explainer::new(schema, root, config, Subject::Arguments, comparisons);
     if root.kind() != Kind::Object {
         let error = explainer.wording.wrong_type("", "/type".to_owned(), "object", Some(root));
         let objects = HashMap::new();
@@ -82,53 +85,54 @@ pub(crate) fn explain(
             objects,
         };
     }
-    let (mut problems, mut exhaustive) = explainer.told(config);
+    let (mut problems, mut exhaustive) = explainer.engine_problems(config);
     let strict = config.unknown_fields == UnknownFields::Reject;
     let mut objects = HashMap::new();
     if strict || !problems.is_empty() {
         let budget = StepBudget::to_explain(root, config.limits.explain_steps);
-        let most = strict.then_some(explainer.most);
-        let found = survey::run(&explainer, &problems, most, &budget);
+        let max_unknown = strict.then_some(explainer.max_problems);
+        let found = unknown_fields::collect(&explainer, &problems, max_unknown, &budget);
         exhaustive &= found.complete;
         problems.extend(found.unknown);
         objects = found.objects;
     }
     let complete = exhaustive && problems.len() <= shown;
-    tidy(&mut problems);
-    let errors = explainer.in_words(problems, shown);
+    sort_and_dedup(&mut problems);
+    let errors = explainer.to_errors(problems, shown);
     Explanation { errors, shown, complete, exhaustive, objects }
 }
 
-/// The same for a part of a message, by its place there: any value may be its root, and it is never
-/// closed.
+/// Explains why a part of a message is rejected; `location` is its JSON Pointer within the message.
+/// Unlike arguments, the part can be any value, and its objects are not treated as closed.
 pub fn explain_part(
     schema: &CompiledSchema,
     root: Node<'_>,
-    place: &'static str,
+    location: &'static str,
     config: &ValidationConfig,
 ) -> Vec<ValidationError> {
-    let effort = Effort::new(config.limits.explain_steps);
-    let mut explainer = Explainer::new(schema, root, config, About::Part(place), &effort);
-    let (mut problems, _) = explainer.told(config);
-    tidy(&mut problems);
+    let comparisons = ComparisonBudgets::new(config.limits.explain_steps);
+    let mut explainer = Explainer::new(schema, root, config, Subject::Part(location), &comparisons);
+    let (mut problems, _) = explainer.engine_problems(config);
+    sort_and_dedup(&mut problems);
     problems.truncate(config.limits.errors);
-    explainer.in_words(problems, config.limits.errors)
+    explainer.to_errors(problems, config.limits.errors)
 }
 
+/// Translates the engine's errors about one value.
 pub(super) struct Explainer<'e> {
     pub(super) schema: &'e CompiledSchema,
     pub(super) root: Node<'e>,
     pub(super) distance: usize,
     pub(super) wording: Wording,
-    pub(super) choices: Choices,
-    pub(super) effort: &'e Effort,
+    pub(super) selected_branches: SelectedBranches,
+    pub(super) comparisons: &'e ComparisonBudgets,
     pub(super) lookup: Lookup<'e>,
-    /// How many problems are noted.
-    most: usize,
-    /// What translating the engine's errors may still take.
-    translating: StepBudget,
-    /// Some of the engine's errors were left out.
-    left_out: bool,
+    /// Maximum number of problems to collect.
+    max_problems: usize,
+    /// Remaining budget for translating the engine's errors.
+    translation_budget: StepBudget,
+    /// Whether some of the engine's errors were skipped.
+    is_truncated: bool,
     pub(super) names: RefCell<HashMap<Vec<NodeId>, Rc<[&'e str]>>>,
 }
 
@@ -137,38 +141,38 @@ impl<'e> Explainer<'e> {
         schema: &'e CompiledSchema,
         root: Node<'e>,
         config: &ValidationConfig,
-        about: About,
-        effort: &'e Effort,
+        subject: Subject,
+        comparisons: &'e ComparisonBudgets,
     ) -> Self {
         Self {
             schema,
             root,
             distance: config.suggestion_distance,
-            wording: Wording::new(config.mask_values, about),
-            choices: Choices::default(),
-            effort,
+            wording: Wording::new(config.mask_values, subject),
+            selected_branches: SelectedBranches::default(),
+            comparisons,
             lookup: Lookup::new(root),
-            most: config.limits.errors.saturating_mul(NOTED_PER_SHOWN),
-            translating: StepBudget::to_explain(root, config.limits.explain_steps),
-            left_out: false,
+            max_problems: config.limits.errors.saturating_mul(COLLECTED_PER_SHOWN),
+            translation_budget: StepBudget::to_explain(root, config.limits.explain_steps),
+            is_truncated: false,
             names: RefCell::default(),
         }
     }
 
-    /// What the engine has against the root, and whether that is all.
-    fn told(&mut self, config: &ValidationConfig) -> (Vec<Problem<'e>>, bool) {
+    /// Returns the engine's errors about the root, translated, and whether they are exhaustive.
+    fn engine_problems(&mut self, config: &ValidationConfig) -> (Vec<Problem<'e>>, bool) {
         let budget = StepBudget::to_explain(self.root, config.limits.explain_steps);
         let errors = self.schema.errors(self.root, &budget);
         let problems = self.translate_all(&errors);
-        (problems, !budget.is_spent() && !self.left_out)
+        (problems, !budget.is_spent() && !self.is_truncated)
     }
 
     pub(super) fn translate_all(&mut self, errors: &[EngineError<'_>]) -> Vec<Problem<'e>> {
         let mut problems = Vec::new();
         for error in errors {
-            let room = self.most.saturating_sub(problems.len());
-            if room == 0 || !self.translating.take(STEPS_PER_PROBLEM) {
-                self.left_out = true;
+            let room = self.max_problems.saturating_sub(problems.len());
+            if room == 0 || !self.translation_budget.take(STEPS_PER_PROBLEM) {
+                self.is_truncated = true;
                 break;
             }
             self.translate(error, room, &mut problems);
@@ -176,23 +180,26 @@ impl<'e> Explainer<'e> {
         problems
     }
 
-    /// Adds what is wrong by one error of the engine; at most `room` unknown fields.
+    /// Adds the problems that one engine error describes, with at most `room` unexpected fields.
     fn translate(&mut self, error: &EngineError<'_>, room: usize, problems: &mut Vec<Problem<'e>>) {
         let path = error.instance_path().as_str();
         let schema_path = error.schema_path().as_str();
         match error.kind() {
             Engine::AnyOf { context } | Engine::OneOfNotValid { context } => {
-                problems.extend(closest::explain(self, path, schema_path, context));
+                problems.extend(closest_branch::explain(self, path, schema_path, context));
             }
             Engine::AdditionalProperties { unexpected }
             | Engine::UnevaluatedProperties { unexpected } => {
                 let (object, names) = (self.value(path), self.names_around(schema_path));
-                self.left_out |= unexpected.len() > room;
+                self.is_truncated |= unexpected.len() > room;
                 for field in unexpected.iter().take(room) {
                     let names = Rc::clone(&names);
-                    let unwanted = Unwanted { object, names, form: Form::Unknown };
-                    let place = schema_path.to_owned();
-                    problems.push(Problem::unwanted(path, field, place, unwanted));
+                    let reason = Reason::Unknown;
+                    let unexpected_field = UnexpectedField { object, names, reason };
+                    let location = schema_path.to_owned();
+                    let problem =
+                        Problem::unexpected_field(path, field, location, unexpected_field);
+                    problems.push(problem);
                 }
             }
             _ => problems.push(self.translate_one(error.kind(), path, schema_path)),
@@ -201,27 +208,31 @@ impl<'e> Explainer<'e> {
 
     fn translate_one(&self, kind: &Engine, path: &str, schema_path: &str) -> Problem<'e> {
         let value = self.value(path);
-        let place = schema_path.to_owned();
+        let location = schema_path.to_owned();
         let error = match kind {
             Engine::Required { property } => {
                 let field = text_of(property);
-                let wanted = self.wanted(parent(schema_path), &field);
-                self.wording.missing(path, &field, place, &wanted)
+                let expected = self.expected_type(parent(schema_path), &field);
+                self.wording.missing(path, &field, location, &expected)
             }
-            Engine::Type { kind } => self.wording.wrong_type(path, place, &type_names(kind), value),
+            Engine::Type { kind } => {
+                self.wording.wrong_type(path, location, &type_names(kind), value)
+            }
             Engine::Enum { options } => {
                 let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
-                self.not_allowed(path, place, &options)
+                self.not_allowed(path, location, &options)
             }
-            Engine::Constant { expected_value } => self.not_allowed(path, place, &[expected_value]),
+            Engine::Constant { expected_value } => {
+                self.not_allowed(path, location, &[expected_value])
+            }
             Engine::FalseSchema => match path.rsplit_once('/') {
-                Some((object, field)) if self.is_member(object) => {
-                    return self.forbidden_field(object, &unescape_segment(field), place);
+                Some((object, field)) if self.is_object(object) => {
+                    return self.forbidden_field(object, &unescape_segment(field), location);
                 }
-                _ => self.wording.invalid(path, place, "be left out", None),
+                _ => self.wording.invalid(path, location, "be left out", None),
             },
-            Engine::PropertyNames { error } => return self.misnamed_field(path, place, error),
-            other => self.wording.invalid(path, place, &describe::constraint(other), value),
+            Engine::PropertyNames { error } => return self.misnamed_field(path, location, error),
+            other => self.wording.invalid(path, location, &describe::constraint(other), value),
         };
         error.into()
     }
@@ -233,24 +244,24 @@ impl<'e> Explainer<'e> {
         options: &[&Value],
     ) -> ValidationError {
         let Some(value) = self.value(path) else {
-            return self.wording.invalid(path, schema_path, "be another value", None);
+            return self.wording.invalid(path, schema_path, "be a different value", None);
         };
-        let meant = value.as_str().map(|text| {
+        let suggestions = value.as_str().map(|text| {
             let known: Vec<&str> = options.iter().filter_map(|option| option.as_str()).collect();
-            let scoring = &self.effort.values;
-            let nearest = suggest::nearest_of(&text, &known, |_| true, self.distance, scoring);
+            let budget = &self.comparisons.values;
+            let nearest = suggest::nearest_of(&text, &known, |_| true, self.distance, budget);
             nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
         });
-        let listed = self.effort.list_values(options.len(), Wording::FEW_VALUES);
-        let meant = meant.unwrap_or_default();
-        self.wording.not_allowed(path, schema_path, (options, listed), value, meant)
+        let listed = self.comparisons.list_values(options.len(), MAX_LISTED_VALUES);
+        let suggestions = suggestions.unwrap_or_default();
+        self.wording.not_allowed(path, schema_path, (options, listed), value, suggestions)
     }
 
     pub(super) fn value(&self, path: &str) -> Option<Node<'e>> {
         self.lookup.pointer(path)
     }
 
-    fn wanted(&self, schema_path: &str, field: &str) -> String {
+    fn expected_type(&self, schema_path: &str, field: &str) -> String {
         let graph = &self.schema.graph;
         let node = graph.at(schema_path).and_then(|id| graph.node(id).member(field));
         node.map_or_else(|| "a value".to_owned(), |id| describe::type_of(self.schema, id))
@@ -260,7 +271,7 @@ impl<'e> Explainer<'e> {
         self.lookup.get(object, name).is_some()
     }
 
-    fn is_member(&self, object_path: &str) -> bool {
+    fn is_object(&self, object_path: &str) -> bool {
         self.value(object_path).is_some_and(|node| node.kind() == Kind::Object)
     }
 }

@@ -1,31 +1,35 @@
-//! Layer 2, before the call: do the arguments satisfy the tool's schema, and if not, why?
+//! Validation of tool-call arguments against the tool's `inputSchema`, before the call is made.
+//!
+//! [`McpValidator`] returns a [`ValidationResult`]. A valid call takes the fast path in `verdict`;
+//! only a rejected call is explained (`explain`, `closest_branch`, `wording`).
 
-mod choices;
 mod closed;
-mod closest;
+mod closest_branch;
+mod comparison_budgets;
+#[cfg(test)]
+mod complexity;
 mod describe;
-mod effort;
 mod error;
 mod explain;
-mod fields;
-#[cfg(test)]
-mod growth;
-mod oddities;
-mod place;
+mod json_defects;
+mod location;
+mod phrases;
 mod problem;
 mod result;
-mod survey;
+mod selected_branches;
+mod unexpected_fields;
+mod unknown_fields;
 mod validator;
 mod verdict;
 mod wording;
 
+pub(crate) use comparison_budgets::ComparisonBudgets;
 pub(crate) use describe::{names, type_of};
-pub(crate) use effort::Effort;
 pub use error::{ValidationError, ValidationErrorKind};
 pub(crate) use explain::Explanation;
 pub use explain::explain_part;
-pub(crate) use place::join;
-pub use result::{ARGUMENTS, CorrectedCall, ValidationResult};
+pub(crate) use location::join;
+pub(crate) use phrases::{cut, literal};
+pub use result::{ARGUMENTS_POINTER, CorrectedCall, ValidationResult};
 pub use validator::McpValidator;
 pub(crate) use verdict::Verdict;
-pub(crate) use wording::{cut, literal};

@@ -1,51 +1,51 @@
-//! A problem on the way to its sentence.
+//! Problems that have been collected but do not have a message yet.
 //!
-//! Of a call with many problems few are shown, and which ones is known only when all are in order. So a
-//! field that is not wanted is noted first, with what its sentence needs, and put into words only if it
-//! is shown: looking for the name that was meant is the expensive part of an explanation.
+//! Of many problems only a few are shown, and which ones is known only after sorting. An unexpected
+//! field is therefore recorded with the data that its message needs, and the message is written only
+//! if the problem is shown: the search for the intended name is the expensive part of an explanation.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::error::{ValidationError, ValidationErrorKind};
-use super::place::join;
+use super::location::join;
 use crate::tape::Node;
 
-/// One thing that is wrong.
+/// One problem with a call.
 #[derive(Debug, Clone)]
 pub(super) struct Problem<'e> {
-    /// Without words where it is about a field that is not wanted.
+    /// The error; its message is empty as long as `unexpected_field` is set.
     pub(super) error: ValidationError,
-    pub(super) unwanted: Option<Unwanted<'e>>,
+    pub(super) unexpected_field: Option<UnexpectedField<'e>>,
 }
 
-/// What the sentence about a field that is not wanted needs.
+/// The data that the message about an unexpected field needs.
 #[derive(Debug, Clone)]
-pub(super) struct Unwanted<'e> {
-    /// The object that the field is in.
+pub(super) struct UnexpectedField<'e> {
+    /// The object that contains the field.
     pub(super) object: Option<Node<'e>>,
-    /// The names that a field may have there.
+    /// The names that fields can have there.
     pub(super) names: Rc<[&'e str]>,
-    pub(super) form: Form,
+    pub(super) reason: Reason,
 }
 
-/// Why the field is not wanted.
+/// Why a field is not accepted.
 #[derive(Debug, Clone)]
-pub(super) enum Form {
+pub(super) enum Reason {
     /// The schema does not list it.
     Unknown,
-    /// Its own schema is `false`.
+    /// Its schema is `false`.
     Forbidden,
-    /// Its name is not of the form that names have there; the demand follows "must".
-    Misnamed { demand: String },
+    /// Its name violates `propertyNames`; the requirement follows "must".
+    InvalidName { requirement: String },
 }
 
 impl<'e> Problem<'e> {
-    pub(super) fn unwanted(
+    pub(super) fn unexpected_field(
         object_path: &str,
         field: &str,
         schema_path: String,
-        unwanted: Unwanted<'e>,
+        unexpected_field: UnexpectedField<'e>,
     ) -> Self {
         let error = ValidationError {
             path: join(object_path, field),
@@ -57,31 +57,31 @@ impl<'e> Problem<'e> {
             message: String::new(),
             expected: String::new(),
             received: String::new(),
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         };
-        Self { error, unwanted: Some(unwanted) }
+        Self { error, unexpected_field: Some(unexpected_field) }
     }
 }
 
 impl From<ValidationError> for Problem<'_> {
     fn from(error: ValidationError) -> Self {
-        Self { error, unwanted: None }
+        Self { error, unexpected_field: None }
     }
 }
 
-/// One problem a mistake: a wrong type is not also a wrong value. In the order of the paths, so that
-/// a misspelt field stands beside the one that is missing for it.
-pub(super) fn tidy(problems: &mut Vec<Problem<'_>>) {
+/// Sorts the problems by path and reduces them to one per mistake: a wrong type is not also reported as
+/// a wrong value. The order puts a misspelt field next to the missing field that it stands for.
+pub(super) fn sort_and_dedup(problems: &mut Vec<Problem<'_>>) {
     let wrong_type: HashSet<String> = problems
         .iter()
-        .filter(|one| matches!(one.error.kind, ValidationErrorKind::TypeMismatch { .. }))
-        .map(|one| one.error.path.clone())
+        .filter(|problem| matches!(problem.error.kind, ValidationErrorKind::TypeMismatch { .. }))
+        .map(|problem| problem.error.path.clone())
         .collect();
-    problems.retain(|one| {
+    problems.retain(|problem| {
         !matches!(
-            one.error.kind,
+            problem.error.kind,
             ValidationErrorKind::InvalidEnum { .. } | ValidationErrorKind::InvalidValue { .. }
-        ) || !wrong_type.contains(&one.error.path)
+        ) || !wrong_type.contains(&problem.error.path)
     });
     problems.sort_by(|a, b| {
         let parents = a.error.parent_path().cmp(b.error.parent_path());

@@ -1,4 +1,4 @@
-//! What validation has to say about a call.
+//! The result of validating a call.
 
 use serde_json::value::RawValue;
 
@@ -7,41 +7,41 @@ use crate::finding::Finding;
 use crate::repair::Edit;
 use crate::rules::MessageRule;
 
-/// Where the arguments stand in a `tools/call`.
-pub const ARGUMENTS: &str = "/params/arguments";
+/// JSON Pointer of the arguments within a `tools/call` request.
+pub const ARGUMENTS_POINTER: &str = "/params/arguments";
 
-/// Whether a call is valid, and if not, everything there is to know about it.
+/// Whether a call is valid, with its problems and the corrected call.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ValidationResult {
-    /// The call may be made, with [`arguments`](Self::arguments).
+    /// Whether the call can be made, with [`arguments`](Self::arguments).
     pub is_valid: bool,
-    /// What is wrong with it; what was wrong with it when it was repaired.
+    /// The problems with the call; for a repaired call, the problems before the repair.
     pub errors: Vec<ValidationError>,
-    /// The list of errors may go on: looking further would have taken too long.
+    /// Whether the list of errors may be incomplete because the explanation exceeded its limits.
     pub truncated: bool,
     /// The call as it was probably meant.
     pub corrected: Option<CorrectedCall>,
-    /// What was changed to get there.
+    /// The edits that lead to the corrected call.
     pub edits: Vec<Edit>,
-    /// The corrected arguments are the ones to pass on.
+    /// Whether the corrected arguments replace the received ones.
     pub repaired: bool,
-    /// Why the call could not be checked, or not by all of the schema, when it passed for that.
+    /// If the call was accepted without a complete check: the reason.
     pub unchecked: Option<String>,
 }
 
-/// A call that would have been valid.
+/// The corrected, valid form of a rejected call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CorrectedCall {
     /// The tool's name.
     pub name: String,
-    /// The arguments: the caller's own text, with only the edits made to it.
+    /// The arguments: the caller's text with only the edits applied.
     pub arguments: Box<RawValue>,
 }
 
 impl ValidationResult {
-    /// Nothing is wrong with the call, or nothing is known that could be.
+    /// Creates the result of a call that passed every check, or for which no schema is known.
     pub fn valid() -> Self {
         Self { is_valid: true, ..Self::default() }
     }
@@ -50,31 +50,31 @@ impl ValidationResult {
         Self { is_valid: true, unchecked: Some(reason.into()), ..Self::default() }
     }
 
-    /// The call satisfies what was checked of its tool's schema.
-    pub(super) fn checked_in_part(tool: &str, reason: &str) -> Self {
+    /// Creates the result of a call that satisfies the part of its schema that could be checked.
+    pub(super) fn partially_checked(tool: &str, reason: &str) -> Self {
         let code = MessageRule::UnusableSchema.as_str();
         Self::unchecked(format!(
-            "[{code}] the schema of tool `{tool}` is checked in part: {reason}"
+            "[{code}] the schema of tool `{tool}` is only partially checked: {reason}"
         ))
     }
 
-    pub(crate) fn refused(errors: Vec<ValidationError>, truncated: bool) -> Self {
+    pub(crate) fn rejected(errors: Vec<ValidationError>, truncated: bool) -> Self {
         Self { errors, truncated, ..Self::default() }
     }
 
-    /// What is wrong with the call, as findings about the `tools/call` that it came in.
+    /// Returns the errors as findings about the enclosing `tools/call` request.
     pub fn findings(&self) -> Vec<Finding> {
         let findings = self.errors.iter().cloned().map(|error| match error.kind {
             ValidationErrorKind::UnknownTool { .. } => {
                 Finding::from_schema(MessageRule::UnknownTool, "", error).at("/params/name")
             }
-            _ => Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS, error),
+            _ => Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS_POINTER, error),
         });
         findings.collect()
     }
 
-    /// The arguments to pass on in place of those that came; `None` when those are to be passed on
-    /// as they are.
+    /// Returns the arguments to forward instead of the received ones; `None` if the received arguments
+    /// are forwarded unchanged.
     pub fn arguments(&self) -> Option<&RawValue> {
         let corrected = self.corrected.as_ref().filter(|_| self.repaired)?;
         Some(&corrected.arguments)

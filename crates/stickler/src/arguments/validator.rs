@@ -1,26 +1,26 @@
-//! The validator: the one object that a caller needs.
+//! [`McpValidator`], the entry point for validating calls and results.
 
 use serde_json::Value;
 
 use super::ValidationError;
-use super::effort::Effort;
+use super::comparison_budgets::ComparisonBudgets;
 use super::explain::{self, Explanation};
-use super::oddities;
+use super::json_defects;
 use super::result::{CorrectedCall, ValidationResult};
-use super::verdict::{Verdict, judge};
-use super::wording::{About, Wording};
+use super::verdict::{Verdict, evaluate};
+use super::wording::{Subject, Wording};
 use crate::config::{Repair, ValidationConfig};
 use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSchemaCache};
 use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
 use crate::repair;
 use crate::schema::Answer;
-use crate::suggest::{self, Candidate, Scoring};
+use crate::suggest::{self, Candidate, ComparisonBudget};
 use crate::tape::{Node, SyntaxError, TapeBuffer};
 
-/// Where the structured content of a result stands in its message.
-const STRUCTURED: &str = "/result/structuredContent";
+/// JSON Pointer of the structured content within the response to a `tools/call`.
+const STRUCTURED_CONTENT_POINTER: &str = "/result/structuredContent";
 
-/// Checks calls against the schemas of the tools.
+/// Validates tool calls against the schemas of the tools.
 #[derive(Debug, Default)]
 pub struct McpValidator {
     cache: ToolSchemaCache,
@@ -28,23 +28,23 @@ pub struct McpValidator {
 }
 
 impl McpValidator {
-    /// A validator that knows no tools yet.
+    /// Creates a validator with an empty tool cache.
     pub fn new(config: ValidationConfig) -> Self {
         let cache = ToolSchemaCache::with_limits(config.limits).compiling(config.compile_schemas);
         Self { cache, config }
     }
 
-    /// The tools it knows.
+    /// Returns the cache of known tools.
     pub fn cache(&self) -> &ToolSchemaCache {
         &self.cache
     }
 
-    /// What it was told to do.
+    /// Returns the configuration.
     pub fn config(&self) -> &ValidationConfig {
         &self.config
     }
 
-    /// Learns one tool, with an example and a description to help with.
+    /// Registers one tool, with the description and example that are used for help.
     pub fn register_tool_schema(
         &self,
         server: &str,
@@ -53,19 +53,19 @@ impl McpValidator {
         self.cache.register(server, tool)
     }
 
-    /// Checks the arguments of a call.
+    /// Validates the arguments of a call.
     ///
-    /// A server that was never populated passes everything: nothing is known. One that was
-    /// populated without that tool does not have it.
+    /// Every call to a server that was never populated is valid. A tool that a populated server does
+    /// not list is an unknown tool.
     pub fn validate(&self, server: &str, tool: &str, params: &Value) -> ValidationResult {
         let text = params.to_string();
         match self.validate_text(server, tool, Some(text.as_bytes())) {
             Ok(result) => result,
-            // Only nesting can be wrong with a text that was made from a value.
+            // A text serialized from a value can only be nested too deeply.
             Err(error) => {
-                let wording = Wording::new(self.config.mask_values, About::Arguments);
+                let wording = Wording::new(self.config.mask_values, Subject::Arguments);
                 let expected = format!("be simpler: {}", error.kind());
-                ValidationResult::refused(
+                ValidationResult::rejected(
                     vec![wording.invalid("", String::new(), &expected, None)],
                     false,
                 )
@@ -73,8 +73,8 @@ impl McpValidator {
         }
     }
 
-    /// Checks the arguments of a call as they were written; `None` when the call has none, which
-    /// counts as `{}`. The error is for a text that is not JSON.
+    /// Validates the JSON text of the arguments; `None` means that the call has no arguments and is
+    /// equivalent to `{}`. Returns an error if the text is not JSON.
     pub fn validate_text(
         &self,
         server: &str,
@@ -86,7 +86,7 @@ impl McpValidator {
         Ok(self.validate_node(server, tool, tape.root()))
     }
 
-    /// Checks the arguments of a call on a tape.
+    /// Validates arguments that have been parsed to a tape.
     pub fn validate_node(&self, server: &str, tool: &str, arguments: Node<'_>) -> ValidationResult {
         if !self.config.pre_validate {
             return ValidationResult::valid();
@@ -99,8 +99,8 @@ impl McpValidator {
         }
     }
 
-    /// What a tool's `outputSchema` has against the structured content of its result. A tool without
-    /// one has nothing against anything.
+    /// Validates the structured content of a result against the tool's `outputSchema`. Returns no errors
+    /// for a tool without one.
     pub fn validate_output(
         &self,
         server: &str,
@@ -118,7 +118,7 @@ impl McpValidator {
         }
     }
 
-    /// The same for structured content on a tape.
+    /// Like [`validate_output`](Self::validate_output), for structured content on a tape.
     pub fn validate_output_node(
         &self,
         server: &str,
@@ -129,20 +129,23 @@ impl McpValidator {
         let limits = &self.config.limits;
         let Some(schema) = tools.output(tool) else { return Vec::new() };
         let Some(structured) = structured else {
-            let message =
-                format!("`{tool}` has an `outputSchema`, but its result no `structuredContent`");
+            let message = format!(
+                "`{tool}` declares an `outputSchema`, but its result has no `structuredContent`"
+            );
             let mut error = ValidationError::whole(message);
             "structured content".clone_into(&mut error.expected);
             "nothing".clone_into(&mut error.received);
             return vec![error];
         };
         match schema.check(structured, limits.verdict_steps) {
-            Answer::Invalid => explain::explain_part(schema, structured, STRUCTURED, &self.config),
+            Answer::Invalid => {
+                explain::explain_part(schema, structured, STRUCTURED_CONTENT_POINTER, &self.config)
+            }
             _ => Vec::new(),
         }
     }
 
-    /// As [`validate`](Self::validate), with a refusal as an error.
+    /// Like [`validate`](Self::validate), but returns a rejection as an error.
     pub fn ensure_valid(
         &self,
         server: &str,
@@ -162,7 +165,7 @@ impl McpValidator {
         })
     }
 
-    /// An error when the server is known not to have that tool.
+    /// Returns an error if the server is known not to have the tool.
     pub fn require_tool(&self, server: &str, tool: &str) -> Result<(), UnknownToolError> {
         match self.cache.lookup(server, tool) {
             Lookup::Unknown(tools) => Err(UnknownToolError {
@@ -173,9 +176,9 @@ impl McpValidator {
         }
     }
 
-    /// The names nearest to one that is not known, best first.
+    /// Returns the known names nearest to an unknown name, best first.
     pub fn find_suggestions(&self, name: &str, known: &[String]) -> Vec<String> {
-        let nearest = self.nearest_among(name, known, &Scoring::unlimited());
+        let nearest = self.nearest_among(name, known, &ComparisonBudget::unlimited());
         nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
     }
 
@@ -183,69 +186,70 @@ impl McpValidator {
         &self,
         name: &str,
         known: &'k [String],
-        scoring: &Scoring,
+        budget: &ComparisonBudget,
     ) -> Vec<Candidate<'k>> {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        suggest::nearest_of(name, &known, |_| true, self.config.suggestion_distance, scoring)
+        suggest::nearest_of(name, &known, |_| true, self.config.suggestion_distance, budget)
     }
 
-    /// What comparing names that peers have sent may take.
-    fn scoring(&self) -> Scoring {
-        Scoring::new(self.config.limits.explain_steps)
+    /// Returns the budget for comparing names that a peer sent.
+    fn comparison_budget(&self) -> ComparisonBudget {
+        ComparisonBudget::new(self.config.limits.explain_steps)
     }
 
     fn validate_cached(&self, cached: &CachedSchema, arguments: Node<'_>) -> ValidationResult {
-        let (mut errors, mut truncated) = oddities::find(arguments, &self.config);
-        let verdict = self.judge(cached, arguments);
+        let (mut errors, mut truncated) = json_defects::find(arguments, &self.config);
+        let verdict = self.evaluate(cached, arguments);
         if verdict == Verdict::Valid && errors.is_empty() {
             return match &cached.compiled.unchecked {
                 None => ValidationResult::valid(),
-                Some(reason) => ValidationResult::checked_in_part(&cached.tool, reason),
+                Some(reason) => ValidationResult::partially_checked(&cached.tool, reason),
             };
         }
-        let effort = Effort::new(self.config.limits.explain_steps);
+        let comparisons = ComparisonBudgets::new(self.config.limits.explain_steps);
         let explanation = match verdict {
             Verdict::Valid => None,
-            Verdict::Invalid => Some(self.explain(cached, arguments, &effort)),
+            Verdict::Invalid => Some(self.explain(cached, arguments, &comparisons)),
             Verdict::GaveUp => {
                 errors.push(self.invalid("be simpler: checking them takes too long", arguments));
                 None
             }
         };
-        truncated |= explanation.as_ref().is_some_and(|one| !one.complete);
+        truncated |= explanation.as_ref().is_some_and(|explanation| !explanation.complete);
         let repairable = errors.is_empty();
         if let Some(explanation) = &explanation {
             errors.extend(explanation.shown().iter().cloned());
         }
-        let mut result = ValidationResult::refused(errors, truncated);
+        let mut result = ValidationResult::rejected(errors, truncated);
         if let Some(explanation) = explanation
             && repairable
         {
-            self.repair(cached, arguments, &explanation, &effort, &mut result);
+            self.repair(cached, arguments, &explanation, &comparisons, &mut result);
         }
         result
     }
 
-    pub(crate) fn judge(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
-        judge(&cached.compiled, arguments, self.config.unknown_fields, &self.config.limits)
+    pub(crate) fn evaluate(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
+        evaluate(&cached.compiled, arguments, self.config.unknown_fields, &self.config.limits)
     }
 
-    /// The same for a corrected call, which is not looked at for as long.
-    pub(crate) fn judge_corrected(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
+    /// Like [`evaluate`](Self::evaluate), with a smaller step limit, for a corrected call.
+    pub(crate) fn evaluate_corrected(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
         let mut limits = self.config.limits;
         let by_size = u32::try_from(arguments.token_count()).unwrap_or(u32::MAX).saturating_mul(16);
-        let most = limits.explain_steps.saturating_mul(4).max(by_size);
-        limits.verdict_steps = limits.verdict_steps.min(most);
-        judge(&cached.compiled, arguments, self.config.unknown_fields, &limits)
+        let max_steps = limits.explain_steps.saturating_mul(4).max(by_size);
+        limits.verdict_steps = limits.verdict_steps.min(max_steps);
+        evaluate(&cached.compiled, arguments, self.config.unknown_fields, &limits)
     }
 
     pub(crate) fn explain(
         &self,
         cached: &CachedSchema,
         arguments: Node<'_>,
-        effort: &Effort,
+        comparisons: &ComparisonBudgets,
     ) -> Explanation {
-        let mut explanation = explain::explain(&cached.compiled, arguments, &self.config, effort);
+        let mut explanation =
+            explain::explain(&cached.compiled, arguments, &self.config, comparisons);
         if explanation.errors.is_empty() {
             explanation.errors.push(self.invalid("satisfy the tool's schema", arguments));
         }
@@ -257,19 +261,19 @@ impl McpValidator {
         cached: &CachedSchema,
         arguments: Node<'_>,
         explanation: &Explanation,
-        effort: &Effort,
+        comparisons: &ComparisonBudgets,
         result: &mut ValidationResult,
     ) {
         if self.config.repair == Repair::Off {
             return;
         }
-        let repaired = repair::repair(self, cached, arguments, explanation, effort);
+        let repaired = repair::repair(self, cached, arguments, explanation, comparisons);
         let Some(repaired) = repaired else {
             return;
         };
-        let beyond_doubt = repaired.edits.iter().all(|edit| edit.is_beyond_doubt);
+        let unambiguous = repaired.edits.iter().all(|edit| edit.is_unambiguous);
         result.edits = repaired.edits;
-        result.repaired = self.config.repair == Repair::Apply && beyond_doubt;
+        result.repaired = self.config.repair == Repair::Apply && unambiguous;
         result.is_valid = result.repaired;
         result.corrected =
             Some(CorrectedCall { name: cached.tool.clone(), arguments: repaired.arguments });
@@ -283,26 +287,26 @@ impl McpValidator {
     ) -> ValidationResult {
         let suggestions = self.nearest_tools(tools, name);
         let error = Wording::unknown_tool(name, suggestions);
-        let mut result = ValidationResult::refused(vec![error], false);
+        let mut result = ValidationResult::rejected(vec![error], false);
         if self.config.repair != Repair::Off
-            && let Some(meant) = self.meant_tool(tools, name)
-            && let Some((arguments, edits)) = self.arguments_for(meant, arguments)
+            && let Some(intended) = self.intended_tool(tools, name)
+            && let Some((arguments, edits)) = self.arguments_for(intended, arguments)
         {
-            result.edits = vec![repair::Edit::rename_tool(name, &meant.tool)];
+            result.edits = vec![repair::Edit::rename_tool(name, &intended.tool)];
             result.edits.extend(edits);
-            result.corrected = Some(CorrectedCall { name: meant.tool.clone(), arguments });
+            result.corrected = Some(CorrectedCall { name: intended.tool.clone(), arguments });
         }
         result
     }
 
-    /// The tool whose name stands out among those near to a name that is not known.
-    fn meant_tool<'t>(&self, tools: &'t ServerTools, name: &str) -> Option<&'t CachedSchema> {
-        let nearest = self.nearest_among(name, tools.names(), &self.scoring());
-        let meant = suggest::stands_out(&nearest)?;
-        tools.get(meant.name).map(AsRef::as_ref)
+    /// Returns the tool with the name nearest to an unknown name, if it is unambiguous.
+    fn intended_tool<'t>(&self, tools: &'t ServerTools, name: &str) -> Option<&'t CachedSchema> {
+        let nearest = self.nearest_among(name, tools.names(), &self.comparison_budget());
+        let intended = suggest::unambiguous_best(&nearest)?;
+        tools.get(intended.name).map(AsRef::as_ref)
     }
 
-    /// The arguments in a form that the tool accepts.
+    /// Returns the arguments in a form that the tool accepts, with the edits made.
     fn arguments_for(
         &self,
         tool: &CachedSchema,
@@ -317,12 +321,12 @@ impl McpValidator {
     }
 
     fn nearest_tools(&self, tools: &ServerTools, name: &str) -> Vec<String> {
-        let nearest = self.nearest_among(name, tools.names(), &self.scoring());
+        let nearest = self.nearest_among(name, tools.names(), &self.comparison_budget());
         nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
     }
 
     fn invalid(&self, expected: &str, arguments: Node<'_>) -> ValidationError {
-        let wording = Wording::new(self.config.mask_values, About::Arguments);
+        let wording = Wording::new(self.config.mask_values, Subject::Arguments);
         wording.invalid("", String::new(), expected, Some(arguments))
     }
 }

@@ -1,4 +1,5 @@
-//! Yes or no: the quick part, which every call goes through.
+//! Decides whether arguments are valid. This is the fast path that every call takes; it builds no
+//! explanation.
 
 use serde_json::Value;
 
@@ -8,22 +9,23 @@ use crate::discovery::CachedSchema;
 use crate::schema::{Answer, CompiledSchema};
 use crate::tape::{Kind, Node, StepBudget, TapeBuffer};
 
-/// What is to be said about arguments.
+/// Whether arguments are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Valid,
     Invalid,
-    /// Deciding took more steps than it may.
+    /// The decision exceeded its step limit.
     GaveUp,
 }
 
-pub(crate) fn judge(
+/// Evaluates arguments against a tool's schema within the step limits.
+pub(crate) fn evaluate(
     schema: &CompiledSchema,
     arguments: Node<'_>,
     unknown_fields: UnknownFields,
     limits: &Limits,
 ) -> Verdict {
-    // Arguments are an object even where a schema forgets to say so.
+    // Arguments must be an object even if the schema does not require it.
     if arguments.kind() != Kind::Object {
         return Verdict::Invalid;
     }
@@ -36,8 +38,8 @@ pub(crate) fn judge(
         return Verdict::Valid;
     }
     let budget = StepBudget::new(limits.verdict_steps);
-    let clean = closed::is_clean(schema, arguments, &budget);
-    match (budget.is_spent(), clean) {
+    let all_known = closed::all_fields_known(schema, arguments, &budget);
+    match (budget.is_spent(), all_known) {
         (true, _) => Verdict::GaveUp,
         (false, true) => Verdict::Valid,
         (false, false) => Verdict::Invalid,
@@ -45,13 +47,13 @@ pub(crate) fn judge(
 }
 
 impl CachedSchema {
-    /// Whether these arguments would pass, unknown fields refused.
+    /// Returns whether these arguments are valid, with unknown fields rejected.
     pub fn accepts(&self, arguments: &Value) -> bool {
         let text = arguments.to_string();
         let mut buffer = TapeBuffer::new();
         let limits = Limits::default();
         buffer.read(text.as_bytes(), limits.message_depth).is_ok_and(|tape| {
-            judge(&self.compiled, tape.root(), UnknownFields::Reject, &limits) == Verdict::Valid
+            evaluate(&self.compiled, tape.root(), UnknownFields::Reject, &limits) == Verdict::Valid
         })
     }
 }

@@ -1,40 +1,38 @@
-//! The sentences. One place, so that they stay of one mind.
+//! Builds [`ValidationError`]s and their messages.
+//!
+//! All sentences are in this module so that their wording stays consistent. With `mask_values` they
+//! contain no value that the caller sent.
 
 use serde_json::Value;
 
 use super::error::{ValidationError, ValidationErrorKind};
-use super::place::join;
+use super::location::join;
+use super::phrases::{
+    MAX_LISTED_VALUES, MAX_VALUE_CHARS, advice, cut, expected_by, literal, one_of, plain, text_of,
+    with_article,
+};
 use crate::embedded::parse_as;
 use crate::tape::{Kind, Node, unescape_segment};
 
-/// Values longer than this are cut in messages.
-const LONGEST_VALUE: usize = 60;
-
-/// More values than this are a list nobody reads.
-const MOST_VALUES: usize = 20;
-
-/// Makes errors, with or without the values that the caller sent.
+/// Builds errors, with or without the values that the caller sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wording {
     pub(crate) mask_values: bool,
-    about: About,
+    subject: Subject,
 }
 
-/// What the paths start from, and what it is called.
+/// The root that paths are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum Subject {
     /// The arguments of a call.
     Arguments,
-    /// A part of a message, by its place in the message.
+    /// A part of a message, identified by its JSON Pointer within the message.
     Part(&'static str),
 }
 
 impl Wording {
-    /// How many allowed values a sentence lists.
-    pub(super) const FEW_VALUES: usize = MOST_VALUES;
-
-    pub(crate) fn new(mask_values: bool, about: About) -> Self {
-        Self { mask_values, about }
+    pub(crate) fn new(mask_values: bool, subject: Subject) -> Self {
+        Self { mask_values, subject }
     }
 
     pub(crate) fn missing(
@@ -42,18 +40,21 @@ impl Wording {
         object_path: &str,
         field: &str,
         schema_path: String,
-        wanted: &str,
+        expected: &str,
     ) -> ValidationError {
         let path = join(object_path, field);
-        let name = self.about.subject(&path);
+        let name = self.subject.name(&path);
         ValidationError {
-            message: format!("{name} is required but missing; add it as {}.", with_article(wanted)),
+            message: format!(
+                "{name} is required but missing; add it as {}.",
+                with_article(expected)
+            ),
             path,
             schema_path,
             kind: ValidationErrorKind::MissingRequired { field: field.to_owned() },
-            expected: wanted.to_owned(),
+            expected: expected.to_owned(),
             received: "nothing".to_owned(),
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         }
     }
 
@@ -66,16 +67,16 @@ impl Wording {
     ) -> ValidationError {
         let actual = value.map_or("nothing", Node::type_name);
         let shown = value.and_then(|value| self.shown(value));
-        let what = shown.map_or_else(String::new, |shown| format!(" ({shown})"));
+        let detail = shown.map_or_else(String::new, |shown| format!(" ({shown})"));
         let hint = value
-            .and_then(|value| type_hint(self.about, path, expected, value))
+            .and_then(|value| type_hint(self.subject, path, expected, value))
             .unwrap_or_default();
         ValidationError {
             message: format!(
-                "{} must be {}, but {} {}{what}{hint}.",
-                self.about.subject(path),
+                "{} must be {}, but {} {}{detail}{hint}.",
+                self.subject.name(path),
                 with_article(expected),
-                self.about.verb(path),
+                self.subject.verb(path),
                 with_article(actual)
             ),
             path: path.to_owned(),
@@ -86,7 +87,7 @@ impl Wording {
             },
             expected: expected.to_owned(),
             received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         }
     }
 
@@ -98,13 +99,13 @@ impl Wording {
         suggestions: Vec<String>,
         valid: &[&str],
     ) -> ValidationError {
-        let advice = advice(&suggestions, valid, "leave it out: there are no fields here.");
-        let says = (format!("is not a known field; {advice}"), one_of(valid, "no fields"));
-        self.unwanted(object_path, field, schema_path, suggestions, says)
+        let advice = advice(&suggestions, valid, "leave it out: this object has no fields.");
+        let texts = (format!("is not a known field; {advice}"), one_of(valid, "no fields"));
+        self.unexpected_field(object_path, field, schema_path, suggestions, texts)
     }
 
-    /// A field that the schema rules out by its name. The names beside it may not be all there are:
-    /// the keyword can stand in a part of the schema that lists no others.
+    /// Builds the error for a field that the schema forbids by name. The names beside it may be
+    /// incomplete: the keyword can be in a subschema that lists no other fields.
     pub(crate) fn forbidden_field(
         self,
         object_path: &str,
@@ -114,80 +115,81 @@ impl Wording {
         valid: &[&str],
     ) -> ValidationError {
         let advice = advice(&suggestions, valid, "leave it out.");
-        let says = (format!("is not allowed here; {advice}"), one_of(valid, "no such field"));
-        self.unwanted(object_path, field, schema_path, suggestions, says)
+        let texts = (format!("is not allowed here; {advice}"), one_of(valid, "no such field"));
+        self.unexpected_field(object_path, field, schema_path, suggestions, texts)
     }
 
-    /// A field whose name is not of the form that names have here; the demand follows "must".
+    /// Builds the error for a field with a name that `propertyNames` rejects; the requirement follows
+    /// "must".
     pub(crate) fn misnamed_field(
         self,
         object_path: &str,
         field: &str,
         schema_path: String,
         suggestions: Vec<String>,
-        demand: &str,
+        requirement: &str,
     ) -> ValidationError {
         let advice = suggestions.first().map_or_else(
             || "rename it or leave it out.".to_owned(),
             |best| format!("did you mean `{best}`?"),
         );
-        let says = (
-            format!("is not a known field: a name here must {demand}; {advice}"),
-            format!("a field whose name must {demand}"),
+        let texts = (
+            format!("is not a known field: names here must {requirement}; {advice}"),
+            format!("a field whose name must {requirement}"),
         );
-        self.unwanted(object_path, field, schema_path, suggestions, says)
+        self.unexpected_field(object_path, field, schema_path, suggestions, texts)
     }
 
-    /// A field that is not to be there: what is said of it, and what is expected instead.
-    fn unwanted(
+    /// Builds the error for an unexpected field from its predicate and what was expected instead.
+    fn unexpected_field(
         self,
         object_path: &str,
         field: &str,
         schema_path: String,
         suggestions: Vec<String>,
-        (says, expected): (String, String),
+        (predicate, expected): (String, String),
     ) -> ValidationError {
         let path = join(object_path, field);
         ValidationError {
-            message: format!("{} {says}", self.about.subject(&path)),
+            message: format!("{} {predicate}", self.subject.name(&path)),
             path,
             schema_path,
             expected,
-            received: format!("`{}`", cut(field, LONGEST_VALUE)),
+            received: format!("`{}`", cut(field, MAX_VALUE_CHARS)),
             kind: ValidationErrorKind::UnknownField { field: field.to_owned(), suggestions },
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         }
     }
 
-    /// A value that is not among those allowed, of which the error lists the first `listed`.
+    /// Builds the error for a value that is not allowed; the error lists the first `listed` allowed ones.
     pub(crate) fn not_allowed(
         self,
         path: &str,
         schema_path: String,
         (allowed, listed): (&[&Value], usize),
         value: Node<'_>,
-        meant: Vec<String>,
+        suggestions: Vec<String>,
     ) -> ValidationError {
         let few: Vec<String> =
-            allowed.iter().take(MOST_VALUES).map(|value| literal(value)).collect();
+            allowed.iter().take(MAX_LISTED_VALUES).map(|value| literal(value)).collect();
         let mut expected = match few.as_slice() {
             [] => "no value at all".to_owned(),
             [only] => only.clone(),
             several => format!("one of {}", several.join(", ")),
         };
-        if allowed.len() > MOST_VALUES {
+        if allowed.len() > MAX_LISTED_VALUES {
             expected.push_str(", …");
         }
         let but = self
             .shown(value)
-            .map_or_else(String::new, |it| format!(", but {} {it}", self.about.verb(path)));
-        // Where only one value is right, that one is said already.
-        let advice = meant
+            .map_or_else(String::new, |shown| format!(", but {} {shown}", self.subject.verb(path)));
+        // With a single allowed value the message already names it.
+        let advice = suggestions
             .first()
             .filter(|_| allowed.len() > 1)
             .map_or_else(|| ".".to_owned(), |best| format!("; did you mean {best:?}?"));
         ValidationError {
-            message: format!("{} must be {expected}{but}{advice}", self.about.subject(path)),
+            message: format!("{} must be {expected}{but}{advice}", self.subject.name(path)),
             path: path.to_owned(),
             schema_path,
             kind: ValidationErrorKind::InvalidEnum {
@@ -196,44 +198,46 @@ impl Wording {
             },
             expected,
             received: self.received(value),
-            meant_values: meant,
+            suggested_values: suggestions,
         }
     }
 
-    /// A value that is not as it must be; the demand follows "must".
+    /// Builds the error for a value that violates a constraint; the requirement follows "must".
     pub(crate) fn invalid(
         self,
         path: &str,
         schema_path: String,
-        demand: &str,
+        requirement: &str,
         value: Option<Node<'_>>,
     ) -> ValidationError {
         let shown = value.and_then(|value| self.shown(value));
-        let but =
-            shown.map_or_else(String::new, |it| format!(", but {} {it}", self.about.verb(path)));
+        let but = shown
+            .map_or_else(String::new, |shown| format!(", but {} {shown}", self.subject.verb(path)));
         ValidationError {
-            message: format!("{} must {demand}{but}.", self.about.subject(path)),
+            message: format!("{} must {requirement}{but}.", self.subject.name(path)),
             path: path.to_owned(),
             schema_path,
-            kind: ValidationErrorKind::InvalidValue { reason: format!("must {demand}") },
-            expected: wanted_by(demand),
+            kind: ValidationErrorKind::InvalidValue { reason: format!("must {requirement}") },
+            expected: expected_by(requirement),
             received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         }
     }
 
-    /// A key that its object has more than once.
+    /// Builds the error for a duplicate key.
     pub(crate) fn repeated(self, path: &str) -> ValidationError {
-        let name = self.about.subject(path);
+        let name = self.subject.name(path);
         let reason = "must be given only once".to_owned();
         ValidationError {
-            message: format!("{name} is given twice or more in the same object; give it once."),
+            message: format!(
+                "{name} appears more than once in the same object; give it only once."
+            ),
             path: path.to_owned(),
             schema_path: String::new(),
             kind: ValidationErrorKind::InvalidValue { reason },
             expected: "once".to_owned(),
             received: "twice or more".to_owned(),
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         }
     }
 
@@ -241,7 +245,7 @@ impl Wording {
         let advice = suggestions
             .first()
             .map_or_else(String::new, |best| format!(". Did you mean `{best}`?"));
-        let short = cut(name, LONGEST_VALUE);
+        let short = cut(name, MAX_VALUE_CHARS);
         ValidationError {
             path: String::new(),
             schema_path: String::new(),
@@ -249,14 +253,14 @@ impl Wording {
             expected: "the name of a tool that the server has".to_owned(),
             received: format!("`{short}`"),
             kind: ValidationErrorKind::UnknownTool { name: name.to_owned(), suggestions },
-            meant_values: Vec::new(),
+            suggested_values: Vec::new(),
         }
     }
 
-    /// The value itself, where it is short enough to tell more than its type.
+    /// Returns a scalar value, cut to a length that fits into a message; `None` if values are masked.
     fn shown(self, value: Node<'_>) -> Option<String> {
         let scalar = matches!(value.kind(), Kind::String | Kind::Number | Kind::Boolean);
-        (!self.mask_values && scalar).then(|| cut(value.raw(), LONGEST_VALUE))
+        (!self.mask_values && scalar).then(|| cut(value.raw(), MAX_VALUE_CHARS))
     }
 
     fn received(self, value: Node<'_>) -> String {
@@ -267,9 +271,9 @@ impl Wording {
     }
 }
 
-impl About {
-    /// What a sentence is about: a top-level argument by its name, anything else by its pointer.
-    fn subject(self, path: &str) -> String {
+impl Subject {
+    /// Returns the subject of a sentence: the name of a top-level argument, otherwise the JSON Pointer.
+    fn name(self, path: &str) -> String {
         match (self, path.strip_prefix('/')) {
             (Self::Arguments, None) => "the arguments".to_owned(),
             (Self::Arguments, Some(field)) if !field.contains('/') => {
@@ -277,7 +281,7 @@ impl About {
             }
             (Self::Arguments, Some(_)) => format!("`{}`", cut(path, 240)),
             (Self::Part(""), None) => "the message".to_owned(),
-            (Self::Part(place), _) => format!("`{place}{}`", cut(path, 240)),
+            (Self::Part(location), _) => format!("`{location}{}`", cut(path, 240)),
         }
     }
 
@@ -286,103 +290,27 @@ impl About {
     }
 }
 
-/// A word on the mistakes that a type alone does not explain.
-fn type_hint(about: About, path: &str, expected: &str, value: Node<'_>) -> Option<&'static str> {
-    let wanted: Vec<&str> = expected.split(" or ").collect();
-    let are_arguments = path.is_empty() && about == About::Arguments;
+/// Returns advice for mistakes that the types alone do not explain.
+fn type_hint(
+    subject: Subject,
+    path: &str,
+    expected: &str,
+    value: Node<'_>,
+) -> Option<&'static str> {
+    let types: Vec<&str> = expected.split(" or ").collect();
+    let are_arguments = path.is_empty() && subject == Subject::Arguments;
     match value.kind() {
         Kind::String if are_arguments => Some("; pass the object itself, not its JSON text"),
-        Kind::Null if are_arguments => Some("; pass `{}` when there is nothing to say"),
-        Kind::String if parse_as(&value.as_str()?, &wanted).is_some() => {
+        Kind::Null if are_arguments => Some("; pass `{}` if there are no arguments"),
+        Kind::String if parse_as(&value.as_str()?, &types).is_some() => {
             Some("; pass the value itself, not its text")
         }
-        Kind::String | Kind::Number | Kind::Boolean if wanted == ["array"] => {
+        Kind::String | Kind::Number | Kind::Boolean if types == ["array"] => {
             Some("; put it in a list")
         }
         Kind::Null if path.is_empty() => None,
-        Kind::Null if about != About::Arguments => Some("; leave it out unless it is required"),
-        Kind::Null => Some("; leave it out if there is nothing to say"),
+        Kind::Null if subject != Subject::Arguments => Some("; leave it out unless it is required"),
+        Kind::Null => Some("; leave it out if it has no value"),
         _ => None,
-    }
-}
-
-/// `a string`, `an integer or null`.
-fn with_article(noun: &str) -> String {
-    let article = match noun {
-        "nothing" | "null" | "any value" | "a value" => "",
-        _ if noun.starts_with("one of ") || noun.starts_with(['"', '`', '{', '[', '-']) => "",
-        _ if noun.starts_with(|first: char| first.is_ascii_digit()) => "",
-        _ if noun.starts_with(['a', 'i', 'o']) => "an ",
-        _ => "a ",
-    };
-    format!("{article}{noun}")
-}
-
-/// How demands begin, and how the same begins after the word "expected".
-const DEMANDS: [(&str, &str); 10] = [
-    ("be left out", "nothing"),
-    ("be simpler", "something simpler"),
-    ("be encoded ", "text encoded "),
-    ("be ", ""),
-    ("have ", ""),
-    ("match ", ""),
-    ("contain ", ""),
-    ("decode to ", ""),
-    ("not match ", "no match for "),
-    ("satisfy ", "something that satisfies "),
-];
-
-/// What follows "must", as it is said after "expected": `be at least 3` is `at least 3`.
-fn wanted_by(demand: &str) -> String {
-    let known = DEMANDS
-        .iter()
-        .find_map(|(verb, noun)| Some(format!("{noun}{}", demand.strip_prefix(verb)?)));
-    known.unwrap_or_else(|| format!("it to {demand}"))
-}
-
-fn one_of(names: &[&str], none: &str) -> String {
-    match names {
-        [] => none.to_owned(),
-        names => format!("one of {}", listed(names)),
-    }
-}
-
-/// What to do about a field that is not wanted.
-fn advice(suggestions: &[String], valid: &[&str], without_others: &str) -> String {
-    match (suggestions.first(), valid) {
-        (Some(best), _) => format!("did you mean `{best}`?"),
-        (None, []) => without_others.to_owned(),
-        (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
-    }
-}
-
-fn listed(names: &[&str]) -> String {
-    let few: Vec<String> = names
-        .iter()
-        .take(MOST_VALUES)
-        .map(|name| format!("`{}`", cut(name, LONGEST_VALUE)))
-        .collect();
-    let more = if names.len() > MOST_VALUES { ", …" } else { "" };
-    format!("{}{more}", few.join(", "))
-}
-
-/// A value as it would be written in a call.
-pub(crate) fn literal(value: &Value) -> String {
-    cut(&value.to_string(), LONGEST_VALUE)
-}
-
-/// A string without its quotes, anything else as JSON.
-pub(crate) fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn plain(value: Node<'_>) -> String {
-    value.as_str().map_or_else(|| value.raw().to_owned(), std::borrow::Cow::into_owned)
-}
-
-pub(crate) fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

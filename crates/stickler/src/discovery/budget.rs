@@ -1,23 +1,23 @@
-//! The memory that compiled schemas may take.
+//! Memory budget of compiled schemas.
 //!
 //! Each compiled schema is charged to the list of the server that it was compiled for and to the
-//! total. The total is given back when the schema is dropped; a list is charged as long as it is in
-//! use.
+//! total. The total is credited when the schema is dropped; a list stays charged as long as
+//! it is in use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::Limits;
-use crate::schema::SchemaRefusal;
+use crate::schema::SchemaRejection;
 
-/// What one server's list may still take.
+/// Remaining budget of the list of one server.
 pub(super) struct Budget<'b> {
     pub(super) limits: &'b Limits,
     pub(super) server: &'b AtomicUsize,
     pub(super) total: &'b Arc<AtomicUsize>,
 }
 
-/// What one compiled schema takes of the total.
+/// Share of one compiled schema in the total.
 #[derive(Debug)]
 pub(super) struct Charge {
     total: Arc<AtomicUsize>,
@@ -25,20 +25,20 @@ pub(super) struct Charge {
 }
 
 impl Budget<'_> {
-    pub(super) fn check(&self, bytes: usize) -> Result<(), SchemaRefusal> {
+    pub(super) fn check(&self, bytes: usize) -> Result<(), SchemaRejection> {
         let is_over = |used: &AtomicUsize, limit: usize| {
             used.load(Ordering::Relaxed).saturating_add(bytes) > limit
         };
         if is_over(self.server, self.limits.compiled_bytes_per_server) {
-            return Err(SchemaRefusal::over_server_budget(self.limits));
+            return Err(SchemaRejection::over_server_budget(self.limits));
         }
         if is_over(self.total, self.limits.compiled_bytes) {
-            return Err(SchemaRefusal::over_total_budget(self.limits));
+            return Err(SchemaRejection::over_total_budget(self.limits));
         }
         Ok(())
     }
 
-    /// Takes it. Lists that are charged at the same moment can pass a limit by one schema each.
+    /// Charges the budget. Lists that are charged concurrently can exceed a limit by one schema each.
     pub(super) fn charge(&self, bytes: usize) -> Charge {
         self.server.fetch_add(bytes, Ordering::Relaxed);
         self.total.fetch_add(bytes, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The tools of all servers.
+//! Cache of the tools of all servers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
@@ -20,73 +20,72 @@ use crate::error::McpSchemaError;
 #[derive(Debug, Default)]
 pub struct ToolSchemaCache {
     compile: CompileSchemas,
-    /// Asked several times for each message, and mostly there is one.
+    /// The lists by server.
     servers: RwLock<BTreeMap<String, Arc<ServerTools>>>,
-    /// How often each server's tools have changed, whether they were known or not.
+    /// Number of changes of each server's tools, known or not.
     changes: RwLock<HashMap<String, u64>>,
-    /// One form of each tool, in all lists.
+    /// Content shared by all lists.
     shared: Arc<Shared>,
 }
 
-/// How many tools are known.
+/// Statistics of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CacheStats {
-    /// Tools with a schema, without those that are known to be in quarantine.
+    /// Tools with a schema, except those known to be quarantined.
     pub tool_count: usize,
-    /// Servers that were populated.
+    /// Populated servers.
     pub servers: usize,
-    /// Tools whose schema cannot be used, as far as that is known: a schema is compiled when its tool
-    /// is first looked up.
+    /// Tools known to have an unusable schema. A schema is compiled when its tool is first looked up.
     pub quarantined: usize,
     /// Distinct schemas of the tools with a schema.
     pub distinct_schemas: usize,
-    /// Distinct schemas that are compiled, those of results included.
+    /// Distinct compiled schemas, including output schemas.
     pub compiled_schemas: usize,
     /// Estimated memory of the compiled schemas.
     pub compiled_bytes: usize,
-    /// How often a schema was compiled.
+    /// Number of compilations.
     pub compilations: u64,
 }
 
-/// What came of learning a tool list.
+/// Result of populating a tool list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Discovery {
-    /// Tools with a schema, without those in quarantine.
+    /// Tools with a schema, except quarantined ones.
     pub usable: usize,
-    /// Tools that have no schema: their calls pass.
+    /// Tools without a schema, whose calls are not validated.
     pub without_schema: usize,
-    /// Tools whose schema cannot be used, with the reason, as far as the text shows that: too large,
-    /// too deep, not a schema. What only compiling shows is reported when the tool is called, by
+    /// Tools whose schema cannot be used, with the reason, as far as the text shows it: too large, too deep, not a
+    /// schema. Errors that only compilation finds are reported when the tool is called, by
     /// [`ToolSchemaCache::compile_all`], or here with
     /// [`CompileSchemas::WhenListed`](crate::CompileSchemas::WhenListed).
     pub quarantined: Vec<McpSchemaError>,
-    /// Tools past the limit, of which nothing was learnt.
+    /// Tools over the limit, which are ignored.
     pub over_limit: usize,
-    /// Entries of the list that name no tool.
+    /// Entries without a name.
     pub nameless: usize,
 }
 
-/// What is known about a tool.
+/// Result of looking up a tool.
 pub(crate) enum Lookup {
-    /// Its calls can be checked.
+    /// Its calls can be validated.
     Usable(Arc<CachedSchema>),
-    /// Nothing can be said about its calls.
+    /// Its calls cannot be validated.
     Unchecked,
     /// Its schema cannot be used.
     Quarantined(McpSchemaError),
-    /// The server does not have it, but has these.
+    /// The server does not list it; the listed tools.
     Unknown(Arc<ServerTools>),
 }
 
 impl ToolSchemaCache {
-    /// An empty cache with the default limits.
+    /// Creates an empty cache with the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn with_limits(limits: Limits) -> Self {
         Self { shared: Arc::new(Shared::new(limits)), ..Self::default() }
     }
@@ -98,12 +97,12 @@ impl ToolSchemaCache {
         self
     }
 
-    /// Learns a server's tool list, in place of what was known of that server.
+    /// Replaces the tool list of a server.
     pub fn populate(&self, server: &str, tools: &[ToolDefinition]) -> Discovery {
         self.populate_with(server, tools, Freshness::default())
     }
 
-    /// The same, with how long the list may be relied on.
+    /// Like [`populate`](Self::populate), with the freshness of the list.
     pub fn populate_with(
         &self,
         server: &str,
@@ -142,7 +141,7 @@ impl ToolSchemaCache {
         discovery
     }
 
-    /// Learns one tool, beside what is known of that server, and compiles its schema.
+    /// Adds one tool to the list of a server and compiles its schema.
     pub fn register(&self, server: &str, tool: &ToolDefinition) -> Result<(), McpSchemaError> {
         let mut servers = write(&self.servers);
         let known = servers.get(server).map(|tools| (**tools).clone());
@@ -152,32 +151,32 @@ impl ToolSchemaCache {
         let learnt = Arc::new(learnt);
         servers.insert(server.to_owned(), Arc::clone(&learnt));
         drop(servers);
-        match learnt.entry(&tool.name).map(|entry| refusal(&learnt, &tool.name, entry)) {
+        match learnt.entry(&tool.name).map(|entry| rejection(&learnt, &tool.name, entry)) {
             Some(Some(error)) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Compiles the schemas of a server's tools and gives those that cannot be used, in the order of
-    /// the list. For callers that report them before a tool is called.
+    /// Compiles the schemas of a server's tools and returns the unusable ones in list order, for callers that report
+    /// them before a tool is called.
     pub fn compile_all(&self, server: &str) -> Vec<McpSchemaError> {
         let Some(tools) = self.server(server) else {
             return Vec::new();
         };
-        tools.entries().filter_map(|(name, entry)| refusal(&tools, name, entry)).collect()
+        tools.entries().filter_map(|(name, entry)| rejection(&tools, name, entry)).collect()
     }
 
-    /// How far what is known of a server can be relied on; `None` when nothing is known.
+    /// Returns the freshness of a server's list; `None` if the server was not populated.
     pub fn freshness(&self, server: &str) -> Option<Freshness> {
         read(&self.servers).get(server).map(|tools| tools.freshness)
     }
 
-    /// Whether a server's tools are known, but may have changed since.
+    /// Whether the list of a server is known but may be outdated.
     pub fn is_stale(&self, server: &str, now: Duration) -> bool {
         self.freshness(server).is_some_and(|freshness| freshness.is_stale(now))
     }
 
-    /// Notes that a server's tools have changed, in all views of it: what is known stays, but is stale.
+    /// Records that the tools of a server have changed, in all of its views: the lists are kept but stale.
     pub fn mark_changed(&self, server: &str) {
         *write(&self.changes).entry(server.to_owned()).or_default() += 1;
         let servers = read(&self.servers);
@@ -188,13 +187,13 @@ impl ToolSchemaCache {
         }
     }
 
-    /// How often a server's tools have changed, those of the servers it is a view of included.
+    /// Returns the number of changes of a server's tools, including those of the servers it is a view of.
     pub fn changes(&self, server: &str) -> u64 {
         let changes = read(&self.changes);
         view::with_wider(server).filter_map(|name| changes.get(name)).sum()
     }
 
-    /// Notes that what is known of a server's tools cannot be relied on.
+    /// Marks the list of a server as stale.
     pub fn mark_stale(&self, server: &str) {
         let mut servers = write(&self.servers);
         if let Some(tools) = servers.get_mut(server).filter(|tools| !tools.freshness.changed) {
@@ -202,47 +201,47 @@ impl ToolSchemaCache {
         }
     }
 
-    /// Whether a server has tools some of whose arguments headers repeat over HTTP.
+    /// Whether a server has tools with arguments that HTTP headers repeat.
     #[doc(hidden)]
-    pub fn has_mirrors(&self, server: &str) -> bool {
-        read(&self.servers).get(server).is_some_and(|tools| tools.has_mirrors)
+    pub fn has_param_headers(&self, server: &str) -> bool {
+        read(&self.servers).get(server).is_some_and(|tools| tools.has_param_headers)
     }
 
-    /// Whether the tools of a server are known, in some view of it.
+    /// Whether the server, or a view of it, was populated.
     pub fn knows(&self, server: &str) -> bool {
         with_views(&read(&self.servers), server).next().is_some()
     }
 
-    /// The schema of a tool, when there is one that can be used.
+    /// Returns the schema of a tool if it can be used.
     pub fn get(&self, server: &str, tool: &str) -> Option<Arc<CachedSchema>> {
         self.server(server)?.get(tool).cloned()
     }
 
-    /// The names of a server's tools, in the order they were learnt.
+    /// Returns the names of a server's tools in list order.
     pub fn tool_names(&self, server: &str) -> Vec<String> {
         self.server(server).map(|tools| tools.names().to_vec()).unwrap_or_default()
     }
 
-    /// Whether a server has listed a tool before and lists it no more.
+    /// Whether a server listed a tool earlier and no longer does.
     pub fn was_listed(&self, server: &str, tool: &str) -> bool {
         self.server(server).is_some_and(|tools| tools.was_listed(tool))
     }
 
-    /// The tools of a server that are known to be in quarantine: one whose schema was not compiled yet
-    /// is not. See [`compile_all`](Self::compile_all).
+    /// Returns the tools of a server that are known to be quarantined. A schema that was not compiled yet is not
+    /// included; see [`compile_all`](Self::compile_all).
     pub fn quarantined(&self, server: &str) -> Vec<McpSchemaError> {
         let Some(tools) = self.server(server) else {
             return Vec::new();
         };
-        let refused = tools.entries().filter_map(|(name, entry)| match entry {
+        let quarantined = tools.entries().filter_map(|(name, entry)| match entry {
             Entry::Listed(listed) => Some(quarantine(name, listed.input.failure()?)),
             Entry::Quarantined(error) => Some(error.clone()),
             Entry::WithoutSchema => None,
         });
-        refused.collect()
+        quarantined.collect()
     }
 
-    /// Forgets a server and all views of it; false when it was not known.
+    /// Removes a server and all of its views; returns whether it was known.
     pub fn remove_server(&self, server: &str) -> bool {
         write(&self.changes).retain(|name, _| !view::is_of(name, server));
         let mut servers = write(&self.servers);
@@ -250,14 +249,14 @@ impl ToolSchemaCache {
         names.into_iter().filter_map(|name| servers.remove(&name)).count() > 0
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub fn clear(&self) {
         write(&self.servers).clear();
         write(&self.changes).clear();
         self.shared.clear();
     }
 
-    /// How many tools are known.
+    /// Returns statistics of the cache.
     pub fn stats(&self) -> CacheStats {
         let servers = read(&self.servers);
         let mut stats = CacheStats { servers: servers.len(), ..CacheStats::default() };
@@ -284,7 +283,7 @@ impl ToolSchemaCache {
         match tools.entry(tool) {
             Some(Entry::Listed(listed)) => match tools.cached(listed) {
                 Ok(cached) => Lookup::Usable(Arc::clone(cached)),
-                Err(refusal) => Lookup::Quarantined(quarantine(tool, &refusal)),
+                Err(rejection) => Lookup::Quarantined(quarantine(tool, &rejection)),
             },
             Some(Entry::WithoutSchema) => Lookup::Unchecked,
             Some(Entry::Quarantined(error)) => Lookup::Quarantined(error.clone()),
@@ -298,18 +297,18 @@ impl ToolSchemaCache {
     }
 }
 
-/// Why a tool cannot be checked, found out now if need be.
-fn refusal(tools: &ServerTools, name: &str, entry: &Entry) -> Option<McpSchemaError> {
+/// Returns the reason why a tool cannot be validated, compiling its schema if needed.
+fn rejection(tools: &ServerTools, name: &str, entry: &Entry) -> Option<McpSchemaError> {
     match entry {
         Entry::Listed(listed) => {
-            tools.cached(listed).err().map(|refusal| quarantine(name, &refusal))
+            tools.cached(listed).err().map(|rejection| quarantine(name, &rejection))
         }
         Entry::Quarantined(error) => Some(error.clone()),
         Entry::WithoutSchema => None,
     }
 }
 
-/// The names of a server and of its views, as far as they are known.
+/// Returns the names of a server and of its views.
 fn with_views<'s, T>(
     servers: &'s BTreeMap<String, T>,
     server: &'s str,
@@ -321,7 +320,7 @@ fn with_views<'s, T>(
         .filter(move |name| view::is_of(name, server))
 }
 
-/// A thread that panicked with the lock left whole values behind: each change is one insertion.
+/// Ignores lock poisoning: every change is one insertion, so a panic leaves consistent values.
 pub(super) fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }

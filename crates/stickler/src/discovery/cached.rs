@@ -1,32 +1,32 @@
-//! What is kept of one tool.
+//! A tool with its compiled schema.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::{JsonText, Mirror, ToolDefinition};
+use super::{JsonText, ParamHeader, ToolDefinition};
 use crate::config::ValidationConfig;
 use crate::example;
 use crate::schema::{CompiledSchema, Members, SchemaGraph};
 
-/// A tool with its schema, compiled and ready to be asked.
+/// A tool with its compiled schema.
 pub struct CachedSchema {
     /// The tool's name.
     pub tool: String,
-    /// What it is for.
+    /// Description of the tool.
     pub description: Option<String>,
-    /// Where it is documented.
+    /// Documentation link.
     pub documentation: Option<String>,
-    /// The schema as the server gave it.
+    /// The schema as listed by the server.
     pub raw: Value,
-    /// The fields that every call must have.
+    /// Required fields.
     pub required: Vec<String>,
-    /// The fields that a call can have, in the order of the schema.
+    /// Listed fields in schema order.
     pub properties: Vec<String>,
-    /// The arguments that headers repeat over HTTP.
+    /// Arguments that HTTP headers repeat.
     #[doc(hidden)]
-    pub mirrors: Vec<Mirror>,
+    pub param_headers: Vec<ParamHeader>,
     registered_example: Option<JsonText>,
     example: OnceLock<Option<Value>>,
     pub(crate) compiled: Arc<CompiledSchema>,
@@ -39,7 +39,7 @@ impl CachedSchema {
         let mut properties = Vec::new();
         let mut pending = vec![SchemaGraph::ROOT];
         let mut seen = Vec::new();
-        // What a root says through `allOf` and `$ref` it says itself.
+        // Fields that the root lists through `allOf` and `$ref` count, too.
         while let Some(id) = pending.pop() {
             if seen.contains(&id) {
                 continue;
@@ -57,7 +57,7 @@ impl CachedSchema {
             tool: tool.name.clone(),
             description: tool.description.clone(),
             documentation: tool.documentation.clone(),
-            mirrors: Mirror::of(&compiled.raw),
+            param_headers: ParamHeader::of(&compiled.raw),
             raw: compiled.raw.clone(),
             required,
             properties,
@@ -67,7 +67,7 @@ impl CachedSchema {
         }
     }
 
-    /// Where it is documented: as its server says, or by the template of the configuration.
+    /// Returns the documentation link of the server, or the one from the configured template.
     pub(crate) fn documented_at(&self, config: &ValidationConfig, server: &str) -> Option<String> {
         self.documentation.clone().or_else(|| {
             let template = config.documentation_url.as_ref()?;
@@ -76,7 +76,7 @@ impl CachedSchema {
         })
     }
 
-    /// Arguments that the schema accepts: the registered example, else one made from the schema.
+    /// Returns valid arguments: the registered example if it is valid, else a generated one.
     pub fn example(&self) -> Option<&Value> {
         self.example
             .get_or_init(|| {

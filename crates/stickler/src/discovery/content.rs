@@ -1,7 +1,7 @@
-//! One distinct schema text, compiled when it is first needed.
+//! A distinct schema text, compiled on first use.
 //!
-//! All tools with the same text share it, in all lists of a cache. Two threads that need it at the
-//! same time compile it once; nothing else waits for them.
+//! All tools with the same text share it, in all lists of a cache. Concurrent users compile it once;
+//! nothing else waits for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 use super::JsonText;
 use super::budget::{Budget, Charge};
 use crate::config::Limits;
-use crate::schema::{CompiledSchema, MeasuredSchema, SchemaRefusal, check_size, too_deep};
+use crate::schema::{CompiledSchema, MeasuredSchema, SchemaRejection, check_size, too_deep};
 
 #[derive(Debug)]
 pub(super) struct Content {
     text: JsonText,
-    /// Estimated memory once it is compiled; known when it was needed for the first time.
+    /// Estimated memory of the compiled schema; measured on first use.
     estimate: OnceLock<usize>,
-    compiled: OnceLock<Result<Compiled, SchemaRefusal>>,
+    compiled: OnceLock<Result<Compiled, SchemaRejection>>,
 }
 
 #[derive(Debug)]
@@ -34,22 +34,22 @@ impl Content {
         &self.text
     }
 
-    /// The memory that it is charged with; `None` when it is not compiled.
+    /// Returns the charged memory; `None` if the schema is not compiled.
     pub(super) fn charged(&self) -> Option<usize> {
         Some(self.compiled.get()?.as_ref().ok()?.charge.bytes())
     }
 
-    /// Why it cannot be used, as far as that is known.
-    pub(super) fn failure(&self) -> Option<&SchemaRefusal> {
+    /// Returns the known reason why the schema cannot be used.
+    pub(super) fn failure(&self) -> Option<&SchemaRejection> {
         self.compiled.get()?.as_ref().err()
     }
 
-    /// The compiled schema. A schema that only lacks room in the budget is tried again next time.
+    /// Returns the compiled schema. A schema that only exceeds the budget is retried on the next call.
     pub(super) fn compiled(
         &self,
         budget: &Budget<'_>,
         compilations: &AtomicU64,
-    ) -> Result<&Arc<CompiledSchema>, SchemaRefusal> {
+    ) -> Result<&Arc<CompiledSchema>, SchemaRejection> {
         let outcome = match self.compiled.get() {
             Some(outcome) => outcome,
             None => self.compile(budget, compilations)?,
@@ -61,13 +61,13 @@ impl Content {
         &self,
         budget: &Budget<'_>,
         compilations: &AtomicU64,
-    ) -> Result<&Result<Compiled, SchemaRefusal>, SchemaRefusal> {
+    ) -> Result<&Result<Compiled, SchemaRejection>, SchemaRejection> {
         if let Some(bytes) = self.estimate.get() {
             budget.check(*bytes)?;
         }
         let measured = match self.measure(budget.limits) {
             Ok(measured) => measured,
-            Err(refusal) => return Ok(self.compiled.get_or_init(|| Err(refusal))),
+            Err(rejection) => return Ok(self.compiled.get_or_init(|| Err(rejection))),
         };
         let bytes = *self.estimate.get_or_init(|| measured.bytes);
         budget.check(bytes)?;
@@ -78,7 +78,7 @@ impl Content {
         }))
     }
 
-    fn measure(&self, limits: &Limits) -> Result<MeasuredSchema, SchemaRefusal> {
+    fn measure(&self, limits: &Limits) -> Result<MeasuredSchema, SchemaRejection> {
         check_size(self.text.as_str().len(), limits.schema_bytes)?;
         let value = self.text.read(|node| {
             if node.depth() > limits.schema_depth {
@@ -88,7 +88,7 @@ impl Content {
         });
         match value {
             Some(value) => MeasuredSchema::measure(value?, limits),
-            None => Err(SchemaRefusal::new("it is not JSON")),
+            None => Err(SchemaRejection::new("it is not JSON")),
         }
     }
 }

@@ -1,31 +1,31 @@
-//! How long what was learnt may be relied on.
+//! Freshness of a tool list.
 
 use std::time::Duration;
 
 use crate::tape::Node;
 
-/// When a tool list was learnt, and what its server said about keeping it. Times count from
-/// whatever moment the caller counts from.
+/// Time at which a tool list was received, and the caching hints of its server. Times are relative to an epoch of
+/// the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Freshness {
-    /// When it was learnt.
+    /// Time of reception.
     pub learnt_at: Duration,
-    /// How long it may be kept; for ever where the server does not say.
+    /// Time to live; unlimited if the server does not state one.
     pub ttl: Option<Duration>,
-    /// It may be shown to others than those it was given to.
+    /// Whether the list may be shared between clients.
     pub is_public: bool,
-    /// The server has said since that it changed.
+    /// Whether the server has reported a change since.
     pub changed: bool,
 }
 
 impl Freshness {
-    /// Learnt now, to be kept until the server says that it changed.
+    /// A list received now that is fresh until the server reports a change.
     pub fn learnt_at(now: Duration) -> Self {
         Self { learnt_at: now, ..Self::default() }
     }
 
-    /// Learnt now, to be kept as long as the result itself says.
+    /// A list received now with the caching hints of its result.
     pub fn of_result(result: Node<'_>, now: Duration) -> Self {
         let milliseconds = result.get("ttlMs").and_then(|ttl| ttl.raw().parse::<f64>().ok());
         let ttl = milliseconds.map(|one| Duration::try_from_secs_f64(one / 1000.0));
@@ -37,7 +37,7 @@ impl Freshness {
         }
     }
 
-    /// Whether it may have changed.
+    /// Whether the list may be outdated.
     pub fn is_stale(&self, now: Duration) -> bool {
         self.changed || self.ttl.is_some_and(|ttl| now > self.learnt_at.saturating_add(ttl))
     }

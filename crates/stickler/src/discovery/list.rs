@@ -1,4 +1,4 @@
-//! Tool lists as they come: a `tools/list` result, a whole response, or the bare array.
+//! Parses tool lists: a `tools/list` result, a JSON-RPC response, or an array of tools.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use super::ToolDefinition;
 use crate::config::Limits;
 use crate::tape::{Kind, Node, SyntaxError, TapeBuffer};
 
-/// What a text says about a server's tools.
+/// A parsed tool list.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolList {
-    /// The tools, in the order of the list.
+    /// The tools in list order.
     pub tools: Vec<ToolDefinition>,
-    /// How many entries have no usable `name`.
+    /// Number of entries without a valid `name`.
     pub nameless: usize,
 }
 
-/// A text that is no tool list.
+/// Error of parsing a tool list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolListError {
-    /// It is not JSON.
+    /// The text is not JSON.
     Syntax(SyntaxError),
-    /// It is JSON without a list of tools.
+    /// The JSON does not contain a list of tools.
     NoTools,
 }
 
@@ -40,12 +40,12 @@ impl fmt::Display for ToolListError {
 
 impl std::error::Error for ToolListError {}
 
-/// A list may nest deeper than a message that is forwarded: the schema that does is quarantined
-/// alone.
+/// Nesting limit of a list. It exceeds the limit for messages, so that only the schema that is too deep is
+/// quarantined.
 pub(crate) const LIST_DEPTH: usize = 1 << 20;
 
 impl ToolList {
-    /// Reads a `tools/list` result, a JSON-RPC response with one, or an array of tools.
+    /// Parses a `tools/list` result, a JSON-RPC response with one, or an array of tools.
     pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, ToolListError> {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(bytes, LIST_DEPTH).map_err(ToolListError::Syntax)?;
@@ -53,7 +53,7 @@ impl ToolList {
         Ok(Self::of(entries, limits))
     }
 
-    /// The tools of an array on a tape.
+    /// Reads the tools from an array on a tape.
     pub fn of(entries: Node<'_>, limits: &Limits) -> Self {
         let mut list = Self::default();
         for entry in entries.elements() {
@@ -65,7 +65,7 @@ impl ToolList {
         list
     }
 
-    /// The array of tools in a text.
+    /// Returns the array of tools in a parsed text.
     pub(crate) fn entries(root: Node<'_>) -> Option<Node<'_>> {
         let tools = || root.pointer("/result/tools").or_else(|| root.get("tools"));
         let entries = if root.kind() == Kind::Array { Some(root) } else { tools() };

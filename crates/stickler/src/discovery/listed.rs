@@ -1,18 +1,18 @@
-//! A tool of a list: its definition, and what is made of it when it is called.
+//! A listed tool: its definition and, once called, its compiled schema.
 
 use std::sync::{Arc, OnceLock};
 
 use super::content::Content;
-use super::{CachedSchema, JsonText, Mirror, ToolDefinition};
-use crate::schema::{CompiledSchema, SchemaRefusal};
+use super::{CachedSchema, JsonText, ParamHeader, ToolDefinition};
+use crate::schema::{CompiledSchema, SchemaRejection};
 
 /// A tool with a schema.
 #[derive(Debug)]
 pub(super) struct ListedTool {
-    /// Without its schemas.
+    /// The definition without its schemas.
     definition: ToolDefinition,
     pub(super) input: Arc<Content>,
-    pub(super) has_mirrors: bool,
+    pub(super) has_param_headers: bool,
     cached: OnceLock<Arc<CachedSchema>>,
 }
 
@@ -20,11 +20,11 @@ impl ListedTool {
     pub(super) fn new(tool: &ToolDefinition, input: Arc<Content>) -> Self {
         let mut definition = tool.clone();
         (definition.input_schema, definition.output_schema) = (None, None);
-        let has_mirrors = has_mirrors(input.text());
-        Self { definition, input, has_mirrors, cached: OnceLock::new() }
+        let has_param_headers = has_param_headers(input.text());
+        Self { definition, input, has_param_headers, cached: OnceLock::new() }
     }
 
-    /// Whether that is what it was made from.
+    /// Whether the tool was created from that definition.
     pub(super) fn is_of(&self, tool: &ToolDefinition, schema: &JsonText) -> bool {
         self.definition.name == tool.name
             && self.definition.description == tool.description
@@ -33,16 +33,16 @@ impl ListedTool {
             && self.input.text() == schema
     }
 
-    /// What calls are checked by, where it is there already.
+    /// Returns the compiled tool if it exists.
     pub(super) fn ready(&self) -> Option<&Arc<CachedSchema>> {
         self.cached.get()
     }
 
-    /// The same, made now if need be.
+    /// Returns the compiled tool, compiling it if needed.
     pub(super) fn cached<'t>(
         &'t self,
-        compiled: impl FnOnce(&'t Content) -> Result<&'t Arc<CompiledSchema>, SchemaRefusal>,
-    ) -> Result<&'t Arc<CachedSchema>, SchemaRefusal> {
+        compiled: impl FnOnce(&'t Content) -> Result<&'t Arc<CompiledSchema>, SchemaRejection>,
+    ) -> Result<&'t Arc<CachedSchema>, SchemaRejection> {
         if let Some(cached) = self.cached.get() {
             return Ok(cached);
         }
@@ -52,10 +52,11 @@ impl ListedTool {
     }
 }
 
-/// Whether headers repeat some of the arguments. Only a schema that mentions the annotation, in plain
-/// letters or possibly in escaped ones, is parsed.
-fn has_mirrors(schema: &JsonText) -> bool {
+/// Whether HTTP headers repeat some of the arguments. Only a schema that contains the annotation, plain or escaped, is
+/// parsed.
+fn has_param_headers(schema: &JsonText) -> bool {
     let mentions =
         |text: &str| memchr::memmem::find(schema.as_str().as_bytes(), text.as_bytes()).is_some();
-    (mentions("x-mcp-header") || mentions("\\u00")) && !Mirror::of(&schema.to_value()).is_empty()
+    (mentions("x-mcp-header") || mentions("\\u00"))
+        && !ParamHeader::of(&schema.to_value()).is_empty()
 }

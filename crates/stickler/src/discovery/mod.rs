@@ -1,8 +1,8 @@
-//! Layer 1, discovery: which tools a server has, and what their schemas say.
+//! Layer 1, discovery: the tools of each server and their schemas.
 //!
-//! Filled when a tool list is seen, asked before every call. A list is kept as text; a schema is
-//! compiled when its tool is first looked up, and once for all tools with the same schema. One that
-//! cannot be used puts its tool in quarantine, and the others work.
+//! Populated from tool lists and consulted before every call. A list is kept as text; a schema is compiled when its
+//! tool is first looked up, once for all tools with the same schema. An unusable schema quarantines its tool and no
+//! other.
 
 mod budget;
 mod cache;
@@ -11,7 +11,7 @@ mod content;
 mod freshness;
 mod list;
 mod listed;
-mod mirror;
+mod param_header;
 mod server;
 mod shared;
 mod text;
@@ -24,7 +24,7 @@ pub use cached::CachedSchema;
 pub use freshness::Freshness;
 pub(crate) use list::LIST_DEPTH;
 pub use list::{ToolList, ToolListError};
-pub use mirror::{Mirror, mirrored};
+pub use param_header::{ParamHeader, param_header_values};
 pub(crate) use server::ServerTools;
 pub use text::JsonText;
 pub(crate) use tool::EXAMPLE_KEY;

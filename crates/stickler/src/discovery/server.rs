@@ -9,20 +9,20 @@ use super::listed::ListedTool;
 use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition};
 use crate::error::McpSchemaError;
-use crate::schema::{CompiledSchema, SchemaRefusal, check_size};
+use crate::schema::{CompiledSchema, SchemaRejection, check_size};
 
-/// A list as it was learnt. Never changed once it can be seen; a new list replaces it whole.
+/// The tool list of a server. Immutable once published; a new list replaces it.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerTools {
     tools: HashMap<String, Entry>,
     names: Vec<String>,
     outputs: HashMap<String, Arc<Content>>,
-    /// Tools that the server has listed before and lists no more.
+    /// Tools that the server listed earlier and no longer does.
     former: HashSet<String>,
     pub(super) freshness: Freshness,
     pub(super) incomplete: bool,
-    pub(super) has_mirrors: bool,
-    /// Estimated memory of what was compiled for this list.
+    pub(super) has_param_headers: bool,
+    /// Estimated memory of the schemas compiled for this list.
     compiled_bytes: Arc<AtomicUsize>,
     shared: Arc<Shared>,
 }
@@ -43,7 +43,7 @@ impl ServerTools {
             former: HashSet::new(),
             freshness,
             incomplete: false,
-            has_mirrors: false,
+            has_param_headers: false,
             compiled_bytes: Arc::default(),
             shared: Arc::clone(shared),
         }
@@ -53,7 +53,7 @@ impl ServerTools {
         &self.names
     }
 
-    /// The schema of a tool, compiled now if need be; `None` when there is none that can be used.
+    /// Returns the schema of a tool, compiling it if needed; `None` if it cannot be used.
     pub(crate) fn get(&self, tool: &str) -> Option<&Arc<CachedSchema>> {
         match self.tools.get(tool) {
             Some(Entry::Listed(listed)) => self.cached(listed).ok(),
@@ -61,7 +61,7 @@ impl ServerTools {
         }
     }
 
-    /// What a tool promises about its structured results, compiled now if need be.
+    /// Returns the output schema of a tool, compiling it if needed.
     pub(crate) fn output(&self, tool: &str) -> Option<&Arc<CompiledSchema>> {
         self.compiled(self.outputs.get(tool)?).ok()
     }
@@ -78,29 +78,32 @@ impl ServerTools {
         self.former.contains(tool)
     }
 
-    /// What calls of a tool are checked by.
+    /// Returns the compiled tool or the reason why it cannot be used.
     pub(super) fn cached<'t>(
         &'t self,
         listed: &'t ListedTool,
-    ) -> Result<&'t Arc<CachedSchema>, SchemaRefusal> {
+    ) -> Result<&'t Arc<CachedSchema>, SchemaRejection> {
         match listed.ready() {
             Some(cached) => Ok(cached),
             None => listed.cached(|content| self.compiled(content)),
         }
     }
 
-    fn compiled<'t>(&self, content: &'t Content) -> Result<&'t Arc<CompiledSchema>, SchemaRefusal> {
+    fn compiled<'t>(
+        &self,
+        content: &'t Content,
+    ) -> Result<&'t Arc<CompiledSchema>, SchemaRejection> {
         content.compiled(&self.shared.budget(&self.compiled_bytes), &self.shared.compilations)
     }
 
-    /// Which tools of an older list are not in this one, at most so many.
+    /// Records which tools of an older list are missing, up to a limit.
     pub(super) fn remember(&mut self, older: &Self, most: usize) {
         let names = older.names.iter().chain(&older.former);
         let gone = names.filter(|name| !self.tools.contains_key(*name)).take(most);
         self.former = gone.cloned().collect();
     }
 
-    /// Charges the list with what an older one of its schemas had compiled.
+    /// Charges the list for schemas that an older list compiled.
     pub(super) fn charge_known(&self) {
         let inputs = self.tools.values().filter_map(|entry| match entry {
             Entry::Listed(listed) => Some(&listed.input),
@@ -112,21 +115,21 @@ impl ServerTools {
         self.compiled_bytes.store(distinct.values().sum(), Ordering::Relaxed);
     }
 
-    /// The same list, which may have changed since.
+    /// Returns the list marked as stale.
     pub(super) fn stale(&self) -> Self {
         let mut stale = self.clone();
         stale.freshness.changed = true;
         stale
     }
 
-    /// Takes a tool in without compiling anything.
+    /// Adds a tool without compiling its schema.
     pub(super) fn insert(&mut self, tool: &ToolDefinition) -> &Entry {
         if let Some(schema) = &tool.output_schema {
             self.outputs.insert(tool.name.clone(), self.shared.content(schema));
         }
         let entry = self.listed(tool);
         if let Entry::Listed(listed) = &entry {
-            self.has_mirrors |= listed.has_mirrors;
+            self.has_param_headers |= listed.has_param_headers;
         }
         if !self.tools.contains_key(&tool.name) {
             self.names.push(tool.name.clone());
@@ -136,7 +139,7 @@ impl ServerTools {
 
     fn listed(&self, tool: &ToolDefinition) -> Entry {
         let schema = match (tool.unreadable(), &tool.input_schema) {
-            (Some(refusal), _) => Err(refusal.clone()),
+            (Some(rejection), _) => Err(rejection.clone()),
             (None, None) => return Entry::WithoutSchema,
             (None, Some(schema)) => {
                 let size = check_size(schema.as_str().len(), self.shared.limits.schema_bytes);
@@ -145,19 +148,19 @@ impl ServerTools {
         };
         match schema {
             Ok(schema) => Entry::Listed(self.shared.tool(tool, schema)),
-            Err(refusal) => Entry::Quarantined(quarantine(&tool.name, &refusal)),
+            Err(rejection) => Entry::Quarantined(quarantine(&tool.name, &rejection)),
         }
     }
 }
 
-pub(super) fn quarantine(tool: &str, refusal: &SchemaRefusal) -> McpSchemaError {
-    McpSchemaError { tool: tool.to_owned(), reason: refusal.to_string() }
+pub(super) fn quarantine(tool: &str, rejection: &SchemaRejection) -> McpSchemaError {
+    McpSchemaError { tool: tool.to_owned(), reason: rejection.to_string() }
 }
 
-/// By its first letter: the text is known to be JSON.
-fn is_schema(text: &str) -> Result<(), SchemaRefusal> {
+/// Checks the first character, because the text is known to be JSON.
+fn is_schema(text: &str) -> Result<(), SchemaRejection> {
     match text.trim_start().bytes().next() {
         Some(b'{' | b't' | b'f') => Ok(()),
-        _ => Err(SchemaRefusal::new("it is neither an object nor a boolean")),
+        _ => Err(SchemaRejection::new("it is neither an object nor a boolean")),
     }
 }

@@ -1,4 +1,4 @@
-//! What the tool lists of a cache have in common: many sessions of a server list the same tools.
+//! Content shared by the tool lists of a cache: many sessions of a server list the same tools.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -13,12 +13,12 @@ use super::listed::ListedTool;
 use super::{CacheStats, JsonText, ToolDefinition};
 use crate::config::Limits;
 
-/// Nothing is kept alive here: what is on no list any more is dropped.
+/// Holds weak references: content that no list uses is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) limits: Limits,
     contents: RwLock<HashMap<JsonText, Weak<Content>>>,
-    /// By a hash of their definition.
+    /// Tools by the hash of their definition.
     tools: RwLock<HashMap<u64, Weak<ListedTool>>>,
     /// Estimated memory of all compiled schemas.
     compiled_bytes: Arc<AtomicUsize>,
@@ -30,7 +30,7 @@ impl Shared {
         Self { limits, ..Self::default() }
     }
 
-    /// A tool with a schema. Compiles nothing.
+    /// Returns the shared tool for a definition without compiling its schema.
     pub(super) fn tool(&self, tool: &ToolDefinition, schema: &JsonText) -> Arc<ListedTool> {
         let key = key_of(tool, schema);
         if let Some(known) = read(&self.tools).get(&key).and_then(Weak::upgrade)
@@ -43,7 +43,7 @@ impl Shared {
         listed
     }
 
-    /// The one form of a schema text.
+    /// Returns the shared content for a schema text.
     pub(super) fn content(&self, text: &JsonText) -> Arc<Content> {
         if let Some(known) = read(&self.contents).get(text).and_then(Weak::upgrade) {
             return known;
@@ -53,7 +53,7 @@ impl Shared {
         content
     }
 
-    /// The budget of a list that was charged so much already.
+    /// Returns the budget of a list with an initial charge.
     pub(super) fn budget<'b>(&'b self, server: &'b AtomicUsize) -> Budget<'b> {
         Budget { limits: &self.limits, server, total: &self.compiled_bytes }
     }
@@ -66,7 +66,7 @@ impl Shared {
         stats.compiled_schemas = compiled.filter(|one| one.charged().is_some()).count();
     }
 
-    /// Forgets what is on no list any more.
+    /// Removes content that no list uses.
     pub(super) fn tidy(&self) {
         write(&self.contents).retain(|_, one| one.strong_count() > 0);
         write(&self.tools).retain(|_, one| one.strong_count() > 0);

@@ -1,4 +1,4 @@
-//! JSON that is kept as text and parsed when it is needed.
+//! JSON that is stored as text and parsed on demand.
 //!
 //! A parsed schema takes several times the memory of its text, and most of the tools that a server
 //! lists are never called.
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::LIST_DEPTH;
 use crate::tape::{Node, TapeBuffer};
 
-/// One JSON value as text. Cheap to clone.
+/// A JSON value as text. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct JsonText(Arc<str>);
 
@@ -20,19 +20,19 @@ impl JsonText {
         Self(node.raw().into())
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The value, parsed now.
+    /// Parses the value.
     pub fn to_value(&self) -> Value {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(self.0.as_bytes(), LIST_DEPTH);
         tape.map(|tape| tape.root().to_value()).unwrap_or_default()
     }
 
-    /// Looks at the value without building a tree of it.
+    /// Passes the value as a tape node, without building a tree.
     pub(super) fn read<T>(&self, look: impl FnOnce(Node<'_>) -> T) -> Option<T> {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(self.0.as_bytes(), LIST_DEPTH).ok()?;

@@ -1,34 +1,34 @@
-//! A tool as its server describes it.
+//! Tool definitions.
 
 use serde_json::{Map, Value};
 
 use super::JsonText;
 use crate::config::Limits;
-use crate::schema::{self, SchemaRefusal};
+use crate::schema::{self, SchemaRejection};
 use crate::tape::{Kind, Node};
 
 /// Name, description and schema of one tool.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// The name that calls use.
+    /// Name of the tool.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: Option<String>,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub input_schema: Option<JsonText>,
-    /// The JSON Schema of its structured results.
+    /// JSON Schema of the structured results.
     pub output_schema: Option<JsonText>,
-    /// Arguments that show how it is meant to be called.
+    /// Example arguments.
     pub example: Option<JsonText>,
-    /// Where it is documented.
+    /// Documentation link.
     pub documentation: Option<String>,
-    /// Why the schema could not even be read.
-    unreadable: Option<SchemaRefusal>,
+    /// Reason why the schema could not be read.
+    unreadable: Option<SchemaRejection>,
 }
 
 impl ToolDefinition {
-    /// A tool of which only the name is known.
+    /// Creates a tool without description and schemas.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -41,43 +41,42 @@ impl ToolDefinition {
         }
     }
 
-    /// Sets the JSON Schema of its arguments.
+    /// Sets the JSON Schema of the arguments.
     #[must_use]
     pub fn with_input_schema(mut self, schema: Value) -> Self {
         self.input_schema = Some(schema.into());
         self
     }
 
-    /// Sets the JSON Schema of its structured results.
+    /// Sets the JSON Schema of the structured results.
     #[must_use]
     pub fn with_output_schema(mut self, schema: Value) -> Self {
         self.output_schema = Some(schema.into());
         self
     }
 
-    /// Sets what it is for.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Sets arguments that show how it is meant to be called.
+    /// Sets example arguments.
     #[must_use]
     pub fn with_example(mut self, example: Value) -> Self {
         self.example = Some(example.into());
         self
     }
 
-    /// Sets where it is documented.
+    /// Sets the documentation link.
     #[must_use]
     pub fn with_documentation(mut self, url: impl Into<String>) -> Self {
         self.documentation = Some(url.into());
         self
     }
 
-    /// One entry of a tool list; `None` when it has no name. Whatever else is odd about it stays
-    /// its own trouble.
+    /// Reads an entry of a tool list; `None` if it does not have a name. Other faults of the entry affect only that tool.
     pub(crate) fn read(entry: Node<'_>, limits: &Limits) -> Option<Self> {
         let text = |key: &str| Some(entry.get(key)?.as_str()?.into_owned());
         let mut tool = Self::new(text("name")?);
@@ -90,7 +89,7 @@ impl ToolDefinition {
         if let Some(schema) = entry.get("inputSchema").filter(|node| node.kind() != Kind::Null) {
             match readable(schema, limits) {
                 Ok(()) => tool.input_schema = Some(JsonText::of(schema)),
-                Err(refusal) => tool.unreadable = Some(refusal),
+                Err(rejection) => tool.unreadable = Some(rejection),
             }
         }
         let output = entry.get("outputSchema").filter(|schema| readable(*schema, limits).is_ok());
@@ -98,13 +97,13 @@ impl ToolDefinition {
         Some(tool)
     }
 
-    pub(crate) fn unreadable(&self) -> Option<&SchemaRefusal> {
+    pub(crate) fn unreadable(&self) -> Option<&SchemaRejection> {
         self.unreadable.as_ref()
     }
 }
 
-/// A schema is only kept when it is small enough to be turned into a tree of values.
-fn readable(schema: Node<'_>, limits: &Limits) -> Result<(), SchemaRefusal> {
+/// Checks that a schema is small enough to be parsed into a tree of values.
+fn readable(schema: Node<'_>, limits: &Limits) -> Result<(), SchemaRejection> {
     schema::check_size(schema.raw().len(), limits.schema_bytes)?;
     if schema.depth() > limits.schema_depth {
         return Err(schema::too_deep(limits.schema_depth));
@@ -112,10 +111,10 @@ fn readable(schema: Node<'_>, limits: &Limits) -> Result<(), SchemaRefusal> {
     Ok(())
 }
 
-/// The name under which a server puts a valid call's arguments into a tool's `_meta`.
+/// Member of a tool's `_meta` with the arguments of a valid call.
 pub(crate) const EXAMPLE_KEY: &str = "dev.stickler/example";
 
-/// The names under which servers put a link to a tool's documentation into its `_meta`.
+/// Members of a tool's `_meta` that servers use for a documentation link.
 const DOCUMENTATION_KEYS: [&str; 5] = [
     "dev.stickler/documentation",
     "documentation",
@@ -131,7 +130,7 @@ fn documentation(meta: Node<'_>) -> Option<String> {
     })
 }
 
-/// As in a tool list.
+/// Serialises like an entry of a tool list.
 impl From<ToolDefinition> for Value {
     fn from(tool: ToolDefinition) -> Self {
         let mut entry = Map::new();

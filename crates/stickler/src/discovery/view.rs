@@ -1,17 +1,17 @@
-//! Views of a server: what it lists may depend on who asks, and on what he can do.
+//! Views of a server: its tool list may depend on the identity and the capabilities of the client.
 //!
-//! To the cache a view is a server of its own, by a name that says whose view it is: `files#1f` is one of
-//! `files`, and `files#1f#2` one of both. What makes the tools of a server old makes those of its views old.
+//! The cache treats a view as a server whose name extends that of the server: `files#1f` is a view of `files`, and
+//! `files#1f#2` is a view of both. A change of a server's tools makes the lists of its views stale.
 
-/// What stands between a server and a view of it.
+/// Separator between the names of a server and a view.
 const MARK: char = '#';
 
-/// The name of a view.
+/// Returns the name of a view.
 pub fn view_of(server: &str, view: u64) -> String {
     format!("{server}{MARK}{view:016x}")
 }
 
-/// The server's own name, whatever view of it that is.
+/// Returns the name of the server that a view belongs to.
 pub(crate) fn server_of(name: &str) -> &str {
     let mut server = name;
     while let Some((wider, view)) = server.rsplit_once(MARK) {
@@ -24,12 +24,12 @@ pub(crate) fn server_of(name: &str) -> &str {
     server
 }
 
-/// Whether a name is that of a server or of a view of it.
+/// Whether a name is that of a server or of one of its views.
 pub(super) fn is_of(name: &str, server: &str) -> bool {
     name.strip_prefix(server).is_some_and(|view| view.is_empty() || view.starts_with(MARK))
 }
 
-/// A name, and those of which it is a view.
+/// Returns a name and the names it is a view of.
 pub(super) fn with_wider(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(name), |name| name.rsplit_once(MARK).map(|(wider, _)| wider))
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::{is_of, server_of, view_of, with_wider};
 
     #[test]
-    fn views_are_known_by_their_names() {
+    fn views_are_recognised_by_name() {
         let view = view_of(&view_of("c#", 7), 8);
         assert_eq!(view, "c##0000000000000007#0000000000000008");
         assert_eq!((server_of(&view), server_of("c#"), server_of("files")), ("c#", "c#", "files"));

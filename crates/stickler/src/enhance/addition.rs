@@ -8,7 +8,7 @@ use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
 use crate::render::{cut_to_tokens, estimate_tokens};
 use crate::schema::SchemaGraph;
-use crate::suggest::{self, Scoring};
+use crate::suggest::{self, ComparisonBudget};
 use crate::tape::unescape_segment;
 
 /// Maximum number of names in a list.
@@ -27,9 +27,9 @@ pub(super) fn compose(
             let is_unknown =
                 errors.iter().any(|one| matches!(one.kind, ErrorKind::UnknownTool { .. }));
             let known: Vec<&str> = tools.names().iter().map(String::as_str).collect();
-            let scoring = Scoring::new(config.limits.explain_steps);
+            let budget = ComparisonBudget::new(config.limits.explain_steps);
             let distance = config.suggestion_distance;
-            let nearest = suggest::nearest_of(tool, &known, |_| true, distance, &scoring);
+            let nearest = suggest::nearest_of(tool, &known, |_| true, distance, &budget);
             let best = nearest.first().filter(|_| is_unknown)?.name;
             format!("Did you mean the tool `{best}`?")
         }
@@ -49,9 +49,9 @@ fn argument_help(
     errors.iter().find(is_argument_error)?;
     let mut text = String::new();
     let known = names(&schema.compiled, &[SchemaGraph::ROOT]);
-    let scoring = Scoring::new(config.limits.explain_steps);
+    let budget = ComparisonBudget::new(config.limits.explain_steps);
     for error in errors.iter().filter(is_argument_error) {
-        let line = suggestion(&known, error, config.suggestion_distance, &scoring);
+        let line = suggestion(&known, error, config.suggestion_distance, &budget);
         if let Some(line) = line.filter(|line| !text.contains(line)) {
             let _ = writeln!(text, "{line}");
         }
@@ -76,14 +76,14 @@ fn suggestion(
     known: &[&str],
     error: &ArgumentError,
     distance: usize,
-    scoring: &Scoring,
+    budget: &ComparisonBudget,
 ) -> Option<String> {
     if error.kind != ErrorKind::UnknownField {
         return None;
     }
     let (_, last) = error.path.rsplit_once('/')?;
     let field = unescape_segment(last);
-    let nearest = suggest::nearest_of(&field, known, |_| true, distance, scoring);
+    let nearest = suggest::nearest_of(&field, known, |_| true, distance, budget);
     nearest.first().map(|best| format!("Did you mean `{}` instead of `{field}`?", best.name))
 }
 

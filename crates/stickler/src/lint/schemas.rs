@@ -9,7 +9,7 @@ use super::subject::{self, Subject};
 use super::subschemas::{self, Subschema};
 use crate::config::Limits;
 use crate::rules::{Severity, UNUSABLE_SCHEMA, tools};
-use crate::schema::SchemaRefusal;
+use crate::schema::SchemaRejection;
 use crate::tape::unescape_segment;
 
 /// Size above which a schema is reported as large.
@@ -37,7 +37,7 @@ pub(super) fn check(subject: &Subject, limits: &Limits, findings: &mut Findings)
     }
 }
 
-fn unusable(base: &str, rejection: &SchemaRefusal, findings: &mut Findings) {
+fn unusable(base: &str, rejection: &SchemaRejection, findings: &mut Findings) {
     let name = base.trim_start_matches('/');
     let message = format!("the `{name}` cannot be used: {rejection}");
     // Other programs may accept a schema that only exceeds our limits.

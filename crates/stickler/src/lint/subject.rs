@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::report::{ExampleState, SchemaState, ToolSummary};
 use crate::config::Limits;
 use crate::discovery::{CachedSchema, JsonText, ToolDefinition};
-use crate::schema::{CompiledSchema, SchemaRefusal};
+use crate::schema::{CompiledSchema, SchemaRejection};
 use crate::tape::Node;
 
 /// A tool definition with the data that several rules need.
@@ -21,7 +21,7 @@ pub(super) struct Subject {
     input: Option<Value>,
     output: Option<Value>,
     /// The compiled input schema; `None` if the tool does not have one.
-    pub(super) compiled: Option<Result<CachedSchema, SchemaRefusal>>,
+    pub(super) compiled: Option<Result<CachedSchema, SchemaRejection>>,
 }
 
 /// Maximum nesting of `annotations`. The protocol defines a flat object.
@@ -86,7 +86,7 @@ impl Subject {
     }
 }
 
-pub(super) fn compile(schema: &Value, limits: &Limits) -> Result<CompiledSchema, SchemaRefusal> {
+pub(super) fn compile(schema: &Value, limits: &Limits) -> Result<CompiledSchema, SchemaRejection> {
     CompiledSchema::measure(schema, limits)?;
     CompiledSchema::compile(schema, limits)
 }

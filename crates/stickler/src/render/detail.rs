@@ -1,36 +1,36 @@
-//! How much a help prompt tells, from everything down to the bone.
+//! Levels of detail of a help prompt, from everything to the minimum.
 //!
-//! A brief prompt takes the first of these that fits its budget, so this list is the documented
-//! order in which detail is dropped.
+//! A brief prompt uses the first level that fits its token budget, so [`BRIEF_LEVELS`] is the
+//! documented order in which detail is dropped.
 
-/// Limits on each part; `usize::MAX` is no limit, 0 leaves the part out.
+/// Limits on each part of a prompt; `usize::MAX` means unlimited, 0 omits the part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Detail {
-    /// Tokens of the tool's description.
+    /// Maximum number of tokens of the tool's description.
     pub(super) description: usize,
-    /// Problems listed.
+    /// Maximum number of problems listed.
     pub(super) problems: usize,
-    /// Tokens of one problem.
+    /// Maximum number of tokens of one problem.
     pub(super) problem: usize,
-    /// Required fields listed.
+    /// Maximum number of required fields listed.
     pub(super) required: usize,
-    /// Tokens of a required field's description.
+    /// Maximum number of tokens of a required field's description.
     pub(super) required_description: usize,
-    /// Optional fields listed.
+    /// Maximum number of optional fields listed.
     pub(super) optional: usize,
-    /// Tokens of an optional field's description.
+    /// Maximum number of tokens of an optional field's description.
     pub(super) optional_description: usize,
-    /// Tokens of a field's name.
+    /// Maximum number of tokens of a field's name.
     pub(super) name: usize,
-    /// The example is shown.
+    /// Whether the example is shown.
     pub(super) example: bool,
-    /// The corrected call is shown.
+    /// Whether the corrected call is shown.
     pub(super) corrected: bool,
-    /// The whole schema is shown.
+    /// Whether the schema is shown.
     pub(super) schema: bool,
 }
 
-/// Everything, the schema included.
+/// Everything, including the schema.
 pub(super) const FULL: Detail = Detail {
     description: usize::MAX,
     problems: usize::MAX,
@@ -45,8 +45,8 @@ pub(super) const FULL: Detail = Detail {
     schema: true,
 };
 
-/// What a comfortable brief prompt has.
-const COMFORTABLE: Detail = Detail {
+/// The most detailed brief prompt.
+const BRIEF: Detail = Detail {
     description: 120,
     problem: 120,
     required_description: 50,
@@ -56,9 +56,9 @@ const COMFORTABLE: Detail = Detail {
     ..FULL
 };
 
-/// From comfortable to bare, each step without one thing more.
-pub(super) const STEPS: [Detail; 11] = {
-    let optional_names = Detail { optional_description: 0, ..COMFORTABLE };
+/// The levels of a brief prompt, each with less detail than the one before.
+pub(super) const BRIEF_LEVELS: [Detail; 11] = {
+    let optional_names = Detail { optional_description: 0, ..BRIEF };
     let short_description = Detail { description: 40, ..optional_names };
     let few_optional = Detail { optional: 12, ..short_description };
     let required_names = Detail { required_description: 0, ..few_optional };
@@ -67,9 +67,9 @@ pub(super) const STEPS: [Detail; 11] = {
     let short_problems = Detail { problems: 10, problem: 60, ..no_description };
     let no_example = Detail { example: false, ..short_problems };
     let few_required = Detail { required: 12, name: 30, problems: 5, ..no_example };
-    let bare = Detail { corrected: false, required: 5, name: 15, problems: 3, ..few_required };
+    let minimal = Detail { corrected: false, required: 5, name: 15, problems: 3, ..few_required };
     [
-        COMFORTABLE,
+        BRIEF,
         optional_names,
         short_description,
         few_optional,
@@ -79,6 +79,6 @@ pub(super) const STEPS: [Detail; 11] = {
         short_problems,
         no_example,
         few_required,
-        bare,
+        minimal,
     ]
 };

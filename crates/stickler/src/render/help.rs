@@ -1,13 +1,13 @@
-//! The help prompt: what a language model needs to correct its call.
+//! Builds the help prompt: Markdown with which a language model can correct its call.
 //!
-//! Contract: a brief prompt looks at no more of a long list or text than its budget can hold.
+//! Contract: a brief prompt reads no more of a long list or text than its token budget can hold.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 
 use serde_json::Value;
 
-use super::detail::{Detail, FULL, STEPS};
+use super::detail::{BRIEF_LEVELS, Detail, FULL};
 use super::tokens;
 use super::unknown_tool;
 use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult, type_of};
@@ -15,14 +15,14 @@ use crate::config::HelpDetail;
 use crate::discovery::CachedSchema;
 use crate::schema::{Members, NodeId, SchemaGraph};
 
-/// Markdown that explains a refusal. Deterministic.
+/// Markdown that explains a rejected call. Deterministic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelpPrompt(String);
 
-/// As many fields as the barest prompts list.
-const FEWEST_FIELDS: usize = 12;
+/// Minimum number of fields to prepare: the limit of the levels that list few fields.
+const MIN_LISTED_FIELDS: usize = 12;
 
-/// How every help prompt ends.
+/// The last sentence of every help prompt.
 pub(super) const CLOSING: &str = "Please correct your tool call arguments and try again.";
 
 impl HelpPrompt {
@@ -30,7 +30,7 @@ impl HelpPrompt {
         Self(text)
     }
 
-    /// The Markdown.
+    /// Returns the Markdown.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -49,7 +49,7 @@ impl From<HelpPrompt> for String {
 }
 
 impl McpValidator {
-    /// The help for a call that was refused; empty for one that was not.
+    /// Builds the help prompt for a rejected call; empty for a call that was not rejected.
     pub fn build_help_prompt(
         &self,
         server: &str,
@@ -59,7 +59,7 @@ impl McpValidator {
         self.help_prompt(server, tool, result, self.config().help)
     }
 
-    /// The same with everything there is, the schema included, whatever the configuration says.
+    /// Builds the most detailed help prompt, including the schema, regardless of the configuration.
     pub fn build_full_help_prompt(
         &self,
         server: &str,
@@ -88,14 +88,14 @@ impl McpValidator {
         }
         let cached = self.cache().get(server, tool);
         let budget = self.config().help_token_budget;
-        let most_fields = match detail {
+        let max_fields = match detail {
             HelpDetail::Full => usize::MAX,
-            HelpDetail::Brief => budget.max(FEWEST_FIELDS),
+            HelpDetail::Brief => budget.max(MIN_LISTED_FIELDS),
         };
         let mut parts = match &cached {
             Some(schema) => Parts {
                 documentation: schema.documented_at(self.config(), server),
-                ..Parts::new(schema, result, self.config().mask_values, most_fields)
+                ..Parts::new(schema, result, self.config().mask_values, max_fields)
             },
             None => Parts::without_schema(tool, result),
         };
@@ -112,25 +112,25 @@ impl McpValidator {
 fn render_within(parts: &Parts<'_>, budget: usize) -> String {
     let corrected_fits =
         !parts.corrected.as_ref().is_some_and(|call| tokens::exceeds(call, budget));
-    // Every field has a line of its own.
+    // Every listed field takes a line, and every line at least one token.
     let may_fit = |detail: &&Detail| {
         let optional = parts.optional.total.min(detail.optional);
         (corrected_fits || !detail.corrected)
             && parts.required.total.min(detail.required) + optional <= budget
     };
-    for detail in STEPS.iter().filter(may_fit) {
+    for detail in BRIEF_LEVELS.iter().filter(may_fit) {
         let text = render(parts, detail);
         if !tokens::exceeds(&text, budget) {
             return text;
         }
     }
-    // Names and messages that are long even when cut: keep the beginning and the closing sentence.
-    let text = STEPS.last().map_or_else(String::new, |bare| render(parts, bare));
+    // If the text is too long even at the lowest level, keep its beginning and the closing sentence.
+    let text = BRIEF_LEVELS.last().map_or_else(String::new, |minimal| render(parts, minimal));
     let room = budget.saturating_sub(tokens::estimate(CLOSING) + 2);
     format!("{}\n\n{CLOSING}\n", tokens::cut(&text, room))
 }
 
-/// What a prompt is made of.
+/// The contents of a prompt.
 struct Parts<'p> {
     tool: &'p str,
     description: &'p str,
@@ -144,7 +144,7 @@ struct Parts<'p> {
     schema: Option<String>,
 }
 
-/// Fields of a tool: how many there are, and as many of them as can be listed.
+/// Fields of a tool: their total number, and those that can be listed.
 #[derive(Default)]
 struct Fields {
     total: usize,
@@ -162,7 +162,7 @@ impl<'p> Parts<'p> {
         schema: &'p CachedSchema,
         result: &ValidationResult,
         mask_values: bool,
-        most_fields: usize,
+        max_fields: usize,
     ) -> Self {
         let required: HashSet<&str> = schema.required.iter().map(String::as_str).collect();
         let is_optional = |name: &&String| !required.contains(name.as_str());
@@ -171,7 +171,7 @@ impl<'p> Parts<'p> {
             total: names.len(),
             list: names
                 .into_iter()
-                .take(most_fields)
+                .take(max_fields)
                 .map(|name| Field::new(schema, name, nodes.get(name.as_str()).copied()))
                 .collect(),
         };
@@ -213,7 +213,7 @@ impl<'p> Parts<'p> {
     }
 }
 
-/// The subschemas of the fields: the root may list them itself, or through `allOf` and `$ref`.
+/// Returns the subschemas of the fields that the root lists directly or through `allOf` and `$ref`.
 fn members(schema: &CachedSchema) -> HashMap<&str, NodeId> {
     let graph = &schema.compiled.graph;
     let mut pending = vec![SchemaGraph::ROOT];
@@ -248,8 +248,8 @@ fn render(parts: &Parts<'_>, detail: &Detail) -> String {
     let has_description = !parts.description.is_empty() || parts.documentation.is_some();
     if has_description && detail.description > 0 {
         let mut body = tokens::cut(parts.description.trim(), detail.description);
-        if let Some(place) = &parts.documentation {
-            let _ = write!(body, "\nDocumentation: {place}");
+        if let Some(url) = &parts.documentation {
+            let _ = write!(body, "\nDocumentation: {url}");
         }
         section(&mut text, "Description", body.trim_start());
     }
@@ -288,18 +288,18 @@ fn problems(parts: &Parts<'_>, detail: &Detail) -> String {
         Some(more) if more > 0 => {
             let _ = writeln!(list, "… and {more} more");
         }
-        _ if parts.truncated => list.push_str("… and perhaps more: looking stopped here\n"),
+        _ if parts.truncated => list.push_str("… and possibly more: validation stopped here\n"),
         _ => {}
     }
     list
 }
 
-fn fields(fields: &Fields, most: usize, description: usize, detail: &Detail) -> String {
+fn fields(fields: &Fields, max_listed: usize, description: usize, detail: &Detail) -> String {
     if fields.total == 0 {
         return "none".to_owned();
     }
     let mut list = String::new();
-    for field in fields.list.iter().take(most) {
+    for field in fields.list.iter().take(max_listed) {
         let name = tokens::cut(&field.name, detail.name);
         let kind = tokens::cut(&field.kind, detail.name);
         let _ = match tokens::cut(&field.description, description) {
@@ -309,13 +309,13 @@ fn fields(fields: &Fields, most: usize, description: usize, detail: &Detail) -> 
             _ => writeln!(list, "- {name} ({kind})"),
         };
     }
-    if let Some(more) = fields.total.checked_sub(most).filter(|more| *more > 0) {
+    if let Some(more) = fields.total.checked_sub(max_listed).filter(|more| *more > 0) {
         let _ = writeln!(list, "… and {more} more");
     }
     list
 }
 
-/// A fence longer than any run of backticks in the text, so that nothing breaks out of it.
+/// Encloses JSON in a fence that is longer than any run of backticks in it.
 pub(super) fn fenced(json: &str) -> String {
     let longest = json.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));

@@ -1,18 +1,20 @@
-//! Rendering: a refusal as something the caller can act on.
+//! Renders a rejected call as something the caller can act on: a help prompt, a retry observation,
+//! a JSON-RPC error or a tool result.
 //!
-//! Reads what validation found and nothing else; the same findings always give the same bytes.
+//! The only inputs are the validation result and the tool's schema; the same input always gives the
+//! same bytes.
 
 mod detail;
 mod help;
 mod observation;
-mod refusal;
+mod rejection;
+mod reported_finding;
 mod tokens;
-mod told;
 mod unknown_tool;
 
 pub use help::HelpPrompt;
 pub use observation::{ObservedError, RetryObservation};
-pub use refusal::{AnswerForm, CallAnswer, CallRefusal};
+pub use rejection::{AnswerForm, CallAnswer, CallRejection};
+pub use reported_finding::{ReportedFinding, reported_findings};
 pub(crate) use tokens::cut as cut_to_tokens;
 pub use tokens::estimate as estimate_tokens;
-pub use told::{Told, told};

@@ -1,16 +1,16 @@
-//! The retry observation: a refusal in the envelope that agent loops feed back to the model.
+//! The retry observation: a rejection in the envelope that agent loops feed back to the model.
 
 use serde::Serialize;
 
 use crate::arguments::{McpValidator, ValidationResult};
 
-/// An observation that tells an agent to try again, and how.
+/// An observation that asks an agent to retry a call, with help.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RetryObservation {
     #[serde(rename = "type")]
     kind: &'static str,
-    /// The turn of the conversation that it belongs to.
+    /// The conversation turn that the observation belongs to.
     pub turn_index: u64,
     payload: Payload,
 }
@@ -34,19 +34,19 @@ struct Observation {
 pub struct ObservedError {
     /// JSON Pointer within the arguments.
     pub path: String,
-    /// The kind of mistake.
+    /// The kind of problem.
     pub kind: &'static str,
     /// One sentence.
     pub message: String,
-    /// What would have been right.
+    /// What was expected.
     pub expected: String,
 }
 
 impl RetryObservation {
-    /// The status that says the call was not made.
+    /// The status of a call that was not made.
     pub const STATUS: &'static str = "VALIDATION_FAILED";
 
-    /// The tool that was to be called.
+    /// Returns the name of the called tool.
     pub fn tool_name(&self) -> &str {
         &self.payload.observation.tool_name
     }
@@ -55,24 +55,24 @@ impl RetryObservation {
         self.payload.observation.stdout = help;
     }
 
-    /// The help prompt.
+    /// Returns the help prompt.
     pub fn stdout(&self) -> &str {
         &self.payload.observation.stdout
     }
 
-    /// What was wrong.
+    /// Returns the errors.
     pub fn errors(&self) -> &[ObservedError] {
         &self.payload.observation.errors
     }
 
-    /// The envelope as JSON.
+    /// Serializes the envelope to JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
 impl McpValidator {
-    /// The observation for a call that was refused; `turn_index` comes from the caller's context.
+    /// Builds the observation for a rejected call; `turn_index` comes from the caller's context.
     pub fn build_retry_observation(
         &self,
         server: &str,

@@ -1,12 +1,12 @@
-//! How many tokens a text takes, told without a tokenizer and rather too many than too few.
+//! Estimates token counts without a tokenizer, erring on the high side.
 //!
-//! The vocabularies of language models are megabytes; a budget only needs a bound. Byte-pair
-//! tokenizers split a text into words first, and a word into few pieces when it is common. So
-//! pronounceable words count a third of their letters, others two thirds, digits go by threes,
-//! punctuation one by one, and everything beyond ASCII by its bytes, which no tokenizer exceeds.
-//! The corpus run compares this with real tokenizers for every tool.
+//! Tokenizer vocabularies take megabytes, but a budget only needs an upper bound. Byte-pair tokenizers
+//! split a text into words first, and a common word into few tokens. Pronounceable words therefore count
+//! as a third of their letters, other words as two thirds, digits in groups of three, punctuation
+//! individually, and everything outside ASCII by its bytes, which no tokenizer exceeds. The corpus run
+//! compares the estimate with real tokenizers for every tool.
 
-/// An upper bound, in practice, of the tokens of a text.
+/// Returns the estimated number of tokens of a text, in practice an upper bound.
 pub fn estimate(text: &str) -> usize {
     let mut total = 0;
     let mut rest = text;
@@ -17,24 +17,24 @@ pub fn estimate(text: &str) -> usize {
     total
 }
 
-/// Whether a text takes more than a number of tokens. No token has more than [`MOST_BYTES`], so that a
-/// long text is not looked at.
-pub(crate) fn exceeds(text: &str, most: usize) -> bool {
-    text.len() > most.saturating_mul(MOST_BYTES) || estimate(text) > most
+/// Returns whether a text takes more than `max_tokens` tokens. A text that is longer than
+/// [`MAX_BYTES_PER_TOKEN`] allows is not scanned.
+pub(crate) fn exceeds(text: &str, max_tokens: usize) -> bool {
+    text.len() > max_tokens.saturating_mul(MAX_BYTES_PER_TOKEN) || estimate(text) > max_tokens
 }
 
-/// Bytes of one token, at most: a run of blanks has that many.
-const MOST_BYTES: usize = 16;
+/// Maximum number of bytes per token, reached by a run of spaces.
+const MAX_BYTES_PER_TOKEN: usize = 16;
 
-/// The beginning of a text that stays within a number of tokens, with a mark where it was cut.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    if !exceeds(text, most) {
+/// Cuts a text to `max_tokens` tokens and marks the cut with an ellipsis.
+pub(crate) fn cut(text: &str, max_tokens: usize) -> String {
+    if !exceeds(text, max_tokens) {
         return text.to_owned();
     }
-    // The mark is three bytes.
-    let room = most.saturating_sub(3);
-    // Twice what can be kept: a run of characters that is cut here is too long all the same.
-    let text = beginning(text, most.saturating_mul(2 * MOST_BYTES).saturating_add(64));
+    // The ellipsis is three bytes.
+    let room = max_tokens.saturating_sub(3);
+    // Twice what can be kept: a run that is cut by this limit does not fit in any case.
+    let text = prefix(text, max_tokens.saturating_mul(2 * MAX_BYTES_PER_TOKEN).saturating_add(64));
     let mut total = 0;
     let mut rest = text;
     while let Some((run, after)) = next_run(rest) {
@@ -48,8 +48,8 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The characters within the first so many bytes.
-fn beginning(text: &str, bytes: usize) -> &str {
+/// Returns the longest prefix of at most `bytes` bytes.
+fn prefix(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
     }
@@ -78,21 +78,21 @@ fn class(c: char) -> Class {
     }
 }
 
-/// The longest piece at the beginning whose characters belong together.
+/// Splits off the longest run of characters of one class.
 fn next_run(text: &str) -> Option<(&str, &str)> {
     let mut characters = text.char_indices();
     let (_, first) = characters.next()?;
     let mut previous = class(first);
     let end = characters.find(|(_, c)| {
         let next = class(*c);
-        let together = match (previous, next) {
-            // A capital begins a word, it does not end one.
+        let continues = match (previous, next) {
+            // A capital letter can start a lower-case word.
             (Class::Upper, Class::Lower) => true,
             (Class::Punctuation | Class::Other, _) => false,
             _ => previous == next,
         };
         previous = next;
-        !together
+        !continues
     });
     Some(text.split_at(end.map_or(text.len(), |(position, _)| position)))
 }
@@ -106,7 +106,7 @@ fn cost(run: &str, after: &str) -> usize {
         Class::Upper | Class::Lower if is_pronounceable(run) => length.div_ceil(3),
         Class::Upper | Class::Lower => (length * 2).div_ceil(3),
         Class::Digit => length.div_ceil(3),
-        // One space belongs to the word after it.
+        // A single space is part of the word after it.
         Class::Space => {
             let joins = after.chars().next().is_some_and(|next| next.is_ascii_alphabetic());
             if run == " " && joins { 0 } else { 1 + length / 16 }
@@ -126,40 +126,40 @@ fn is_pronounceable(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_BYTES, cut, estimate};
+    use super::{MAX_BYTES_PER_TOKEN, cut, estimate};
 
     #[test]
-    fn plain_words_cost_less_than_noise() {
+    fn words_cost_less_than_random_letters() {
         assert!(estimate("please correct the arguments") < estimate("xkqzt wrtpl kjhgf dsqwrtzx"));
     }
 
     #[test]
-    fn cutting_keeps_within_the_number_of_tokens() {
+    fn cut_text_is_within_the_token_limit() {
         let text = "one two three, four! Fünf 123456789 sechs \u{4f60}\u{597d}".repeat(20);
-        for most in [4, 10, 50, 200] {
-            assert!(estimate(&cut(&text, most)) <= most, "{most}");
+        for max_tokens in [4, 10, 50, 200] {
+            assert!(estimate(&cut(&text, max_tokens)) <= max_tokens, "{max_tokens}");
         }
     }
 
     #[test]
-    fn what_fits_is_not_cut() {
+    fn text_within_the_limit_is_not_cut() {
         assert_eq!(cut("short", 10), "short");
     }
 
     #[test]
-    fn cutting_never_splits_a_character() {
+    fn cut_never_splits_a_character() {
         assert_eq!(cut(&"é".repeat(50), 9), "ééé…");
     }
 
     #[test]
-    fn no_token_has_more_bytes_than_are_counted_on() {
+    fn estimated_tokens_never_exceed_the_maximum_bytes_per_token() {
         let pieces = ["a", "xkqz", " ", "  ", "\n", "7", "é", "-", "A"];
         for (first, second) in pieces.iter().flat_map(|one| pieces.map(|other| (one, other))) {
             for length in 1..70 {
                 let text = format!("{}{second}", first.repeat(length));
-                assert!(estimate(&text) * MOST_BYTES >= text.len(), "{text:?}");
+                assert!(estimate(&text) * MAX_BYTES_PER_TOKEN >= text.len(), "{text:?}");
                 let mixed = format!("{first}{second}").repeat(length);
-                assert!(estimate(&mixed) * MOST_BYTES >= mixed.len(), "{mixed:?}");
+                assert!(estimate(&mixed) * MAX_BYTES_PER_TOKEN >= mixed.len(), "{mixed:?}");
             }
         }
     }

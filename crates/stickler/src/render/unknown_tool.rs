@@ -1,4 +1,4 @@
-//! Help for a call of a tool that is not there.
+//! Builds the help prompt for a call to an unknown tool.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,13 @@ use crate::arguments::{McpValidator, ValidationResult};
 use crate::config::HelpDetail;
 use crate::suggest;
 
-/// Tokens of one name.
-const LONGEST_NAME: usize = 40;
+/// Maximum number of tokens of one name.
+const MAX_NAME_TOKENS: usize = 40;
 
-/// Letters of one name times those of the others that it is compared with.
-const MOST_CELLS: usize = 4_000_000;
+/// Maximum number of cells of the distance tables that ranking the names can compute.
+const MAX_DISTANCE_CELLS: usize = 4_000_000;
 
-/// The tools there are, the nearest first, as many as the budget holds.
+/// Lists the available tools, nearest first, as far as the budget allows.
 pub(super) fn help(
     validator: &McpValidator,
     server: &str,
@@ -27,13 +27,13 @@ pub(super) fn help(
     };
     let ending = ending(validator, result, budget / 3);
     let mut text = "Unknown tool name. Available tools:\n".to_owned();
-    let names = by_nearness(name, validator.cache().tool_names(server));
-    // Room for the line that says how many were left out.
+    let names = sorted_by_distance(name, validator.cache().tool_names(server));
+    // Reserve room for the line with the number of omitted tools.
     let room = budget.saturating_sub(tokens::estimate(&text) + tokens::estimate(&ending) + 10);
     let mut spent = 0;
     let mut listed = 0;
     for tool in &names {
-        let line = format!("- {}\n", tokens::cut(tool, LONGEST_NAME));
+        let line = format!("- {}\n", tokens::cut(tool, MAX_NAME_TOKENS));
         spent += tokens::estimate(&line);
         if spent > room {
             break;
@@ -51,14 +51,14 @@ pub(super) fn help(
     HelpPrompt::new(text)
 }
 
-/// The corrected call, if it fits into a share of the budget, and the closing sentence.
-fn ending(validator: &McpValidator, result: &ValidationResult, most: usize) -> String {
+/// Returns the corrected call, if it fits into its share of the budget, and the closing sentence.
+fn ending(validator: &McpValidator, result: &ValidationResult, max_tokens: usize) -> String {
     let mut ending = String::new();
     if let Some(call) = result.corrected.as_ref().filter(|_| !validator.config().mask_values) {
         let name = crate::tape::quote(&call.name);
         let call = format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get());
         let section = format!("\n## Corrected Call\n{}\n", fenced(&call));
-        if tokens::estimate(&section) <= most {
+        if tokens::estimate(&section) <= max_tokens {
             ending.push_str(&section);
         }
     }
@@ -66,9 +66,9 @@ fn ending(validator: &McpValidator, result: &ValidationResult, most: usize) -> S
     ending
 }
 
-fn by_nearness(name: &str, mut names: Vec<String>) -> Vec<String> {
-    // The order of thousands is of no use: rank what could be near, keep the rest.
-    let mut cells = MOST_CELLS;
+fn sorted_by_distance(name: &str, mut names: Vec<String>) -> Vec<String> {
+    // Only names of a similar length are ranked, within a budget; the others keep their order.
+    let mut cells = MAX_DISTANCE_CELLS;
     names.sort_by_cached_key(|tool| {
         let close = tool.len().abs_diff(name.len()) <= 24 && name.len() <= 128;
         let left = cells.checked_sub(tool.len() * name.len()).filter(|_| close);

@@ -1,49 +1,49 @@
-//! One change to a call.
+//! Edits: the single changes that make up a correction.
 
-/// What was changed, where.
+/// One change to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edit {
-    /// What was done.
+    /// The kind of change.
     pub kind: EditKind,
-    /// JSON Pointer within the arguments at that moment; empty for the whole.
+    /// JSON Pointer within the arguments as they were before this edit; empty for the root.
     pub path: String,
-    /// What was there: a name, or a value as JSON. Empty when there was nothing.
+    /// The old name, or the old value as JSON; empty for an addition.
     pub from: String,
-    /// What is there now: a name, or a value as JSON. Empty when there is nothing.
+    /// The new name, or the new value as JSON; empty for a removal.
     pub to: String,
-    /// The meaning cannot have been another, so that the edit may be made without asking.
-    pub is_beyond_doubt: bool,
+    /// Whether the intended meaning is certain, so that the edit can be applied automatically.
+    pub is_unambiguous: bool,
 }
 
 /// The ways in which a call can be corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EditKind {
-    /// A value that arrived as the text of its JSON.
+    /// Parses a value that was sent as a string of JSON.
     Unstringify,
-    /// A number or boolean where a string is wanted.
+    /// Converts a number or boolean to the required string.
     Stringify,
-    /// A `null` in a field that may be left out.
+    /// Removes a `null` from an optional field.
     DropNull,
-    /// A field under another name.
+    /// Renames a field.
     RenameField,
-    /// A value that is nearly one of those allowed.
+    /// Replaces a value by the allowed value that it resembles.
     ReplaceValue,
-    /// A single value where a list is wanted.
+    /// Wraps a single value in the required array.
     WrapInArray,
-    /// A missing field whose value the schema knows.
+    /// Adds a missing field with the `const` or `default` of its schema.
     FillDefault,
-    /// Arguments inside another object.
+    /// Unwraps arguments that are nested in another object.
     UnwrapArguments,
-    /// A field that the client adds to every call.
+    /// Removes a field that the client adds to every call.
     StripInjected,
-    /// A tool under another name.
+    /// Renames the tool.
     RenameTool,
 }
 
 impl EditKind {
-    /// The stable name that programs know it by.
+    /// Returns the stable, machine-readable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unstringify => "unstringify",
@@ -59,7 +59,7 @@ impl EditKind {
         }
     }
 
-    /// Whether `from` and `to` are names, which are not masked.
+    /// Returns whether `from` and `to` are names, which are not masked.
     fn is_about_names(self) -> bool {
         matches!(
             self,
@@ -75,26 +75,21 @@ impl Edit {
         from: impl Into<String>,
         to: impl Into<String>,
     ) -> Self {
-        Self {
-            kind,
-            path: path.to_owned(),
-            from: from.into(),
-            to: to.into(),
-            is_beyond_doubt: true,
-        }
+        Self { kind, path: path.to_owned(), from: from.into(), to: to.into(), is_unambiguous: true }
     }
 
-    pub(crate) fn in_doubt_unless(mut self, beyond_doubt: bool) -> Self {
-        self.is_beyond_doubt = beyond_doubt;
+    pub(crate) fn unambiguous_if(mut self, unambiguous: bool) -> Self {
+        self.is_unambiguous = unambiguous;
         self
     }
 
-    /// Suggested, never made without asking: it is another tool.
+    /// Creates the edit that renames the tool. It is never applied automatically, because it selects
+    /// another tool.
     pub(crate) fn rename_tool(from: &str, to: &str) -> Self {
-        Self::new(EditKind::RenameTool, "", from, to).in_doubt_unless(false)
+        Self::new(EditKind::RenameTool, "", from, to).unambiguous_if(false)
     }
 
-    /// Leaves out the values that it shows; names stay.
+    /// Masks the values in `from` and `to`; names are kept.
     pub fn mask(&mut self) {
         if !self.kind.is_about_names() {
             for side in [&mut self.from, &mut self.to] {

@@ -1,11 +1,11 @@
-//! Repair: the call as it was probably meant.
+//! Derives the corrected call that was probably meant.
 //!
-//! Only failing nodes are touched, by splicing the caller's own text, so that everything else (big
-//! numbers, order, spacing) stays as it was written. Each edit is recorded. The result is judged
-//! like any call; if it does not pass, there is no corrected form.
+//! Only invalid nodes are changed, by splicing the caller's text; everything else (large numbers, order,
+//! whitespace) is kept as written. Each edit is recorded. The result is validated like any other call;
+//! if it is invalid, there is no corrected call.
 //!
-//! Contract: a call with more problems than an explanation notes has no corrected form, and the rounds
-//! together look at no more tokens than explaining may take, two rounds aside.
+//! Contract: a call with more problems than an explanation collects has no corrected call. All rounds
+//! together read no more tokens than an explanation may take steps, except for the first two rounds.
 
 mod edit;
 mod names;
@@ -17,31 +17,30 @@ use serde_json::value::RawValue;
 
 pub use edit::{Edit, EditKind};
 
-use crate::arguments::{Effort, Explanation, McpValidator, Verdict};
+use crate::arguments::{ComparisonBudgets, Explanation, McpValidator, Verdict};
 use crate::discovery::CachedSchema;
 use crate::tape::{Lookup, Node, TapeBuffer};
 
-/// One mistake can hide another (a misspelt field whose value is also a string too many), but not
-/// many.
-const MOST_ROUNDS: usize = 10;
+/// Maximum number of rounds. One mistake can hide another (a misspelt field with a stringified value),
+/// but rarely many.
+const MAX_ROUNDS: usize = 10;
 
-/// Rounds that a call of any size has.
-const ROUNDS_OF_LARGE: usize = 2;
+/// Rounds that are allowed for a call of any size.
+const MIN_ROUNDS: usize = 2;
 
-/// Arguments that pass, and what it took.
-#[derive(Debug)]
+/// Valid arguments and the edits that led to them.
 pub(crate) struct Repaired {
     pub(crate) arguments: Box<RawValue>,
     pub(crate) edits: Vec<Edit>,
 }
 
-/// A call that is being repaired, as it is in one round.
+/// The state of a call in one round of its repair.
 struct Call<'c> {
     validator: &'c McpValidator,
     schema: &'c CachedSchema,
     root: Node<'c>,
     lookup: Lookup<'c>,
-    effort: &'c Effort,
+    comparisons: &'c ComparisonBudgets,
 }
 
 impl<'c> Call<'c> {
@@ -49,44 +48,46 @@ impl<'c> Call<'c> {
         validator: &'c McpValidator,
         schema: &'c CachedSchema,
         root: Node<'c>,
-        effort: &'c Effort,
+        comparisons: &'c ComparisonBudgets,
     ) -> Self {
-        Self { validator, schema, root, lookup: Lookup::new(root), effort }
+        Self { validator, schema, root, lookup: Lookup::new(root), comparisons }
     }
 }
 
+/// Returns the corrected arguments, or `None` if the call cannot be corrected.
 pub(crate) fn repair(
     validator: &McpValidator,
     schema: &CachedSchema,
     arguments: Node<'_>,
     explanation: &Explanation,
-    effort: &Effort,
+    comparisons: &ComparisonBudgets,
 ) -> Option<Repaired> {
     let limits = &validator.config().limits;
     let mut edits = Vec::new();
-    let first = Call::new(validator, schema, arguments, effort);
-    let mut step = propose::step(&first, explanation)?;
+    let first = Call::new(validator, schema, arguments, comparisons);
+    let mut proposal = propose::proposal(&first, explanation)?;
     let mut buffer = TapeBuffer::new();
-    let mut looked_at = 0;
-    for round in 1..=MOST_ROUNDS {
-        edits.append(&mut step.edits);
-        let tape = buffer.read(step.text.as_bytes(), limits.message_depth).ok()?;
+    let mut tokens_read = 0;
+    for round in 1..=MAX_ROUNDS {
+        edits.append(&mut proposal.edits);
+        let tape = buffer.read(proposal.text.as_bytes(), limits.message_depth).ok()?;
         let root = tape.root();
-        looked_at += root.token_count();
-        // What would be odd about a call is odd about a corrected one.
-        let odd = tape.duplicate_keys().next().or_else(|| tape.oversized_numbers().next());
-        if odd.is_none() && validator.judge_corrected(schema, root) == Verdict::Valid {
+        tokens_read += root.token_count();
+        // A corrected call must not contain duplicate keys or numbers out of range either.
+        let defect = tape.duplicate_keys().next().or_else(|| tape.oversized_numbers().next());
+        if defect.is_none() && validator.evaluate_corrected(schema, root) == Verdict::Valid {
             if validator.config().mask_values {
                 edits.iter_mut().for_each(Edit::mask);
             }
-            let arguments = RawValue::from_string(step.text).ok()?;
+            let arguments = RawValue::from_string(proposal.text).ok()?;
             return Some(Repaired { arguments, edits });
         }
-        if round >= ROUNDS_OF_LARGE && looked_at > limits.explain_steps as usize {
+        if round >= MIN_ROUNDS && tokens_read > limits.explain_steps as usize {
             return None;
         }
-        let explanation = validator.explain(schema, root, effort);
-        step = propose::step(&Call::new(validator, schema, root, effort), &explanation)?;
+        let explanation = validator.explain(schema, root, comparisons);
+        proposal =
+            propose::proposal(&Call::new(validator, schema, root, comparisons), &explanation)?;
     }
     None
 }

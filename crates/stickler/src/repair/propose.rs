@@ -1,4 +1,4 @@
-//! For each thing that is wrong, the edit that may put it right.
+//! Proposes the edits that may correct the problems of a call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,18 +14,18 @@ use crate::schema::NodeId;
 use crate::suggest;
 use crate::tape::{Kind, Node, quote};
 
-/// The text after one round of edits.
-pub(super) struct Step {
+/// The arguments after one round of edits.
+pub(super) struct Proposal {
     pub(super) text: String,
     pub(super) edits: Vec<Edit>,
 }
 
-/// `None` when nothing can be done.
-pub(super) fn step(call: &Call<'_>, explanation: &Explanation) -> Option<Step> {
-    if let Some(step) = unwrap_whole(call.schema, call.root) {
-        return Some(step);
+/// Returns the edits for the next round, or `None` if there are none.
+pub(super) fn proposal(call: &Call<'_>, explanation: &Explanation) -> Option<Proposal> {
+    if let Some(proposal) = unwrap_whole(call.schema, call.root) {
+        return Some(proposal);
     }
-    // With problems left over the result could not pass.
+    // If problems are missing from the explanation, the result would still be invalid.
     if !explanation.exhaustive {
         return None;
     }
@@ -41,19 +41,19 @@ pub(super) fn step(call: &Call<'_>, explanation: &Explanation) -> Option<Step> {
     }
     let root = call.root;
     let text = proposer.splices.apply(root.raw(), root.span().start);
-    Some(Step { text, edits: proposer.edits })
+    Some(Proposal { text, edits: proposer.edits })
 }
 
-/// Arguments inside `{"arguments": …}`, as one string, or `null` for none.
-fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Step> {
+/// Unwraps arguments nested in `{"arguments": …}`, sent as one string, or sent as `null`.
+fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Proposal> {
     if let Some(text) = root.as_str() {
         let text = parse_as(&text, &["object"])?;
         let edit = Edit::new(EditKind::Unstringify, "", root.raw(), text.as_str());
-        return Some(Step { text, edits: vec![edit] });
+        return Some(Proposal { text, edits: vec![edit] });
     }
     if root.kind() == Kind::Null {
         let edit = Edit::new(EditKind::DropNull, "", "null", "{}");
-        return Some(Step { text: "{}".to_owned(), edits: vec![edit] });
+        return Some(Proposal { text: "{}".to_owned(), edits: vec![edit] });
     }
     let mut members = root.members();
     let (key, inner) = members.next()?;
@@ -67,7 +67,7 @@ fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Step> {
         None => return None,
     };
     let edit = Edit::new(EditKind::UnwrapArguments, &join("", &key), key.as_ref(), "");
-    Some(Step { text, edits: vec![edit] })
+    Some(Proposal { text, edits: vec![edit] })
 }
 
 struct Proposer<'p, 'c> {
@@ -89,7 +89,7 @@ impl Proposer<'_, '_> {
                 rename.from.as_str(),
                 rename.to.as_str(),
             )
-            .in_doubt_unless(suggest::same_letters(&rename.from, &rename.to));
+            .unambiguous_if(suggest::same_ignoring_style(&rename.from, &rename.to));
             let span = key.span();
             self.replace(span, quote(&rename.to), edit);
         }
@@ -98,14 +98,16 @@ impl Proposer<'_, '_> {
     fn propose(&mut self, error: &ValidationError) {
         let value = self.call.lookup.pointer(&error.path);
         match (&error.kind, value) {
-            (ValidationErrorKind::UnknownField { field, .. }, _) => self.strip(error, field),
+            (ValidationErrorKind::UnknownField { field, .. }, _) => {
+                self.strip_injected(error, field)
+            }
             (
                 ValidationErrorKind::TypeMismatch { .. } | ValidationErrorKind::InvalidEnum { .. },
                 Some(value),
             ) if value.kind() == Kind::Null => self.drop_null(error, value),
             (ValidationErrorKind::TypeMismatch { expected, .. }, Some(value)) => {
-                let wanted: Vec<&str> = expected.split(" or ").collect();
-                if let Some((kind, text)) = values::convert(value, &wanted) {
+                let types: Vec<&str> = expected.split(" or ").collect();
+                if let Some((kind, text)) = values::convert(value, &types) {
                     let edit = Edit::new(kind, &error.path, value.raw(), text.as_str());
                     self.replace(value.span(), text, edit);
                 }
@@ -119,9 +121,9 @@ impl Proposer<'_, '_> {
 
     fn replace_value(&mut self, error: &ValidationError, value: Node<'_>) {
         let options = self.call.schema.compiled.at(&error.schema_path);
-        let effort = self.call.effort;
+        let comparisons = self.call.comparisons;
         if let Some((kind, text)) =
-            options.and_then(|options| values::respell(value, options, effort))
+            options.and_then(|options| values::convert_to_allowed(value, options, comparisons))
         {
             let edit = Edit::new(kind, &error.path, value.raw(), text.as_str());
             self.replace(value.span(), text, edit);
@@ -131,10 +133,10 @@ impl Proposer<'_, '_> {
         let known = error.suggestions().iter().map(String::as_str);
         let distance = self.call.validator.config().suggestion_distance;
         let nearest = suggest::nearest(&given, known, distance);
-        if let Some(meant) = suggest::stands_out(&nearest) {
-            let text = quote(meant.name);
+        if let Some(intended) = suggest::unambiguous_best(&nearest) {
+            let text = quote(intended.name);
             let edit = Edit::new(EditKind::ReplaceValue, &error.path, value.raw(), text.as_str())
-                .in_doubt_unless(suggest::same_letters(&given, meant.name));
+                .unambiguous_if(suggest::same_ignoring_style(&given, intended.name));
             self.replace(value.span(), text, edit);
         }
     }
@@ -153,7 +155,7 @@ impl Proposer<'_, '_> {
         }
     }
 
-    fn strip(&mut self, error: &ValidationError, field: &str) {
+    fn strip_injected(&mut self, error: &ValidationError, field: &str) {
         if !self.call.validator.config().injected_keys.iter().any(|key| key == field) {
             return;
         }
@@ -166,7 +168,7 @@ impl Proposer<'_, '_> {
         }
     }
 
-    /// Missing fields whose values the schema knows, all those of an object at once.
+    /// Adds the missing fields that have a `const` or `default`, all fields of an object at once.
     fn fill_missing(&mut self) {
         let mut objects: Vec<&str> = Vec::new();
         let mut missing: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
@@ -181,11 +183,11 @@ impl Proposer<'_, '_> {
         let changes = Changes::of(&self.edits);
         for path in objects {
             let Some(object) = self.call.lookup.pointer(path) else { continue };
-            // What is taken out of the same object goes first: the commas depend on it.
+            // Removals from the same object are applied in an earlier round: the commas depend on them.
             if changes.removed_from.contains(path) {
                 continue;
             }
-            // Unless another field is renamed to them.
+            // Skip fields that another field is renamed to.
             let fields = missing.remove(path).unwrap_or_default().into_iter();
             let fields = fields.filter(|(field, _)| !changes.renamed_to.contains(*field));
             self.fill(path, object, fields);
@@ -249,12 +251,12 @@ impl Proposer<'_, '_> {
         self.explanation.nodes_at(object_path)
     }
 
-    /// Takes a member out, with the comma on one side of it.
+    /// Removes a member together with the comma on one side of it.
     fn remove(&mut self, object: Node<'_>, key: Node<'_>, value: Node<'_>, edit: Edit) {
         let span = if let Some(next) = value.next_key(object) {
             key.span().start..next.span().start
         } else {
-            // Only one member of an object is the last.
+            // Only the last member of an object has no next key.
             let others = object.members().with_key_nodes().take_while(|(other, _)| *other != key);
             let start = others.last().map_or(key.span().start, |(_, before)| before.span().end);
             start..value.span().end
@@ -262,18 +264,18 @@ impl Proposer<'_, '_> {
         self.replace(span, String::new(), edit);
     }
 
-    fn replace(&mut self, span: std::ops::Range<usize>, by: String, edit: Edit) {
-        if self.splices.replace(span, by) {
+    fn replace(&mut self, span: std::ops::Range<usize>, replacement: String, edit: Edit) {
+        if self.splices.replace(span, replacement) {
             self.edits.push(edit);
         }
     }
 }
 
-/// What the edits so far do, for those that depend on it.
+/// The effects of the edits so far that later edits depend on.
 struct Changes {
     /// Objects that lose a member.
     removed_from: HashSet<String>,
-    /// Names that other fields are given.
+    /// New names of renamed fields.
     renamed_to: HashSet<String>,
 }
 

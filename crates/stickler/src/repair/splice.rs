@@ -1,36 +1,37 @@
-//! Changes to a text, made all at once.
+//! Replaces several spans of a text at once.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Pieces of a text to be replaced. A piece that touches another one waits for the next round.
+/// Non-adjacent spans of a text and their replacements.
 #[derive(Debug, Default)]
 pub(super) struct Splices {
-    /// By where they begin: where they end, and what comes in their place.
+    /// The end and the replacement of each span, by its start.
     pieces: BTreeMap<usize, (usize, String)>,
 }
 
 impl Splices {
-    /// False when another change is in the way.
-    pub(super) fn replace(&mut self, span: Range<usize>, by: String) -> bool {
+    /// Adds a replacement. Returns false if it overlaps or touches another one; it can then be made in
+    /// the next round.
+    pub(super) fn replace(&mut self, span: Range<usize>, replacement: String) -> bool {
         let before = self.pieces.range(..=span.start).next_back();
         let after = self.pieces.range(span.start..).next();
         let free = before.is_none_or(|(_, (end, _))| *end < span.start)
             && after.is_none_or(|(start, _)| span.end < *start);
         if free {
-            self.pieces.insert(span.start, (span.end, by));
+            self.pieces.insert(span.start, (span.end, replacement));
         }
         free
     }
 
-    /// `base` is where the text begins in what the spans count from.
+    /// Applies all replacements; `base` is the offset of the text within the coordinates of the spans.
     pub(super) fn apply(self, text: &str, base: usize) -> String {
         let mut spliced = String::with_capacity(text.len());
         let mut position = 0;
-        for (start, (end, by)) in self.pieces {
+        for (start, (end, replacement)) in self.pieces {
             let (start, end) = (start.saturating_sub(base), end.saturating_sub(base));
             spliced.push_str(text.get(position..start).unwrap_or_default());
-            spliced.push_str(&by);
+            spliced.push_str(&replacement);
             position = end;
         }
         spliced.push_str(text.get(position..).unwrap_or_default());
@@ -43,7 +44,7 @@ mod tests {
     use super::Splices;
 
     #[test]
-    fn pieces_that_touch_wait() {
+    fn touching_spans_are_rejected() {
         let mut splices = Splices::default();
         assert!(splices.replace(12..14, "x".to_owned()));
         for span in [14..15, 10..12, 13..13, 11..20, 12..13, 14..14, 12..12] {

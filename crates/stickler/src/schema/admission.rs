@@ -1,14 +1,14 @@
-//! How large a schema may be. Asked once, before anything expensive is done with it.
+//! Size limits of schemas, checked before anything expensive is done.
 
 use serde_json::Value;
 
-use super::{NodeId, SchemaGraph, SchemaRefusal};
+use super::{NodeId, SchemaGraph, SchemaRejection};
 use crate::config::Limits;
 
-/// Bytes and levels.
-pub(super) fn measure(schema: &Value, limits: &Limits) -> Result<(), SchemaRefusal> {
+/// Checks size and nesting.
+pub(super) fn measure(schema: &Value, limits: &Limits) -> Result<(), SchemaRejection> {
     if !schema.is_object() && !schema.is_boolean() {
-        return Err(SchemaRefusal::new("it is neither an object nor a boolean"));
+        return Err(SchemaRejection::new("it is neither an object nor a boolean"));
     }
     if deeper_than(schema, limits.schema_depth) {
         return Err(too_deep(limits.schema_depth));
@@ -16,17 +16,17 @@ pub(super) fn measure(schema: &Value, limits: &Limits) -> Result<(), SchemaRefus
     check_size(schema.to_string().len(), limits.schema_bytes)
 }
 
-pub(crate) fn check_size(bytes: usize, limit: usize) -> Result<(), SchemaRefusal> {
+pub(crate) fn check_size(bytes: usize, limit: usize) -> Result<(), SchemaRejection> {
     if bytes > limit {
-        return Err(SchemaRefusal::over_limit(format!(
+        return Err(SchemaRejection::over_limit(format!(
             "it has {bytes} bytes, more than the limit of {limit}"
         )));
     }
     Ok(())
 }
 
-pub(crate) fn too_deep(limit: usize) -> SchemaRefusal {
-    SchemaRefusal::over_limit(format!("it is nested more than {limit} levels deep"))
+pub(crate) fn too_deep(limit: usize) -> SchemaRejection {
+    SchemaRejection::over_limit(format!("it is nested more than {limit} levels deep"))
 }
 
 fn deeper_than(value: &Value, levels: usize) -> bool {
@@ -41,13 +41,13 @@ fn deeper_than(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// Subschemas, each counted as often as it is reached: a fan-out of references makes even a yes or
-/// no exponential, and a long chain of them is as deep as any nesting.
-pub(super) fn count(graph: &SchemaGraph, limits: &Limits) -> Result<(), SchemaRefusal> {
+/// Counts subschemas as often as they are reached: a fan-out of references makes validation exponential, and a long
+/// chain of references is as deep as nesting.
+pub(super) fn count(graph: &SchemaGraph, limits: &Limits) -> Result<(), SchemaRejection> {
     let mut counter = Counter { graph, counted: vec![Count::Unseen; graph.len()], limits };
     let total = counter.visit(SchemaGraph::ROOT, 0)?;
     if total > limits.schema_nodes {
-        return Err(SchemaRefusal::over_limit(format!(
+        return Err(SchemaRejection::over_limit(format!(
             "it has more than {} subschemas once its references are followed",
             limits.schema_nodes
         )));
@@ -55,7 +55,7 @@ pub(super) fn count(graph: &SchemaGraph, limits: &Limits) -> Result<(), SchemaRe
     Ok(())
 }
 
-/// References may add levels to those that are written, but not without end.
+/// Factor by which references may exceed the nesting limit.
 const LEVELS_WITH_REFERENCES: usize = 8;
 
 struct Counter<'g> {
@@ -67,20 +67,20 @@ struct Counter<'g> {
 #[derive(Clone, Copy)]
 enum Count {
     Unseen,
-    /// On the way down to here: a recursive schema, which the instance bounds.
+    /// Being visited: a recursive schema, whose depth the instance bounds.
     Open,
     Done(u64),
 }
 
 impl Counter<'_> {
-    fn visit(&mut self, node: NodeId, depth: usize) -> Result<u64, SchemaRefusal> {
+    fn visit(&mut self, node: NodeId, depth: usize) -> Result<u64, SchemaRejection> {
         match self.counted.get(node.index()) {
             Some(Count::Unseen) => {}
             Some(Count::Done(total)) => return Ok(*total),
             Some(Count::Open) | None => return Ok(1),
         }
         if depth > self.limits.schema_depth.saturating_mul(LEVELS_WITH_REFERENCES) {
-            return Err(SchemaRefusal::over_limit("its references form too long a chain"));
+            return Err(SchemaRejection::over_limit("its chain of references is too long"));
         }
         self.set(node, Count::Open);
         let mut total = 1_u64;

@@ -1,7 +1,7 @@
-//! Compiled branches: which of the alternatives in a schema hold for a value.
+//! Compiled branches: determines which alternatives of a schema a value satisfies.
 //!
-//! The engine does not say which branch of an `anyOf` was satisfied. Where that makes a difference
-//! to which names an object may have, each branch is compiled on its own, once.
+//! The engine does not say which branch of an `anyOf` was satisfied. If that affects which names
+//! an object may have, each branch is compiled separately, once.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::engine::Engines;
 use super::parts::Parts;
-use super::{NodeId, SchemaGraph, SchemaRefusal};
+use super::{NodeId, SchemaGraph, SchemaRejection};
 use crate::config::Limits;
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
@@ -24,7 +24,7 @@ impl Branches {
         graph: &SchemaGraph,
         engines: Engines,
         limits: &Limits,
-    ) -> Result<Self, SchemaRefusal> {
+    ) -> Result<Self, SchemaRejection> {
         let wanted = Self::wanted(graph);
         if wanted.is_empty() {
             return Ok(Self(HashMap::new()));
@@ -37,14 +37,14 @@ impl Branches {
             .map(Self)
     }
 
-    /// Whether that branch holds for the value. One that was not compiled makes no difference.
+    /// Whether the value satisfies a branch. A branch that was not compiled counts as satisfied.
     pub(crate) fn holds(&self, branch: NodeId, node: Node<'_>, budget: &StepBudget) -> bool {
         self.0
             .get(&branch)
             .is_none_or(|validator| validator.is_valid(EngineNode::new(node, budget)))
     }
 
-    /// The branches that are compiled on their own.
+    /// Returns the branches that are compiled separately.
     pub(super) fn wanted(graph: &SchemaGraph) -> Vec<NodeId> {
         let mut wanted: Vec<NodeId> = graph
             .iter()

@@ -1,42 +1,46 @@
-//! A schema compiled for the one question that every message asks: yes or no?
+//! A schema compiled for the yes-or-no check.
 
 use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
 use super::engine::{self, Engines, Formats};
-use super::{SchemaRefusal, dialect};
+use super::{SchemaRejection, dialect};
 use crate::config::Limits;
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
-/// The engine's program for one schema.
+/// A schema compiled by the engine.
 #[derive(Debug)]
 pub struct Checker(Validator<TapeJson>);
 
-/// What the engine says of a value.
+/// Result of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// The schema accepts it.
     Valid,
     /// The schema rejects it.
     Invalid,
-    /// The question took more steps than it may.
+    /// The step budget was exhausted.
     GaveUp,
 }
 
 impl Checker {
     /// Compiles a schema.
-    pub fn compile(raw: &Value, formats: Formats, limits: &Limits) -> Result<Self, SchemaRefusal> {
+    pub fn compile(
+        raw: &Value,
+        formats: Formats,
+        limits: &Limits,
+    ) -> Result<Self, SchemaRejection> {
         let engines = Engines::LinearOrBacktracking;
         engine::build(raw, dialect::of(raw)?, formats, engines, limits).map(Self)
     }
 
-    /// A schema of known dialect whose patterns were measured.
+    /// Compiles a schema of known dialect whose patterns were measured.
     pub(super) fn compile_measured(
         schema: &Value,
         dialect: Draft,
         engines: Engines,
         limits: &Limits,
-    ) -> Result<Self, SchemaRefusal> {
+    ) -> Result<Self, SchemaRejection> {
         engine::build(schema, dialect, Formats::Assert, engines, limits).map(Self)
     }
 
@@ -51,7 +55,7 @@ impl Checker {
         }
     }
 
-    /// Everything against an invalid value, as far as the budget goes.
+    /// Returns the errors of an invalid value, within the budget.
     pub(super) fn errors<'i>(
         &'i self,
         node: Node<'i>,
@@ -59,7 +63,7 @@ impl Checker {
     ) -> Vec<ValidationError<'i>> {
         let errors = self.0.iter_errors(EngineNode::new(node, budget));
         let is_spent = budget.is_spent();
-        // What was found without a budget was not found by looking.
+        // Errors reported after the budget was exhausted are not reliable.
         errors.filter(|error| !is_spent || !error.instance().is_null()).collect()
     }
 }

@@ -1,30 +1,29 @@
-//! Estimates the memory that a compiled schema takes.
+//! Estimates the memory of a compiled schema.
 //!
-//! The sum of its subschemas and patterns, each counted once for the schema and once more for every
-//! branch that is compiled on its own and reaches it. The work is bounded by the result: the count
-//! ends when it passes the limit.
+//! The estimate is the sum over subschemas and patterns. Each counts once for the schema, and once more for
+//! every separately compiled branch that reaches it. Counting stops when the sum exceeds the limit.
 
 use super::{Branches, NodeId, SchemaGraph};
 
-/// A subschema in the graph, in the engine, and in the two copies of the raw schema. By the test
-/// `learning_memory`, the estimate is 1.11 of what the tools of 54 real servers take together.
+/// Memory of a subschema in the graph, in the engine and in the two copies of the raw schema. In the test
+/// `learning_memory`, the estimate is 1.11 times the actual memory of the tools of 54 real servers.
 const NODE_BYTES: usize = 3 << 10;
 
-/// At most `most` and something.
-pub(super) fn estimate(graph: &SchemaGraph, most: usize) -> usize {
+/// Estimates the memory in bytes. Stops counting once the sum exceeds `limit`.
+pub(super) fn estimate(graph: &SchemaGraph, limit: usize) -> usize {
     let mut total = graph.iter().fold(0_usize, |total, node| {
         total.saturating_add(NODE_BYTES).saturating_add(node.pattern_bytes)
     });
     for branch in Branches::wanted(graph) {
-        if total > most {
+        if total > limit {
             break;
         }
-        total = total.saturating_add(reached(graph, branch, most));
+        total = total.saturating_add(reachable_bytes(graph, branch, limit));
     }
     total
 }
 
-fn reached(graph: &SchemaGraph, start: NodeId, most: usize) -> usize {
+fn reachable_bytes(graph: &SchemaGraph, start: NodeId, limit: usize) -> usize {
     let mut seen = vec![false; graph.len()];
     let mut pending = vec![start];
     let mut total = 0_usize;
@@ -35,7 +34,7 @@ fn reached(graph: &SchemaGraph, start: NodeId, most: usize) -> usize {
         }
         let node = graph.node(id);
         total = total.saturating_add(NODE_BYTES).saturating_add(node.pattern_bytes);
-        if total > most {
+        if total > limit {
             break;
         }
         pending.extend(node.children());

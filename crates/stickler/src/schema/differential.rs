@@ -1,6 +1,6 @@
-//! The engine says the same over the tape as over a tree of values.
+//! Differential test: the engine returns the same result for a tape as for a tree of values.
 //!
-//! Random small schemas and instances: one verdict, and the same errors in the same order.
+//! Generates random small schemas and instances, and compares validity and the errors with their order.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::tape::{EngineNode, StepBudget, TapeBuffer};
 
 type Options<'r> = ValidationOptions<'r, Arc<dyn Retrieve>>;
 
-/// As [`engine::build_with`], for trees of values.
+/// Same as [`engine::build_with`], for trees of values.
 pub(super) fn build_over_values<'r>(
     schema: &Value,
     dialect: Draft,
@@ -40,10 +40,13 @@ pub(super) fn build_over_values<'r>(
     options().with_pattern_options(backtracking).build(schema).map_err(|error| error.to_string())
 }
 
-type Told = (String, String, String, String);
+/// Instance path, schema path, kind and message of an error.
+type ErrorSummary = (String, String, String, String);
 
-fn told<'e>(errors: impl Iterator<Item = jsonschema::ValidationError<'e>>) -> Vec<Told> {
-    let tell = |error: jsonschema::ValidationError<'e>| {
+fn summarize<'e>(
+    errors: impl Iterator<Item = jsonschema::ValidationError<'e>>,
+) -> Vec<ErrorSummary> {
+    let summary = |error: jsonschema::ValidationError<'e>| {
         (
             error.instance_path().to_string(),
             error.schema_path().to_string(),
@@ -51,7 +54,7 @@ fn told<'e>(errors: impl Iterator<Item = jsonschema::ValidationError<'e>>) -> Ve
             error.to_string(),
         )
     };
-    errors.take(200).map(tell).collect()
+    errors.take(200).map(summary).collect()
 }
 
 fn compare(draft: Draft, schema: &Value, instances: &[Value]) -> Result<(), TestCaseError> {
@@ -70,31 +73,31 @@ fn compare(draft: Draft, schema: &Value, instances: &[Value]) -> Result<(), Test
         let budget = StepBudget::new(u32::MAX);
         let node = EngineNode::new(tape.root(), &budget);
         prop_assert_eq!(over_tape.is_valid(node), over_values.is_valid(instance), "{}", text);
-        let (ours, theirs) =
-            (told(over_tape.iter_errors(node)), told(over_values.iter_errors(instance)));
-        prop_assert_eq!(ours, theirs, "{}", text);
+        let tape_errors = summarize(over_tape.iter_errors(node));
+        let value_errors = summarize(over_values.iter_errors(instance));
+        prop_assert_eq!(tape_errors, value_errors, "{}", text);
     }
     Ok(())
 }
 
-/// A multiple of the usual number of cases, which `PROPTEST_CASES` sets.
-fn times(many: u32) -> ProptestConfig {
-    let usual = ProptestConfig::default();
-    ProptestConfig { cases: many * usual.cases, failure_persistence: None, ..usual }
+/// Multiplies the default number of cases, which `PROPTEST_CASES` sets.
+fn cases_times(factor: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: factor * default.cases, failure_persistence: None, ..default }
 }
 
 proptest! {
-    #![proptest_config(times(2))]
+    #![proptest_config(cases_times(2))]
 
     #[test]
-    fn both_representations_are_judged_alike_in_draft_7(
+    fn tape_and_values_give_the_same_errors_in_draft_7(
         schema in document(), instances in prop::collection::vec(instance(), 4),
     ) {
         compare(Draft::Draft7, &schema, &instances)?;
     }
 
     #[test]
-    fn both_representations_are_judged_alike_in_2020_12(
+    fn tape_and_values_give_the_same_errors_in_2020_12(
         schema in document(), instances in prop::collection::vec(instance(), 4),
     ) {
         compare(Draft::Draft202012, &schema, &instances)?;

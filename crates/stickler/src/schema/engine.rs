@@ -1,27 +1,27 @@
-//! The `jsonschema` engine, set up the way every schema is compiled.
+//! Configuration of the `jsonschema` engine.
 
 use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
 
-use super::SchemaRefusal;
+use super::SchemaRejection;
 use crate::config::Limits;
 use crate::tape::TapeJson;
 
-/// What `format` is in a schema.
+/// Treatment of `format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Formats {
-    /// A rule: a tool that names a format means it.
+    /// Formats are asserted.
     Assert,
-    /// A remark, as 2020-12 has it and as the protocol's own schemas use it.
+    /// Formats are annotations, as in 2020-12 and in the schemas of the protocol.
     Annotate,
 }
 
 /// Which engines a schema's patterns may be compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Engines {
-    /// None of them has lookaround or back references: what the linear engine rejects is an error.
+    /// Linear engine only: a pattern that it rejects is an error.
     Linear,
-    /// The backtracking engine, on a short leash, where the linear one rejects a pattern.
+    /// Backtracking engine with a low limit if the linear engine rejects a pattern.
     LinearOrBacktracking,
 }
 
@@ -34,11 +34,11 @@ pub(super) fn build(
     formats: Formats,
     engines: Engines,
     limits: &Limits,
-) -> Result<Validator<TapeJson>, SchemaRefusal> {
+) -> Result<Validator<TapeJson>, SchemaRejection> {
     build_with(schema, dialect, formats, engines, limits, |options| options)
 }
 
-/// The same with a last word on the options, for parts of a schema that need its registry.
+/// Like [`build`] with adjusted options, for parts of a schema that need its registry.
 pub(super) fn build_with<'r>(
     schema: &Value,
     dialect: Draft,
@@ -46,7 +46,7 @@ pub(super) fn build_with<'r>(
     engines: Engines,
     limits: &Limits,
     finish: impl Fn(Options<'r>) -> Options<'r>,
-) -> Result<Validator<TapeJson>, SchemaRefusal> {
+) -> Result<Validator<TapeJson>, SchemaRejection> {
     let options = || {
         finish(
             jsonschema::options_for::<TapeJson>()
@@ -58,7 +58,7 @@ pub(super) fn build_with<'r>(
     let linear = PatternOptions::regex().size_limit(limits.pattern_bytes);
     let built = options().with_pattern_options(linear).build(schema);
     if built.is_ok() || engines == Engines::Linear {
-        return built.map_err(|error| SchemaRefusal::from_engine(&error));
+        return built.map_err(|error| SchemaRejection::from_engine(&error));
     }
     let backtracking = PatternOptions::fancy_regex()
         .size_limit(limits.pattern_bytes)
@@ -66,5 +66,5 @@ pub(super) fn build_with<'r>(
     options()
         .with_pattern_options(backtracking)
         .build(schema)
-        .map_err(|error| SchemaRefusal::from_engine(&error))
+        .map_err(|error| SchemaRejection::from_engine(&error))
 }

@@ -1,15 +1,14 @@
-//! A schema as a graph: what may stand where, references resolved.
+//! A schema as a graph of subschemas with resolved references.
 //!
-//! The engine answers yes or no and says which keyword failed. Everything else that Stickler has to
-//! know about a schema (which names an object may have, what a missing field could be filled with,
-//! where an object counts as closed) is asked of this graph.
+//! The engine reports whether a value is valid and which keyword failed. The graph provides everything else: which
+//! names an object may have, what a missing field may contain, and where an object counts as closed.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use regex::Regex;
 
-/// One subschema.
+/// Id of a subschema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub(super) u32);
 
@@ -19,47 +18,47 @@ impl NodeId {
     }
 }
 
-/// All subschemas that the root reaches.
+/// All subschemas reachable from the root.
 #[derive(Debug)]
 pub(crate) struct SchemaGraph {
     pub(super) nodes: Vec<SchemaNode>,
     pub(super) by_pointer: HashMap<String, NodeId>,
 }
 
-/// What one subschema says about the value in its place.
+/// A subschema.
 #[derive(Debug, Default)]
 pub(crate) struct SchemaNode {
-    /// Where it stands in the raw schema, as a JSON Pointer.
+    /// JSON Pointer in the raw schema.
     pub(crate) pointer: String,
-    /// `properties`; `None` when it does not list any.
+    /// `properties`, if present.
     pub(crate) properties: Option<Members>,
-    /// `patternProperties`, those whose pattern the linear engine can read.
+    /// `patternProperties` whose pattern the linear engine supports.
     pub(crate) patterns: Vec<(NamePattern, NodeId)>,
-    /// Estimated memory of its own compiled patterns.
+    /// Estimated memory of its compiled patterns.
     pub(crate) pattern_bytes: usize,
-    /// It says itself what becomes of names it does not list.
+    /// Whether it states how unlisted names are treated.
     pub(crate) explicit: bool,
-    /// `additionalProperties` or `unevaluatedProperties` with a schema of its own.
+    /// The schema of `additionalProperties` or `unevaluatedProperties`.
     pub(crate) additional: Option<NodeId>,
     /// `items` in its array form, or `prefixItems`.
     pub(crate) prefix: Vec<NodeId>,
-    /// The schema of the other elements.
+    /// Schema of the remaining elements.
     pub(crate) items: Option<NodeId>,
-    /// Also true of the value in this place: `allOf`, `$ref`.
+    /// Subschemas that apply to the same value: `allOf`, `$ref`.
     pub(crate) all_of: Vec<NodeId>,
-    /// One or some of these are true of it: `anyOf`, `oneOf`.
+    /// Alternatives for the same value: `anyOf`, `oneOf`.
     pub(crate) choices: Vec<Choice>,
     /// `if`, `then`, `else`.
     pub(crate) condition: Option<Condition>,
     /// `dependentSchemas`, and `dependencies` with schemas.
     pub(crate) dependent: Vec<(String, NodeId)>,
-    /// Reached by the engine only: counted, never asked.
+    /// Subschemas that only the engine uses; they are counted.
     pub(crate) unasked: Vec<NodeId>,
-    /// In this place or below it some object schema lists properties.
+    /// Whether this subschema or one below it lists properties.
     pub(crate) closes_something: bool,
 }
 
-/// A key of `patternProperties`, measured before and compiled when the first name is matched.
+/// A key of `patternProperties`, measured at first and compiled when the first name is matched.
 #[derive(Debug)]
 pub(crate) struct NamePattern {
     source: Box<str>,
@@ -80,14 +79,14 @@ impl NamePattern {
 /// `anyOf` or `oneOf`.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    /// Where the keyword stands.
+    /// JSON Pointer of the keyword.
     pub(crate) pointer: String,
     pub(crate) branches: Vec<NodeId>,
-    /// Which branch holds makes a difference to what may stand in this place.
+    /// Whether the satisfied branch affects the allowed names.
     pub(crate) matters: bool,
 }
 
-/// `if` with what follows from it.
+/// `if` with `then` and `else`.
 #[derive(Debug)]
 pub(crate) struct Condition {
     pub(crate) when: NodeId,
@@ -99,16 +98,19 @@ pub(crate) struct Condition {
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     list: Vec<(String, NodeId)>,
-    /// Only for many names; few are found faster by looking.
+    /// Index, only for many names; a few are found faster by a linear search.
     index: HashMap<String, NodeId>,
 }
 
 impl Members {
-    const FEW: usize = 12;
+    const MAX_LINEAR_SEARCH: usize = 12;
 
     pub(super) fn new(list: Vec<(String, NodeId)>) -> Self {
-        let index =
-            if list.len() > Self::FEW { list.iter().cloned().collect() } else { HashMap::new() };
+        let index = if list.len() > Self::MAX_LINEAR_SEARCH {
+            list.iter().cloned().collect()
+        } else {
+            HashMap::new()
+        };
         Self { list, index }
     }
 
@@ -125,7 +127,7 @@ impl Members {
 }
 
 impl SchemaGraph {
-    /// The schema itself.
+    /// The root schema.
     pub(crate) const ROOT: NodeId = NodeId(0);
 
     pub(crate) fn len(&self) -> usize {
@@ -148,12 +150,12 @@ impl SchemaGraph {
 }
 
 impl SchemaNode {
-    /// An object schema that lists properties and is silent about others.
+    /// Whether the schema lists properties and does not mention others.
     pub(crate) fn is_closed(&self) -> bool {
         self.properties.is_some() && !self.explicit
     }
 
-    /// Nothing else applies to the same place.
+    /// Whether no other subschema applies to the same value.
     pub(crate) fn stands_alone(&self) -> bool {
         self.all_of.is_empty()
             && self.condition.is_none()
@@ -161,7 +163,7 @@ impl SchemaNode {
             && !self.choices.iter().any(|choice| choice.matters)
     }
 
-    /// The subschema for a member with that name.
+    /// Returns the subschema for a member.
     pub(crate) fn member(&self, name: &str) -> Option<NodeId> {
         self.properties
             .as_ref()
@@ -172,18 +174,18 @@ impl SchemaNode {
             .or(self.additional)
     }
 
-    /// The subschema for the element at that position.
+    /// Returns the subschema for an element.
     pub(crate) fn element(&self, index: usize) -> Option<NodeId> {
         self.prefix.get(index).copied().or(self.items)
     }
 
-    /// Whether it has a word to say on a member with that name.
+    /// Whether the subschema evaluates a member.
     pub(crate) fn evaluates(&self, name: &str) -> bool {
         self.explicit
             || self.properties.as_ref().is_some_and(|properties| properties.get(name).is_some())
     }
 
-    /// Subschemas for the value in the same place.
+    /// Returns the subschemas for the same value.
     pub(crate) fn in_place(&self) -> impl Iterator<Item = NodeId> {
         let condition = self.condition.iter().flat_map(|condition| {
             [Some(condition.when), condition.then, condition.otherwise].into_iter().flatten()
@@ -196,7 +198,7 @@ impl SchemaNode {
             .chain(self.dependent.iter().map(|(_, id)| *id))
     }
 
-    /// Subschemas for the values inside this one.
+    /// Returns the subschemas for contained values.
     pub(crate) fn inside(&self) -> impl Iterator<Item = NodeId> {
         let properties =
             self.properties.iter().flat_map(|members| members.iter().map(|(_, id)| id));
@@ -207,7 +209,7 @@ impl SchemaNode {
             .chain(self.items)
     }
 
-    /// All subschemas one step away.
+    /// Returns all direct subschemas.
     pub(crate) fn children(&self) -> impl Iterator<Item = NodeId> {
         self.in_place().chain(self.inside()).chain(self.unasked.iter().copied())
     }

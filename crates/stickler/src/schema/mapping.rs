@@ -1,4 +1,4 @@
-//! From the raw schema to its graph.
+//! Builds the graph of a raw schema.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use jsonschema::Draft;
 use referencing::{Registry, Resolver};
 use serde_json::{Map, Value};
 
-use super::SchemaRefusal;
+use super::SchemaRejection;
 use super::dialect::reference_stands_alone;
 use super::graph::{Choice, Condition, Members, NamePattern, NodeId, SchemaGraph, SchemaNode};
 use super::measuring::{Change, Measured, Patterns};
@@ -14,18 +14,18 @@ use super::pattern::Measure;
 use crate::config::Limits;
 use crate::tape::escape_segment;
 
-/// The address under which a schema without `$id` is known to its own references.
+/// Base URI of a schema without `$id`.
 pub(super) const BASE: &str = "json-schema:///";
 
-/// The graph, with what its patterns ask for.
+/// Builds the graph and collects the adaptations that its patterns require.
 pub(super) fn map(
     schema: &Value,
     dialect: Draft,
     limits: &Limits,
-) -> Result<(SchemaGraph, Measured), SchemaRefusal> {
+) -> Result<(SchemaGraph, Measured), SchemaRejection> {
     let resource = dialect.create_resource_ref(schema);
     let base = resource.id().unwrap_or(BASE);
-    let unresolved = |error: referencing::Error| SchemaRefusal::from_reference(&error);
+    let unresolved = |error: referencing::Error| SchemaRejection::from_reference(&error);
     let registry = Registry::new()
         .draft(dialect)
         .add(base, resource)
@@ -54,8 +54,8 @@ pub(super) fn map(
 
 struct Mapper<'s> {
     dialect: Draft,
-    /// Where each value of the raw schema stands, by its address in memory: a resolved reference
-    /// is a borrow of the same tree.
+    /// JSON Pointer of each value of the raw schema by its memory address: a resolved reference borrows from the same
+    /// tree.
     pointers: HashMap<*const Value, String>,
     ids: HashMap<*const Value, NodeId>,
     nodes: Vec<SchemaNode>,
@@ -99,20 +99,20 @@ impl<'s> Mapper<'s> {
         &mut self,
         schema: &'s Value,
         outer: &Resolver<'s>,
-    ) -> Result<SchemaNode, SchemaRefusal> {
+    ) -> Result<SchemaNode, SchemaRejection> {
         let pointer = self.pointers.get(&std::ptr::from_ref(schema)).cloned().unwrap_or_default();
         let mut node = SchemaNode { pointer, ..SchemaNode::default() };
         let Value::Object(keywords) = schema else {
             return Ok(node);
         };
-        let unresolved = |error: referencing::Error| SchemaRefusal::from_reference(&error);
+        let unresolved = |error: referencing::Error| SchemaRejection::from_reference(&error);
         let resolver =
             outer.in_subresource(self.dialect.create_resource_ref(schema)).map_err(unresolved)?;
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             if let Some(Value::String(reference)) = keywords.get(keyword) {
                 let found = resolver.lookup(reference).map_err(unresolved)?;
                 let (target, scope, _) = found.into_inner();
-                // A reference to a metaschema leads out of this document: the engine follows it.
+                // A reference to a meta-schema leaves this document; the engine resolves it.
                 if self.pointers.contains_key(&std::ptr::from_ref(target)) {
                     node.all_of.push(self.id_of(target, &scope));
                 } else {
@@ -134,7 +134,7 @@ impl<'s> Mapper<'s> {
         &mut self,
         node: &mut SchemaNode,
         keywords: &'s Map<String, Value>,
-    ) -> Result<(), SchemaRefusal> {
+    ) -> Result<(), SchemaRejection> {
         const WIDENING_REJECTS: [&str; 4] = ["not", "oneOf", "if", "maxContains"];
         self.measured.widening_rejects |=
             WIDENING_REJECTS.iter().any(|keyword| keywords.contains_key(*keyword));
@@ -158,7 +158,7 @@ impl<'s> Mapper<'s> {
         node: &mut SchemaNode,
         keywords: &'s Map<String, Value>,
         resolver: &Resolver<'s>,
-    ) -> Result<(), SchemaRefusal> {
+    ) -> Result<(), SchemaRejection> {
         if let Some(Value::Object(properties)) = keywords.get("properties") {
             let list = properties
                 .iter()
@@ -268,8 +268,7 @@ impl<'s> Mapper<'s> {
     }
 }
 
-/// Works out what follows from the whole: where something below is closed, and which choices make
-/// a difference to that.
+/// Derives properties of the whole graph: where a contained object is closed, and which choices affect that.
 fn finish(mut nodes: Vec<SchemaNode>) -> SchemaGraph {
     let closes = reaching(&nodes, SchemaNode::is_closed, |node| {
         node.in_place().chain(node.inside()).collect()
@@ -298,7 +297,7 @@ fn finish(mut nodes: Vec<SchemaNode>) -> SchemaGraph {
     SchemaGraph { nodes, by_pointer }
 }
 
-/// For each node, whether it or one it leads to has the property.
+/// Returns for each node whether it or a reachable node has the property.
 fn reaching(
     nodes: &[SchemaNode],
     has: impl Fn(&SchemaNode) -> bool,

@@ -1,23 +1,23 @@
-//! The patterns of one schema, measured, and what follows from their sizes.
+//! Measures the patterns of a schema and adapts the schema that is passed to the engine.
 //!
-//! [`Patterns`] measures each distinct pattern once and stops when their sum is more than a server
-//! may take. [`Measured`] collects what the engine must be given instead of the schema itself:
-//! length bounds apart from their class, and no pattern that is too large. [`Measured::apply`] makes
-//! that schema. A pattern is only removed where a wider schema cannot reject more calls.
+//! [`Patterns`] measures each distinct pattern once and stops when the sum exceeds the limit per server.
+//! [`Measured`] collects the changes to the schema: length bounds are split off from large patterns, and
+//! patterns that are too large are removed. [`Measured::apply`] creates the changed schema. A pattern is
+//! removed only if accepting more values in its place cannot make the schema reject more calls.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::SchemaRefusal;
+use super::SchemaRejection;
 use super::pattern::{self, Measure, Split};
 use crate::config::Limits;
 
-/// The patterns that were met so far.
+/// The measured patterns of a schema.
 pub(super) struct Patterns<'s> {
     limits: &'s Limits,
     known: HashMap<&'s str, Measure>,
-    /// Memory and work together; a byte of each weighs the same.
+    /// Sum of memory and work, weighted equally.
     total: usize,
 }
 
@@ -26,9 +26,9 @@ impl<'s> Patterns<'s> {
         Self { limits, known: HashMap::new(), total: 0 }
     }
 
-    /// The size of a pattern; an error when all of them together are too large, or take too long to
-    /// measure.
-    pub(super) fn measure(&mut self, pattern: &'s str) -> Result<Measure, SchemaRefusal> {
+    /// Returns the size of a pattern. Returns an error if all patterns together are too large or take too
+    /// long to measure.
+    pub(super) fn measure(&mut self, pattern: &'s str) -> Result<Measure, SchemaRejection> {
         if let Some(known) = self.known.get(pattern) {
             return Ok(known.clone());
         }
@@ -40,7 +40,7 @@ impl<'s> Patterns<'s> {
         let cost = memory.saturating_add(pattern::measuring_work(pattern));
         self.total = self.total.saturating_add(cost);
         if self.total > self.limits.compiled_bytes_per_server {
-            return Err(SchemaRefusal::over_limit(format!(
+            return Err(SchemaRejection::over_limit(format!(
                 "its patterns are valid but need more than {} bytes when compiled \
                  (`limits.compiled_bytes_per_server`)",
                 self.limits.compiled_bytes_per_server
@@ -50,34 +50,34 @@ impl<'s> Patterns<'s> {
         Ok(measure)
     }
 
-    pub(super) fn too_large(&self, pattern: &str) -> SchemaRefusal {
-        SchemaRefusal::over_limit(too_large(&shown(pattern), self.limits))
+    pub(super) fn too_large(&self, pattern: &str) -> SchemaRejection {
+        SchemaRejection::over_limit(too_large(&shorten(pattern), self.limits))
     }
 }
 
-/// What the engine is given in the place of a pattern.
+/// A change to a pattern in the schema for the engine.
 #[derive(Debug)]
 pub(super) enum Change {
     Remove,
     Split(Split),
 }
 
-/// What was found out about the patterns of a schema.
+/// Properties of the patterns of a schema, and the resulting changes.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
-    /// One of them needs the backtracking engine.
+    /// Whether a pattern requires the backtracking engine.
     pub(super) backtracks: bool,
-    /// The schema has a keyword by which a subschema that accepts more makes the whole reject more.
+    /// Whether the schema has a keyword, for example `not`, that rejects more if a subschema accepts more.
     pub(super) widening_rejects: bool,
     changes: Vec<(String, Change)>,
 }
 
-/// The schema for the engine.
+/// The schema to pass to the engine.
 #[derive(Debug, Default)]
 pub(super) struct Adapted {
-    /// `None` where it is the schema itself.
+    /// `None` if the schema is unchanged.
     pub(super) schema: Option<Value>,
-    /// Which pattern is not checked, and why.
+    /// Describes which pattern is not checked, and why.
     pub(super) unchecked: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Measured {
         self.changes.push((pointer.to_owned(), change));
     }
 
-    pub(super) fn apply(&self, raw: &Value, limits: &Limits) -> Result<Adapted, SchemaRefusal> {
+    pub(super) fn apply(&self, raw: &Value, limits: &Limits) -> Result<Adapted, SchemaRejection> {
         if self.changes.is_empty() {
             return Ok(Adapted::default());
         }
@@ -102,19 +102,20 @@ impl Measured {
                 Change::Split(split) => {
                     keywords.insert("pattern".to_owned(), json!(split.pattern));
                     let bound = |keyword: &str| keywords.get(keyword).map(whole);
-                    let least = bound("minLength");
-                    let most = bound("maxLength");
+                    let min_keyword = bound("minLength");
+                    let max_keyword = bound("maxLength");
                     let min_length = u64::from(split.min_length);
-                    match least {
+                    match min_keyword {
                         None => drop(keywords.insert("minLength".to_owned(), json!(min_length))),
                         Some(Some(known)) if known < min_length => {
                             keywords.insert("minLength".to_owned(), json!(min_length));
                         }
-                        // One that is not a number is for the engine to report.
+                        // The engine reports a value that is not a number.
                         Some(_) => {}
                     }
                     if let Some(max_length) = split.max_length.map(u64::from)
-                        && most.is_none_or(|known| known.is_some_and(|known| known > max_length))
+                        && max_keyword
+                            .is_none_or(|known| known.is_some_and(|known| known > max_length))
                     {
                         keywords.insert("maxLength".to_owned(), json!(max_length));
                     }
@@ -129,11 +130,11 @@ impl Measured {
         &self,
         removed: &[&String],
         limits: &Limits,
-    ) -> Result<Option<String>, SchemaRefusal> {
+    ) -> Result<Option<String>, SchemaRejection> {
         let Some(first) = removed.first() else { return Ok(None) };
         let reason = too_large(&format!("at `{first}/pattern`"), limits);
         if self.widening_rejects {
-            return Err(SchemaRefusal::over_limit(reason));
+            return Err(SchemaRejection::over_limit(reason));
         }
         let others = match removed.len() - 1 {
             0 => String::new(),
@@ -152,19 +153,19 @@ fn too_large(pattern: &str, limits: &Limits) -> String {
     )
 }
 
-fn shown(pattern: &str) -> String {
-    const SHOWN: usize = 60;
-    match pattern.char_indices().nth(SHOWN) {
+fn shorten(pattern: &str) -> String {
+    const MAX_SHOWN_CHARS: usize = 60;
+    match pattern.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("`{}…`", pattern.get(..end).unwrap_or_default()),
         None => format!("`{pattern}`"),
     }
 }
 
-/// The value of a length keyword; JSON Schema allows `5.0`.
+/// Returns the value of a length keyword; JSON Schema allows `5.0`.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "whole, not negative, and a length beyond 2^53 bounds nothing"
+    reason = "not negative and without fraction; a length beyond 2^53 is never reached"
 )]
 fn whole(value: &Value) -> Option<u64> {
     let float = || value.as_f64().filter(|float| *float >= 0.0 && float.fract() == 0.0);

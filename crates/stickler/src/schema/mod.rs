@@ -1,9 +1,9 @@
 //! Admits and compiles the schema of a tool, once.
 //!
 //! [`MeasuredSchema::measure`] reads a schema in linear time: size, depth, dialect, the
-//! [`SchemaGraph`] (what may stand where, references resolved), the sizes of its patterns, and from
-//! them the memory that it takes when compiled. [`MeasuredSchema::compile`] does the expensive part.
-//! A schema that cannot be used is a [`SchemaRefusal`], a sentence for its author.
+//! [`SchemaGraph`] (subschemas with resolved references), the sizes of its patterns, and the estimated memory of
+//! the compiled schema. [`MeasuredSchema::compile`] does the expensive part.
+//! A schema that cannot be used yields a [`SchemaRejection`] with the reason.
 
 mod admission;
 mod branches;
@@ -20,7 +20,7 @@ mod parts;
 mod pattern;
 #[cfg(test)]
 mod random_schemas;
-mod refusal;
+mod rejection;
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "the suite is read from files")]
 mod suite;
@@ -37,25 +37,25 @@ pub(crate) use graph::{Choice, Members, NodeId, SchemaGraph, SchemaNode};
 use measuring::Adapted;
 pub(crate) use parts::Parts;
 pub(crate) use pattern::{has_many_classes, is_too_large};
-pub use refusal::SchemaRefusal;
+pub use rejection::SchemaRejection;
 
 use crate::config::Limits;
 use crate::tape::{Node, StepBudget};
 
-/// A schema that can be asked.
+/// A compiled schema.
 #[derive(Debug)]
 pub struct CompiledSchema {
     pub(crate) raw: Value,
     pub(crate) graph: SchemaGraph,
     pub(crate) branches: Branches,
     checker: Checker,
-    /// What the engine was given, where that is not the raw schema.
+    /// The schema that the engine compiled, if it differs from the raw one.
     adapted: Option<Value>,
-    /// Which of its patterns are not checked, and why.
+    /// The patterns that are not checked, with the reason.
     pub(crate) unchecked: Option<String>,
 }
 
-/// A schema that was measured and not compiled yet.
+/// A schema that was measured but not compiled.
 #[derive(Debug)]
 pub(crate) struct MeasuredSchema {
     raw: Value,
@@ -63,13 +63,13 @@ pub(crate) struct MeasuredSchema {
     graph: SchemaGraph,
     engines: Engines,
     adapted: Adapted,
-    /// Estimated memory once it is compiled.
+    /// Estimated memory of the compiled schema.
     pub(crate) bytes: usize,
 }
 
 impl MeasuredSchema {
-    /// Reads a schema as far as that takes linear time.
-    pub(crate) fn measure(raw: Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
+    /// Measures a schema in linear time.
+    pub(crate) fn measure(raw: Value, limits: &Limits) -> Result<Self, SchemaRejection> {
         admission::measure(&raw, limits)?;
         let dialect = dialect::of(&raw)?;
         let (graph, measured) = mapping::map(&raw, dialect, limits)?;
@@ -81,8 +81,8 @@ impl MeasuredSchema {
         Ok(Self { raw, dialect, graph, engines, adapted, bytes })
     }
 
-    /// Compiles it, which takes most of the time.
-    pub(crate) fn compile(self, limits: &Limits) -> Result<CompiledSchema, SchemaRefusal> {
+    /// Compiles the schema, which takes most of the time.
+    pub(crate) fn compile(self, limits: &Limits) -> Result<CompiledSchema, SchemaRejection> {
         let Self { raw, dialect, graph, engines, adapted, .. } = self;
         let schema = adapted.schema.as_ref().unwrap_or(&raw);
         let checker = Checker::compile_measured(schema, dialect, engines, limits)?;
@@ -93,40 +93,40 @@ impl MeasuredSchema {
 }
 
 impl CompiledSchema {
-    /// Whether the schema is small enough to be worked with at all. Comes first.
-    pub fn measure(raw: &Value, limits: &Limits) -> Result<(), SchemaRefusal> {
+    /// Checks that the schema is within the size limits. Must precede everything else.
+    pub fn measure(raw: &Value, limits: &Limits) -> Result<(), SchemaRejection> {
         admission::measure(raw, limits)
     }
 
-    /// A tool's schema, measured first. Alone it may take what a server may take.
-    pub(crate) fn compile(raw: &Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
+    /// Measures and compiles the schema of a tool, with the whole budget of a server.
+    pub(crate) fn compile(raw: &Value, limits: &Limits) -> Result<Self, SchemaRejection> {
         let measured = MeasuredSchema::measure(raw.clone(), limits)?;
         if measured.bytes > limits.compiled_bytes_per_server {
-            return Err(SchemaRefusal::over_server_budget(limits));
+            return Err(SchemaRejection::over_server_budget(limits));
         }
         measured.compile(limits)
     }
 
-    /// What the engine was given.
+    /// Returns the schema that the engine compiled.
     pub(crate) fn for_engine(&self) -> &Value {
         self.adapted.as_ref().unwrap_or(&self.raw)
     }
 
-    /// A shape of the protocol: not counted, because nobody sent it, and without compiled branches,
-    /// because its objects are never closed.
-    pub fn compile_shape(raw: &Value, limits: &Limits) -> Result<Self, SchemaRefusal> {
+    /// Compiles a protocol definition: without limits on subschemas, because no peer sent it, and without compiled
+    /// branches, because its objects are never closed.
+    pub fn compile_shape(raw: &Value, limits: &Limits) -> Result<Self, SchemaRejection> {
         let (graph, _) = mapping::map(raw, dialect::of(raw)?, limits)?;
         let checker = Checker::compile(raw, Formats::Annotate, limits)?;
         let (raw, branches) = (raw.clone(), Branches::default());
         Ok(Self { raw, graph, branches, checker, adapted: None, unchecked: None })
     }
 
-    /// The yes or no that decides.
+    /// Returns whether the schema accepts a value.
     pub fn check(&self, node: Node<'_>, steps: u32) -> Answer {
         self.checker.check(node, steps)
     }
 
-    /// Everything the engine has to say about an invalid value, as far as the budget goes.
+    /// Returns the engine's errors for an invalid value, within the budget.
     pub(crate) fn errors<'i>(
         &'i self,
         node: Node<'i>,
@@ -135,7 +135,7 @@ impl CompiledSchema {
         self.checker.errors(node, budget)
     }
 
-    /// The part of the raw schema at a JSON Pointer.
+    /// Returns the part of the raw schema at a JSON Pointer.
     pub(crate) fn at(&self, pointer: &str) -> Option<&Value> {
         self.raw.pointer(pointer)
     }

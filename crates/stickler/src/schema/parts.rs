@@ -1,4 +1,4 @@
-//! Parts of a schema, compiled on their own with the rest still there to be referred to.
+//! Compiles parts of a schema that may refer to the rest of it.
 
 use jsonschema::{Draft, Validator};
 use referencing::Registry;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::engine::Engines;
 use super::mapping::BASE;
-use super::{Answer, Formats, SchemaRefusal, dialect, engine};
+use super::{Answer, Formats, SchemaRejection, dialect, engine};
 use crate::config::Limits;
 use crate::tape::{EngineNode, StepBudget, TapeBuffer, TapeJson};
 
-/// A schema whose parts can be compiled.
+/// A schema whose parts can be compiled separately.
 pub(crate) struct Parts<'s> {
     registry: Registry<'s>,
     base: String,
@@ -18,36 +18,36 @@ pub(crate) struct Parts<'s> {
 }
 
 impl<'s> Parts<'s> {
-    pub(super) fn of(schema: &'s Value, dialect: Draft) -> Result<Self, SchemaRefusal> {
+    pub(super) fn of(schema: &'s Value, dialect: Draft) -> Result<Self, SchemaRejection> {
         let resource = dialect.create_resource_ref(schema);
         let base = resource.id().unwrap_or(BASE).trim_end_matches('#').to_owned();
         let registry = Registry::new()
             .draft(dialect)
             .add(&base, resource)
             .and_then(referencing::RegistryBuilder::prepare)
-            .map_err(|error| SchemaRefusal::from_reference(&error))?;
+            .map_err(|error| SchemaRejection::from_reference(&error))?;
         Ok(Self { registry, base, dialect })
     }
 
-    /// The same for a schema of any dialect.
-    pub(crate) fn of_schema(schema: &'s Value) -> Result<Self, SchemaRefusal> {
+    /// Like [`of`](Self::of) for a schema of any dialect.
+    pub(crate) fn of_schema(schema: &'s Value) -> Result<Self, SchemaRejection> {
         Self::of(schema, dialect::of(schema)?)
     }
 
-    /// The part at a JSON Pointer.
+    /// Compiles the part at a JSON Pointer.
     pub(super) fn compile(
         &self,
         pointer: &str,
         engines: Engines,
         limits: &Limits,
-    ) -> Result<Validator<TapeJson>, SchemaRefusal> {
+    ) -> Result<Validator<TapeJson>, SchemaRejection> {
         let part = json!({ "$ref": format!("{}#{}", self.base, percent_encode(pointer)) });
         engine::build_with(&part, self.dialect, Formats::Assert, engines, limits, |options| {
             options.with_registry(&self.registry).with_base_uri("json-schema:///branch")
         })
     }
 
-    /// What the parts at a JSON Pointer say of some values; `None` where they cannot be asked.
+    /// Checks values against the part at a JSON Pointer; `None` if it cannot be compiled.
     pub(crate) fn check(
         &self,
         pointer: &str,
@@ -73,7 +73,7 @@ impl<'s> Parts<'s> {
     }
 }
 
-/// A JSON Pointer as the fragment of an address.
+/// Encodes a JSON Pointer as a URI fragment.
 fn percent_encode(pointer: &str) -> String {
     let mut encoded = String::with_capacity(pointer.len());
     for byte in pointer.bytes() {

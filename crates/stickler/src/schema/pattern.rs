@@ -1,47 +1,46 @@
-//! Measures a regular expression before it is compiled.
+//! Estimates the compiled size of a regular expression without compiling it.
 //!
-//! [`measure`] takes the text of a `pattern` and gives the memory that the compiled program needs,
-//! as an estimate that is not below the real figure, in time linear in the text. Nothing is compiled
-//! here: a pattern such as `\p{L}{1,300}` takes 0.2 s to fail at the engine's own size limit, and
-//! the engine reports the failure as "is not a regex".
+//! [`measure`] takes the text of a `pattern` and returns an upper bound for the memory of the compiled
+//! program, in time linear in the text. Compiling to find out is too slow: the engine takes 0.2 s to reach
+//! its size limit for `\p{L}{1,300}`, and then reports that the pattern "is not a regex".
 //!
-//! The constants are measured with a counting allocator on patterns from 100 bytes to 30 MB: the
-//! program of the `regex` crate, forward and reverse, took 0.5 to 1.0 of the estimate.
+//! The constants were measured with a counting allocator on patterns with programs from 100 bytes to 30 MB.
+//! The forward and reverse programs of the `regex` crate took 0.5 to 1.0 times the estimate.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 use regex_syntax::utf8::{Utf8Sequence, Utf8Sequences};
 
 use crate::config::Limits;
 
-/// A state of the forward program and the same state of the reverse one.
+/// A state of the forward program and the corresponding state of the reverse program.
 const STATE_PAIR_BYTES: usize = 48;
 const STATE_BYTES: usize = 24;
 const TRANSITION_BYTES: usize = 8;
-const SMALLEST_CLASS_BYTES: usize = 72;
+const MIN_CLASS_BYTES: usize = 72;
 
-/// The start and the end of a program.
+/// The start and end states of a program.
 const FRAME_BYTES: usize = 512;
 
-/// What any compiled pattern takes, beside its states.
+/// Memory of a compiled pattern in addition to its states.
 const PROGRAM_BYTES: usize = 6 << 10;
 
-/// Every escape can make the translation from ECMA-262 read the whole pattern once more.
-const TRANSLATION_STEPS: usize = 4 << 20;
+/// Limit for [`translation_steps`]: each escape can make the translation from ECMA-262 rescan the pattern.
+const MAX_TRANSLATION_STEPS: usize = 4 << 20;
 
-/// Each class escape can become a list of seven hundred ranges when the pattern is parsed.
-const CLASS_ESCAPES: usize = 256;
+/// Limit for class escapes, each of which can expand to 700 ranges when the pattern is parsed.
+const MAX_CLASS_ESCAPES: usize = 256;
 
-/// The length bounds of a pattern above this size are checked by `minLength` and `maxLength`.
-const SPLIT_BYTES: usize = 64 << 10;
+/// For larger patterns, `minLength` and `maxLength` replace the length bounds.
+const MIN_SPLIT_BYTES: usize = 64 << 10;
 
-/// What is known of a pattern that was not compiled.
+/// The result of measuring a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Measure {
-    /// It can be compiled.
+    /// The pattern can be compiled.
     Fits(Program),
-    /// It is a regular expression, and compiled it is larger than allowed.
+    /// The pattern is a regular expression, but its program exceeds the limit.
     TooLarge,
-    /// The engine cannot read it, and reports that itself.
+    /// The engine cannot parse the pattern; the engine reports the error.
     Unreadable,
 }
 
@@ -50,20 +49,20 @@ pub(crate) enum Measure {
 pub(crate) struct Program {
     /// Estimated memory of the compiled pattern.
     pub(crate) bytes: usize,
-    /// It has lookaround or back references, which the linear engine does not support.
+    /// Whether it has lookaround or back references, which the linear engine does not support.
     pub(crate) backtracks: bool,
-    /// An equivalent that needs less memory.
+    /// An equivalent pattern that requires less memory.
     pub(crate) split: Option<Split>,
 }
 
 impl Program {
-    /// What it adds to the memory of a schema.
+    /// Returns the memory that it adds to a compiled schema.
     pub(super) fn retained(&self) -> usize {
         self.bytes.saturating_add(PROGRAM_BYTES)
     }
 }
 
-/// `^CLASS{min,max}$`, with the bounds apart from the class.
+/// `^CLASS{min,max}$`, with the length bounds split off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Split {
     /// `^CLASS*$`.
@@ -72,10 +71,10 @@ pub(crate) struct Split {
     pub(crate) max_length: Option<u32>,
 }
 
-/// Measures a pattern as JSON Schema writes it, in the dialect of ECMA-262.
+/// Measures a pattern in the ECMA-262 dialect of JSON Schema.
 pub(super) fn measure(pattern: &str, limit: usize) -> Measure {
     if pattern.len() > limit
-        || translation_steps(pattern) > TRANSLATION_STEPS
+        || translation_steps(pattern) > MAX_TRANSLATION_STEPS
         || has_many_classes(pattern)
     {
         return Measure::TooLarge;
@@ -87,7 +86,7 @@ pub(super) fn measure(pattern: &str, limit: usize) -> Measure {
         return measure_backtracking(&translated, limit);
     };
     let bytes = program_size(&hir);
-    let split = if bytes > SPLIT_BYTES { split(pattern, &hir) } else { None };
+    let split = if bytes > MIN_SPLIT_BYTES { split(pattern, &hir) } else { None };
     let bytes = split.as_ref().map_or(bytes, |(_, bytes)| *bytes);
     fits(bytes, limit, false, split.map(|(split, _)| split))
 }
@@ -97,15 +96,15 @@ pub(crate) fn is_too_large(pattern: &str, limits: &Limits) -> bool {
     measure(pattern, limits.pattern_bytes) == Measure::TooLarge
 }
 
-/// What measuring a pattern takes, in units of what compiling one byte of a program takes. A pattern
-/// that is too large takes it as well.
+/// Returns the cost of measuring a pattern, in units of the cost of compiling one byte of a program. It
+/// also applies to patterns that are too large.
 pub(super) fn measuring_work(pattern: &str) -> usize {
     const CLASS_WORK: usize = 16 << 10;
     let classes = class_escapes(pattern).saturating_mul(CLASS_WORK);
     (translation_steps(pattern) / 2).saturating_add(classes)
 }
 
-/// Bytes that the translation may have to read.
+/// Returns an upper bound for the bytes that the translation reads.
 fn translation_steps(pattern: &str) -> usize {
     let escapes = pattern.bytes().filter(|byte| *byte == b'\\').count();
     escapes.saturating_mul(pattern.len())
@@ -118,8 +117,8 @@ fn fits(bytes: usize, limit: usize, backtracks: bool, split: Option<Split>) -> M
     Measure::Fits(Program { bytes, backtracks, split })
 }
 
-/// The backtracking engine compiles the parts without lookaround by the linear one: together they
-/// are as large as the same pattern with plain groups.
+/// Measures a pattern for the backtracking engine, which compiles the parts without lookaround with the
+/// linear engine. Together they are as large as the same pattern with plain groups.
 fn measure_backtracking(pattern: &str, limit: usize) -> Measure {
     let plain = ["(?=", "(?!", "(?<=", "(?<!", "(?>"]
         .iter()
@@ -131,7 +130,7 @@ fn measure_backtracking(pattern: &str, limit: usize) -> Measure {
     }
 }
 
-/// A back reference matches text that is stored: one state.
+/// Replaces each back reference by one literal, because it compiles to one state.
 fn without_back_references(pattern: &str) -> String {
     let mut plain = String::with_capacity(pattern.len());
     let mut rest = pattern;
@@ -154,22 +153,22 @@ fn without_back_references(pattern: &str) -> String {
     plain
 }
 
-/// An upper bound for a pattern that only the backtracking engine can read: every character is the
-/// largest class, repeated as often as all counts in the pattern together say.
+/// Returns an upper bound for a pattern that only the backtracking engine can parse. It assumes that every
+/// class has the largest size and that all repetition counts multiply.
 fn coarse_size(pattern: &str) -> usize {
-    const LARGEST_CLASS: usize = 96 << 10;
+    const MAX_CLASS_BYTES: usize = 96 << 10;
     let counts = pattern.split('{').skip(1).filter_map(|rest| {
         let (count, _) = rest.split_once('}')?;
         count.split(',').filter_map(|number| number.trim().parse::<usize>().ok()).max()
     });
     let repeated = counts.fold(1_usize, |all, count| all.saturating_mul(count.max(1)));
-    let classes = class_escapes(pattern).saturating_mul(LARGEST_CLASS);
+    let classes = class_escapes(pattern).saturating_mul(MAX_CLASS_BYTES);
     pattern.len().saturating_mul(STATE_PAIR_BYTES).saturating_add(classes).saturating_mul(repeated)
 }
 
-/// Whether parsing a pattern takes memory out of proportion to its text.
+/// Whether the memory for parsing a pattern is disproportionate to its length.
 pub(crate) fn has_many_classes(pattern: &str) -> bool {
-    class_escapes(pattern) > CLASS_ESCAPES
+    class_escapes(pattern) > MAX_CLASS_ESCAPES
 }
 
 fn class_escapes(pattern: &str) -> usize {
@@ -189,7 +188,7 @@ fn program_size(hir: &Hir) -> usize {
     size(hir).saturating_add(FRAME_BYTES)
 }
 
-/// The parser bounds the nesting, and so the depth of this recursion.
+/// Recursive; the parser limits the nesting depth.
 fn size(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => STATE_PAIR_BYTES,
@@ -207,14 +206,15 @@ fn size(hir: &Hir) -> usize {
     }
 }
 
-/// The forward program shares the beginnings of byte sequences, the reverse one shares nothing.
+/// Returns the size of a class. The forward program shares the prefixes of byte sequences; the reverse
+/// program shares nothing.
 fn class_size(class: &Class) -> usize {
-    let Class::Unicode(class) = class else { return SMALLEST_CLASS_BYTES };
+    let Class::Unicode(class) = class else { return MIN_CLASS_BYTES };
     let (mut forward, mut transitions, mut reverse) = (1_usize, 0_usize, 0_usize);
     let mut previous = None;
     for range in class.ranges() {
         for sequence in Utf8Sequences::new(range.start(), range.end()) {
-            let shared = previous.as_ref().map_or(0, |previous| shared_start(previous, &sequence));
+            let shared = previous.as_ref().map_or(0, |previous| common_prefix(previous, &sequence));
             let added = sequence.len().saturating_sub(shared);
             forward += added.saturating_sub(1);
             transitions += added;
@@ -223,14 +223,14 @@ fn class_size(class: &Class) -> usize {
         }
     }
     let forward = forward * STATE_BYTES + transitions * TRANSITION_BYTES;
-    (forward + reverse * STATE_BYTES).max(SMALLEST_CLASS_BYTES)
+    (forward + reverse * STATE_BYTES).max(MIN_CLASS_BYTES)
 }
 
-fn shared_start(one: &Utf8Sequence, other: &Utf8Sequence) -> usize {
+fn common_prefix(one: &Utf8Sequence, other: &Utf8Sequence) -> usize {
     one.as_slice().iter().zip(other.as_slice()).take_while(|(one, other)| one == other).count()
 }
 
-/// The equivalent of `^CLASS{min,max}$`, with its size.
+/// Splits `^CLASS{min,max}$` and returns the result with its size.
 fn split(pattern: &str, hir: &Hir) -> Option<(Split, usize)> {
     let bounded = anchored_repetition(hir)?;
     let (class, _) = pattern.strip_prefix('^')?.rsplit_once('{')?;
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// The engine's limit counts the same states.
+    /// The size limit of the engine counts the same states.
     #[test]
     fn estimate_is_not_below_the_size_that_the_engine_counts() {
         for pattern in [
@@ -305,9 +305,9 @@ mod tests {
             let estimate = program(pattern).bytes;
             let translated = jsonschema_regex::to_rust_regex(pattern).unwrap();
             let built = regex::RegexBuilder::new(&translated).size_limit(estimate).build();
-            assert!(built.is_ok(), "{pattern}: {estimate} bytes are too few");
+            assert!(built.is_ok(), "{pattern}: the estimate of {estimate} bytes is too low");
             let tenth = regex::RegexBuilder::new(&translated).size_limit(estimate / 10).build();
-            assert!(tenth.is_err(), "{pattern}: {estimate} bytes are far too many");
+            assert!(tenth.is_err(), "{pattern}: the estimate of {estimate} bytes is far too high");
         }
     }
 

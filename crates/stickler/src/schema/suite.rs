@@ -1,8 +1,8 @@
-//! The official JSON Schema test suite, run over the tape with the options of every tool schema.
+//! Runs the official JSON Schema test suite over the tape, with the options used for tool schemas.
 //!
-//! Needs the suite beside the project. What fails is in `exceptions` with its reason, and the
-//! list is exact: a failure that is not in it, an entry that passes and one that matches nothing
-//! all fail the run.
+//! Requires a copy of the suite next to the repository. `exceptions` lists the expected failures with
+//! their reasons. The list is exact: the test fails for an unlisted failure, for a listed test that passes
+//! and for an entry without a test.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ struct Case {
     valid: bool,
 }
 
-/// The documents that the suite expects at `http://localhost:1234/`.
+/// The documents that the suite serves at `http://localhost:1234/`.
 #[derive(Clone)]
 struct Remotes(Arc<HashMap<String, Value>>);
 
@@ -48,7 +48,7 @@ impl Retrieve for Remotes {
         &self,
         uri: &Uri<String>,
     ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        self.0.get(uri.as_str()).cloned().ok_or_else(|| "no such remote document".into())
+        self.0.get(uri.as_str()).cloned().ok_or_else(|| "remote document not found".into())
     }
 }
 
@@ -66,22 +66,22 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn name_within(folder: &Path, path: &Path) -> String {
+fn relative_path(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/")
 }
 
 fn remotes(folder: &Path) -> Remotes {
     let documents = files(folder).into_iter().map(|path| {
         let document = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        (format!("http://localhost:1234/{}", name_within(folder, &path)), document)
+        (format!("http://localhost:1234/{}", relative_path(folder, &path)), document)
     });
     Remotes(Arc::new(documents.collect()))
 }
 
-/// The file within the suite's `tests`, the description of the group and that of the test.
+/// The path within the suite's `tests`, the description of the group and the description of the test.
 type Name = (String, String, String);
 
-/// The tests that fail, and why they may.
+/// The expected failures with their reasons.
 fn exceptions() -> BTreeMap<Name, &'static str> {
     const FORMATS: [&str; 19] = [
         "date",
@@ -107,14 +107,14 @@ fn exceptions() -> BTreeMap<Name, &'static str> {
     let formats = FORMATS.iter().map(|format| {
         let file = "draft2020-12/format.json".to_owned();
         let test = format!("invalid {format} string is only an annotation by default");
-        let reason = "Stickler holds callers to `format` in every draft: a tool that names one \
-                      means it, whatever 2020-12 says when no vocabulary is chosen";
+        let reason = "Stickler asserts `format` in every draft, because a tool that declares a format \
+                      expects it; 2020-12 treats it as an annotation by default";
         ((file, format!("{format} format"), test), reason)
     });
     formats.collect()
 }
 
-/// What came of one test: right, or what is wrong with it.
+/// The result of each test; the error describes the failure.
 type Outcomes = BTreeMap<Name, Result<(), String>>;
 
 fn run_group(group: &Group, draft: Draft, remotes: &Remotes) -> Vec<Result<(), String>> {
@@ -129,17 +129,17 @@ fn run_group(group: &Group, draft: Draft, remotes: &Remotes) -> Vec<Result<(), S
     );
     let over_tape = match over_tape {
         Ok(validator) => validator,
-        Err(refusal) => {
-            return group.tests.iter().map(|_| Err(format!("no validator: {refusal}"))).collect();
+        Err(rejection) => {
+            return group.tests.iter().map(|_| Err(format!("no validator: {rejection}"))).collect();
         }
     };
     let over_values = differential::build_over_values(&group.schema, draft, &limits, |options| {
         options.with_retriever(remotes.clone())
     });
-    let over_values = over_values.expect("what compiles for the tape compiles for values");
+    let over_values = over_values.expect("a schema that compiles for the tape compiles for values");
     let verdict = |case: &Case| {
         let mut buffer = TapeBuffer::new();
-        // A text that is not JSON is not an instance of anything.
+        // A text that is not JSON is not a valid instance.
         let Ok(tape) = buffer.read(case.data.get().as_bytes(), limits.message_depth) else {
             return Ok(false);
         };
@@ -153,27 +153,27 @@ fn run_group(group: &Group, draft: Draft, remotes: &Remotes) -> Vec<Result<(), S
         if over_values.is_valid(&value) != valid {
             return Err("the tape and a tree of values disagree".to_owned());
         }
-        if budget.is_spent() { Err("the budget is spent".to_owned()) } else { Ok(valid) }
+        if budget.is_spent() { Err("the budget is exhausted".to_owned()) } else { Ok(valid) }
     };
-    let judge = |case: &Case| match verdict(case)? {
+    let check = |case: &Case| match verdict(case)? {
         valid if valid == case.valid => Ok(()),
         valid => Err(format!("valid: {valid}")),
     };
-    group.tests.iter().map(judge).collect()
+    group.tests.iter().map(check).collect()
 }
 
 fn run(tests: &Path, remotes: &Remotes) -> Outcomes {
     let mut outcomes = Outcomes::new();
     for (name, draft) in DRAFTS {
         for path in files(&tests.join(name)) {
-            let file = name_within(tests, &path);
+            let file = relative_path(tests, &path);
             let groups: Vec<Group> =
                 serde_json::from_slice(&std::fs::read(&path).unwrap()).expect(&file);
             for group in &groups {
                 for (case, outcome) in group.tests.iter().zip(run_group(group, draft, remotes)) {
                     let key = (file.clone(), group.description.clone(), case.description.clone());
                     let earlier = outcomes.insert(key.clone(), outcome);
-                    assert!(earlier.is_none(), "two tests of one name: {key:?}");
+                    assert!(earlier.is_none(), "two tests have the same name: {key:?}");
                 }
             }
         }
@@ -182,26 +182,26 @@ fn run(tests: &Path, remotes: &Remotes) -> Outcomes {
 }
 
 #[test]
-fn the_official_suite_passes_over_the_tape_but_for_explained_exceptions() {
+fn official_suite_passes_over_the_tape_except_listed_tests() {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/json-schema-test-suite");
     if !folder.is_dir() {
-        eprintln!("skipped: the JSON Schema test suite is not there");
+        eprintln!("skipped: the JSON Schema test suite was not found");
         return;
     }
     let outcomes = run(&folder.join("tests"), &remotes(&folder.join("remotes")));
     let exceptions = exceptions();
-    let mut wrong = Vec::new();
+    let mut problems = Vec::new();
     for (name, outcome) in &outcomes {
         match (outcome, exceptions.get(name)) {
             (Ok(()), None) | (Err(_), Some(_)) => {}
-            (Err(problem), None) => wrong.push(format!("{name:?}: {problem}")),
-            (Ok(()), Some(reason)) => wrong.push(format!("{name:?}: passes, but {reason}")),
+            (Err(problem), None) => problems.push(format!("{name:?}: {problem}")),
+            (Ok(()), Some(reason)) => problems.push(format!("{name:?}: passes, but {reason}")),
         }
     }
-    let idle = exceptions.keys().filter(|name| !outcomes.contains_key(*name));
-    wrong.extend(idle.map(|name| format!("{name:?}: excepted, but there is no such test")));
+    let unmatched = exceptions.keys().filter(|name| !outcomes.contains_key(*name));
+    problems.extend(unmatched.map(|name| format!("{name:?}: listed, but there is no test")));
     eprintln!("JSON Schema suite: {} cases, {} excepted", outcomes.len(), exceptions.len());
-    assert!(outcomes.len() > 8000, "is the suite whole?");
-    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(outcomes.len() > 8000, "the suite is incomplete");
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }

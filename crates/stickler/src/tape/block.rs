@@ -1,21 +1,21 @@
-//! Finding what ends plain ASCII in a block of bytes at once.
+//! Classification of string bytes in blocks: finds the first byte that is not plain ASCII.
 
 #![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
 
-/// Bytes looked at together: as many as there are bits in a number.
+/// Number of bytes classified together: one bit of a `u64` for each.
 pub(super) const STRIDE: usize = 64;
 
-/// A byte of a string that needs no second look: not a quote, backslash or control character, and
-/// not beyond ASCII.
+/// Whether a byte of a string needs no further check: it is not a quote, backslash, control
+/// character or non-ASCII byte.
 #[allow(clippy::needless_bitwise_bool, reason = "without branches it becomes vector instructions")]
 #[inline(always)]
 pub(super) fn is_plain_ascii(byte: u8) -> bool {
-    // As a signed number, everything beyond ASCII is negative.
+    // Non-ASCII bytes are negative as signed numbers.
     (byte.cast_signed() > 0x1F) & (byte != b'"') & (byte != b'\\')
 }
 
-/// One bit for each byte that is not plain ASCII, the first byte lowest. For up to 64 bytes, in
-/// whole sixteens.
+/// Returns one bit for each byte that is not plain ASCII; the lowest bit belongs to the first byte.
+/// `N` must be a multiple of 16 and at most 64.
 #[inline(always)]
 pub(super) fn special_bits<const N: usize>(block: &[u8; N]) -> u64 {
     let (sixteens, _) = block.as_chunks::<16>();
@@ -25,7 +25,7 @@ pub(super) fn special_bits<const N: usize>(block: &[u8; N]) -> u64 {
         .fold(0, |bits, (i, sixteen)| bits | u64::from(special_bits_of_16(sixteen)) << (16 * i))
 }
 
-/// The portable way takes twice as long.
+/// SSE2 version; the portable version takes twice as long.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[allow(unsafe_code, reason = "measured: reading a list takes about 15 % less time")]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "16 bits are set")]
@@ -37,27 +37,27 @@ fn special_bits_of_16(block: &[u8; 16]) -> u16 {
     };
     let words = u128::from_le_bytes(*block);
     let (low, high) = (words as i64, (words >> 64) as i64);
-    // SAFETY: these are computations on values, unsafe only where the processor lacks SSE2; this
-    // function exists only where the target has it.
+    // SAFETY: these intrinsics compute on values and require only SSE2. This function is compiled
+    // only for targets that have it.
     let mask = unsafe {
         let bytes = _mm_set_epi64x(high, low);
         let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x22));
         let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x5C));
-        // As signed numbers: control characters, and all that is beyond ASCII.
+        // As signed numbers: control characters and non-ASCII bytes.
         let low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
         _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), low))
     };
     mask as u16
 }
 
-/// Written so that compilers find the vector instructions for it: compare all bytes at once, leave
-/// in each the bit of its place among eight, then sum up every eight of them to one byte.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 #[inline(always)]
 fn special_bits_of_16(block: &[u8; 16]) -> u16 {
     portable(block)
 }
 
+/// Version that compilers vectorize: it compares all bytes, keeps for each byte the bit of its
+/// position within a group of eight, and adds the bits of each group up to one byte.
 #[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2"))))]
 fn portable(block: &[u8; 16]) -> u16 {
     let bits: [u8; 16] =
@@ -69,29 +69,28 @@ fn portable(block: &[u8; 16]) -> u16 {
     })
 }
 
-/// The number of bytes in whole strides of plain ASCII at the beginning.
+/// Returns the length of the plain ASCII prefix, rounded down to whole strides.
 ///
-/// For processors that have AVX2, which is not every x86-64, the same is compiled once more.
+/// Uses a copy of the function compiled for AVX2 if the processor supports it.
 #[allow(unsafe_code, reason = "measured: reading long text takes half the time")]
 pub(super) fn plain_strides(bytes: &[u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the function is safe but for needing AVX2, and the processor has just said that
-        // it has it.
+        // SAFETY: the only requirement of the function is AVX2, which was detected above.
         return unsafe { plain_strides_avx2(bytes) };
     }
-    plain_strides_anywhere(bytes)
+    plain_strides_portable(bytes)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn plain_strides_avx2(bytes: &[u8]) -> usize {
-    plain_strides_anywhere(bytes)
+    plain_strides_portable(bytes)
 }
 
-/// Compares byte by byte without a branch, which compilers turn into vector instructions.
+/// Compares bytes without branches, which compilers turn into vector instructions.
 #[inline(always)]
-fn plain_strides_anywhere(bytes: &[u8]) -> usize {
+fn plain_strides_portable(bytes: &[u8]) -> usize {
     let (strides, _) = bytes.as_chunks::<STRIDE>();
     let is_plain = |stride: &&[u8; STRIDE]| {
         stride.iter().fold(true, |plain, &byte| plain & is_plain_ascii(byte))
@@ -102,32 +101,32 @@ fn plain_strides_anywhere(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{
-        STRIDE, is_plain_ascii, plain_strides, plain_strides_anywhere, portable, special_bits,
+        STRIDE, is_plain_ascii, plain_strides, plain_strides_portable, portable, special_bits,
     };
 
     #[test]
-    fn strides_are_plain_up_to_the_first_byte_that_is_not() {
+    fn plain_strides_stop_before_the_first_special_byte() {
         for byte in [b'"', b'\\', 0x1F, 0x80, 0xFF, b'a'] {
-            for place in 0..4 * STRIDE {
+            for position in 0..4 * STRIDE {
                 let mut bytes = [b'a'; 4 * STRIDE + 5];
-                bytes[place] = byte;
-                let plain = if is_plain_ascii(byte) { 4 } else { place / STRIDE };
-                assert_eq!(plain_strides(&bytes), plain * STRIDE, "{byte:#x} at {place}");
-                assert_eq!(plain_strides_anywhere(&bytes), plain * STRIDE);
+                bytes[position] = byte;
+                let plain = if is_plain_ascii(byte) { 4 } else { position / STRIDE };
+                assert_eq!(plain_strides(&bytes), plain * STRIDE, "{byte:#x} at {position}");
+                assert_eq!(plain_strides_portable(&bytes), plain * STRIDE);
             }
         }
     }
 
     #[test]
-    fn every_byte_in_every_place_is_told_right() {
+    fn special_bits_classify_every_byte_at_every_position() {
         for byte in 0..=u8::MAX {
-            for place in 0..32 {
+            for position in 0..32 {
                 let mut block = [b'a'; 32];
-                block[place] = byte;
-                let expected = u64::from(!is_plain_ascii(byte)) << place;
-                assert_eq!(special_bits(&block), expected, "{byte:#x} at {place}");
-                let half = *block[place & 16..].first_chunk().unwrap();
-                assert_eq!(u64::from(portable(&half)) << (place & 16), expected);
+                block[position] = byte;
+                let expected = u64::from(!is_plain_ascii(byte)) << position;
+                assert_eq!(special_bits(&block), expected, "{byte:#x} at {position}");
+                let half = *block[position & 16..].first_chunk().unwrap();
+                assert_eq!(u64::from(portable(&half)) << (position & 16), expected);
             }
         }
     }

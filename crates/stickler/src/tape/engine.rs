@@ -1,11 +1,10 @@
-//! The tape as a representation that the `jsonschema` engine validates directly.
+//! Adapter that lets the `jsonschema` engine validate a tape directly.
 //!
-//! The engine's own collection of all errors can take time exponential in the size of a small call
-//! (a recursive `anyOf` is enough), and there is no way to stop it from outside. So every node
-//! carries a [`StepBudget`]: each look into a container takes a step, and when none are left the
-//! containers look like something the keywords do not apply to, have nothing more in them, and the
-//! engine comes home at once.
-//! Whoever asked then sees that the budget is spent and says so instead of trusting the answer.
+//! Collecting all errors in the engine can take exponential time even for a small call (a recursive
+//! `anyOf` is sufficient), and the engine cannot be interrupted. Every node therefore carries a
+//! [`StepBudget`]. Each access to an array or object takes a step. When the budget is exhausted, arrays
+//! and objects appear as values to which no keyword applies, iterators end, and the engine returns
+//! promptly. The caller must check whether the budget is exhausted before it uses the result.
 
 #![allow(clippy::inline_always, reason = "measured: the engine's passes take a sixth less")]
 
@@ -19,10 +18,10 @@ use super::number::TapeNumber;
 use super::token::Token;
 use super::{Elements, Kind, Members, Node, StepBudget, Tape};
 
-/// The representation.
+/// The tape as a JSON representation of the engine.
 pub(crate) struct TapeJson;
 
-/// A node as the engine sees it.
+/// A node with its budget, as passed to the engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EngineNode<'t> {
     node: Node<'t>,
@@ -48,7 +47,7 @@ impl Json for TapeJson {
     type PreparedKey = Box<str>;
     type StringBuffer = String;
 
-    // A lookup walks over the keys, so one walk for several names is nearly always cheaper.
+    // A lookup scans the keys, so one scan for several names is nearly always cheaper.
     const KEYS_PER_LOOKUP: usize = 16;
 
     fn prepare_key(key: &str) -> Box<str> {
@@ -144,8 +143,8 @@ impl<'a> json::Node<'a, TapeJson> for EngineNode<'a> {
         }
     }
 
-    /// The engine puts the offending value into every error, with its path; that is work too. An error
-    /// that was made when the budget was spent is known by its lack.
+    /// Returns the value that the engine stores in an error. The copy and the path of the error are
+    /// charged to the budget. `null` marks an error created after the budget was exhausted.
     fn to_value(&self) -> Cow<'a, Value> {
         let copied = u32::try_from(self.node.raw().len() / 16).unwrap_or(u32::MAX);
         let cost = copied.saturating_add(self.budget.per_error);
@@ -162,7 +161,7 @@ impl<'a> json::Node<'a, TapeJson> for EngineNode<'a> {
     }
 }
 
-/// An array or object as the engine sees it.
+/// An array or object as passed to the engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Container<'t>(EngineNode<'t>);
 
@@ -240,7 +239,7 @@ mod tests {
     use jsonschema::json::{Node, conformance};
 
     #[test]
-    fn the_engine_accepts_the_tape_as_a_representation() {
+    fn tape_passes_the_conformance_test_of_the_engine() {
         let text = conformance::document().to_string();
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(text.as_bytes(), 128).unwrap();
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spent_budget_closes_the_containers() {
+    fn exhausted_budget_hides_containers() {
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(b"{\"a\": 1}", 128).unwrap();
         let budget = StepBudget::new(2);

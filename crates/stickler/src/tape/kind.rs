@@ -1,6 +1,6 @@
-//! What a value is.
+//! The type of a JSON value.
 
-/// The six kinds of JSON value.
+/// The six types of JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name that JSON Schema has for it.
+    /// Returns the name of the type in JSON Schema.
     pub fn name(self) -> &'static str {
         match self {
             Self::Null => "null",

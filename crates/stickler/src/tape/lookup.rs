@@ -1,13 +1,12 @@
-//! Finds values of a tape by their place, many times over.
+//! Indexed access to the values of a tape.
 //!
-//! A tape has no index: a member or element is found by walking over those before it. That is right for
-//! the few questions that a valid call asks, but what explains a rejected call asks for hundreds of
-//! places, and then the walks together take the square of the call's size. A [`Lookup`] indexes a large
-//! array or object when it is first asked about it.
+//! A tape has no index: finding a member or element takes a linear scan. That is sufficient for the few
+//! lookups of a valid call. Explaining a rejected call takes hundreds of lookups, which together would be
+//! quadratic in the size of the call. A [`Lookup`] indexes a large array or object on first access.
 //!
-//! Contract: it gives the same answers as [`Node::pointer`], [`Node::get`], [`Node::key_at`] and
-//! [`Node::pointer_to`]. All indexes together take time in proportion to the value, and each question
-//! time in proportion to the length of its pointer.
+//! Contract: it returns the same results as [`Node::pointer`], [`Node::get`], [`Node::key_at`] and
+//! [`Node::pointer_to`]. Building all indexes takes time linear in the size of the value; each lookup takes
+//! time linear in the length of its pointer.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -17,31 +16,31 @@ use std::rc::Rc;
 use super::pointer::{escape_segment, segments};
 use super::{Kind, Node};
 
-/// Containers with at most so many children are walked over.
-const FEW: usize = 16;
+/// Arrays and objects with more children are indexed; smaller ones are scanned.
+const MAX_SCANNED_CHILDREN: usize = 16;
 
-/// The indexes of one value.
+/// The indexes of the large arrays and objects in one value.
 #[derive(Debug)]
 pub(crate) struct Lookup<'t> {
     root: Node<'t>,
-    known: RefCell<HashMap<u32, Rc<Children<'t>>>>,
+    indexes: RefCell<HashMap<u32, Rc<Children<'t>>>>,
 }
 
-/// What a large array or object has in it.
+/// The index of a large array or object.
 #[derive(Debug)]
 struct Children<'t> {
-    /// The elements, or the keys, in their order.
+    /// The tokens of the elements, or of the keys, in text order.
     tokens: Vec<u32>,
-    /// The values by their keys; of a repeated key the last.
+    /// The values by key; for a duplicate key, the last one.
     by_name: HashMap<Cow<'t, str>, u32>,
 }
 
 impl<'t> Lookup<'t> {
     pub(crate) fn new(root: Node<'t>) -> Self {
-        Self { root, known: RefCell::default() }
+        Self { root, indexes: RefCell::default() }
     }
 
-    /// The value at a JSON Pointer.
+    /// Returns the value at a JSON Pointer.
     pub(crate) fn pointer(&self, pointer: &str) -> Option<Node<'t>> {
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return None;
@@ -49,16 +48,16 @@ impl<'t> Lookup<'t> {
         segments(pointer).try_fold(self.root, |node, segment| self.child(node, &segment))
     }
 
-    /// The key of the member at a JSON Pointer; `None` for an element or the whole.
+    /// Returns the key of the member at a JSON Pointer; `None` for an element or the root.
     pub(crate) fn key_at(&self, pointer: &str) -> Option<Node<'t>> {
         let (parent, _) = pointer.rsplit_once('/')?;
         let object = self.pointer(parent).filter(|node| node.kind() == Kind::Object)?;
         let value = self.pointer(pointer)?;
-        // A key stands right before its value.
+        // The token of a key directly precedes that of its value.
         Some(Node::new(object.tape(), value.token_index().checked_sub(1)?))
     }
 
-    /// The member of an object with that key.
+    /// Returns the value of the member with the given key.
     pub(crate) fn get(&self, object: Node<'t>, key: &str) -> Option<Node<'t>> {
         match self.children(object) {
             Some(children) => {
@@ -68,7 +67,7 @@ impl<'t> Lookup<'t> {
         }
     }
 
-    /// The JSON Pointer of a value or key in the root; `None` when it is not inside.
+    /// Returns the JSON Pointer from the root to a value or key; `None` if it is not inside the root.
     pub(crate) fn pointer_to(&self, target: Node<'t>) -> Option<String> {
         let mut pointer = String::new();
         let mut here = self.root;
@@ -85,14 +84,15 @@ impl<'t> Lookup<'t> {
         let Some(children) = self.children(here) else {
             return here.step_towards(target);
         };
-        let wanted = target.token_index();
-        let place = children.tokens.partition_point(|&token| token <= wanted).checked_sub(1)?;
-        let token = Node::new(here.tape(), *children.tokens.get(place)?);
-        if !here.tokens().contains(&wanted) {
+        let target_index = target.token_index();
+        let position =
+            children.tokens.partition_point(|&token| token <= target_index).checked_sub(1)?;
+        let token = Node::new(here.tape(), *children.tokens.get(position)?);
+        if !here.tokens().contains(&target_index) {
             return None;
         }
         if here.kind() == Kind::Array {
-            return Some((Cow::Owned(place.to_string()), token));
+            return Some((Cow::Owned(position.to_string()), token));
         }
         let value = Node::new(here.tape(), token.token_index() + 1);
         Some((token.as_str()?, if token == target { target } else { value }))
@@ -110,13 +110,13 @@ impl<'t> Lookup<'t> {
         }
     }
 
-    /// The index of a large array or object.
+    /// Returns the index of an array or object; `None` if it is too small to be indexed.
     fn children(&self, node: Node<'t>) -> Option<Rc<Children<'t>>> {
-        if !node.has_more_children_than(FEW) {
+        if !node.has_more_children_than(MAX_SCANNED_CHILDREN) {
             return None;
         }
-        let mut known = self.known.borrow_mut();
-        let children = known.entry(node.token_index()).or_insert_with(|| {
+        let mut indexes = self.indexes.borrow_mut();
+        let children = indexes.entry(node.token_index()).or_insert_with(|| {
             let (mut tokens, mut by_name) = (Vec::new(), HashMap::new());
             for (key, value) in node.members().with_key_nodes() {
                 tokens.push(key.token_index());
@@ -134,7 +134,7 @@ mod tests {
     use super::Lookup;
     use crate::tape::TapeBuffer;
 
-    /// Small and large arrays and objects, in each other, with keys that have escapes and repeats.
+    /// Nested small and large arrays and objects, with escaped and duplicate keys.
     fn text() -> String {
         let members: Vec<String> =
             (0..40).map(|index| format!(r#""k{}":{{"a/b":[{index}]}}"#, index % 30)).collect();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_what_walking_finds() {
+    fn lookup_agrees_with_linear_scan() {
         let (text, mut buffer) = (text(), TapeBuffer::new());
         let tape = buffer.read(text.as_bytes(), 128).unwrap();
         let root = tape.root();
@@ -163,10 +163,10 @@ mod tests {
             seen += 1;
         }
         assert!(seen > 200, "{seen}");
-        for nowhere in
+        for missing in
             ["x", "/", "/few/2", "/many/k30", "/list/00", "/list/40", "/list/1/x", "/few/+1"]
         {
-            assert_eq!(lookup.pointer(nowhere), root.pointer(nowhere), "{nowhere}");
+            assert_eq!(lookup.pointer(missing), root.pointer(missing), "{missing}");
         }
     }
 }

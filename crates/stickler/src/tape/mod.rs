@@ -1,49 +1,47 @@
-//! The tape: a JSON text as a flat row of tokens that point into it.
+//! Zero-copy JSON parser: represents a JSON text as a flat sequence of tokens ("tape") that point into it.
 //!
-//! Building a tree of owned values is what makes validation slow, not the schema engine. So a
-//! message is read once, into a reusable row of 16-byte tokens; strings and numbers stay where they
-//! are in the text and are decoded only when someone looks at them. Every token knows where it came
-//! from, which is what lets a diagnostic underline the place and a repair change only the bytes
-//! concerned.
+//! Most of the cost of validation is allocating a tree of owned values, not running the schema engine. The
+//! parser therefore makes one pass over a message and writes 16-byte tokens into a reusable buffer. Strings
+//! and numbers stay in the text and are decoded on access. Every token records its byte range, so that a
+//! diagnostic can underline the location and a repair can rewrite only the affected bytes.
 //!
-//! The reader accepts exactly the grammar of RFC 8259. Where that leaves room, what is only text until
-//! someone looks is accepted: numbers of any size, and escapes of half a surrogate pair, which name no
-//! character and are read as U+FFFD. Repeated keys are accepted and noted in
-//! [`Tape::duplicate_keys`]; nesting is bounded by the caller.
+//! The parser accepts exactly the grammar of RFC 8259. It accepts numbers of any size, and unpaired
+//! surrogate escapes, which decode to U+FFFD. It accepts duplicate keys and reports them in
+//! [`Tape::duplicate_keys`]. The caller limits the nesting depth.
 
 mod block;
-mod budget;
+mod duplicate_keys;
 mod engine;
-mod fault;
-mod keys;
 mod kind;
 mod lookup;
 mod node;
 mod number;
-mod open;
+mod open_container;
 mod path_length;
 mod pointer;
 mod scan;
+mod step_budget;
 mod string;
+mod syntax_error;
 mod token;
 mod window;
 pub(crate) mod work;
 
-pub(crate) use budget::StepBudget;
 pub(crate) use engine::{EngineNode, TapeJson};
-pub use fault::{SyntaxError, SyntaxErrorKind};
 pub use kind::Kind;
 pub(crate) use lookup::Lookup;
 pub use node::{Elements, Members, Node};
 pub use pointer::{escape_segment, unescape_segment};
+pub(crate) use step_budget::StepBudget;
 pub use string::quote;
+pub use syntax_error::{SyntaxError, SyntaxErrorKind};
 use token::Token;
 
-/// Room for the tokens of one JSON text, to be used again for the next.
+/// A token buffer that can be reused for several JSON texts.
 #[derive(Debug, Default)]
 pub struct TapeBuffer {
     tokens: Vec<Token>,
-    open: Vec<open::Open>,
+    open: Vec<open_container::OpenContainer>,
     /// Keys that a later key of the same object repeats.
     overridden: Vec<u32>,
     /// Numbers past the range of `f64`.
@@ -51,28 +49,27 @@ pub struct TapeBuffer {
 }
 
 impl TapeBuffer {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads one JSON text. `max_depth` is the number of arrays and objects that may be open at
-    /// once.
+    /// Parses one JSON text. `max_depth` limits how deeply arrays and objects may be nested.
     pub fn read<'t>(
         &'t mut self,
         bytes: &'t [u8],
         max_depth: usize,
     ) -> Result<Tape<'t>, SyntaxError> {
         if self.tokens.capacity() == 0 {
-            // A buffer that is used once does not grow step by step.
+            // Avoids repeated reallocation if the buffer is used only once.
             self.tokens.reserve((bytes.len() / 8).clamp(8, 64));
         }
         self.open.clear();
         self.overridden.clear();
         self.oversized.clear();
         scan::scan(bytes, self, max_depth)?;
-        // Nested objects note theirs first, large ones some of theirs twice; looking one up wants
-        // them in order.
+        // Inner objects add their keys before outer ones, and large objects may add a key twice.
+        // `is_overridden` requires a sorted list.
         self.overridden.sort_unstable();
         self.overridden.dedup();
         let text = checked(bytes);
@@ -81,18 +78,18 @@ impl TapeBuffer {
     }
 }
 
-/// A text that was read without an error.
+/// Converts bytes that the scanner has accepted to a string.
 #[allow(unsafe_code, reason = "a second pass over every message would cost as much as the first")]
 fn checked(bytes: &[u8]) -> &str {
     debug_assert!(std::str::from_utf8(bytes).is_ok());
-    // SAFETY: the scanner accepted every byte. Outside of strings the grammar allows ASCII only,
-    // and every string with a byte beyond ASCII went through `str::from_utf8`. The quotes around
-    // a string are ASCII, so the whole is valid where its parts are. Tests and fuzzing compare
-    // this with `str::from_utf8` on arbitrary bytes; debug builds do so on every message.
+    // SAFETY: the scanner accepted every byte. Outside strings the grammar allows only ASCII, and
+    // every string with a non-ASCII byte was checked with `str::from_utf8`. The quotes around a
+    // string are ASCII, so the concatenation of valid parts is valid. Tests and fuzzing compare
+    // this with `str::from_utf8` on arbitrary bytes; debug builds do so for every message.
     unsafe { std::str::from_utf8_unchecked(bytes) }
 }
 
-/// One JSON text, read.
+/// A parsed JSON text.
 #[derive(Debug, Clone, Copy)]
 pub struct Tape<'t> {
     text: &'t str,
@@ -102,23 +99,23 @@ pub struct Tape<'t> {
 }
 
 impl<'t> Tape<'t> {
-    /// The value that the text is.
+    /// Returns the top-level value.
     pub fn root(&'t self) -> Node<'t> {
         Node::new(self, 0)
     }
 
-    /// The text as it was read.
+    /// Returns the text that was parsed.
     pub fn text(&self) -> &'t str {
         self.text
     }
 
-    /// The keys that a later key of the same object repeats, in the order of the text. As in most
-    /// readers, the last one is the one that counts.
+    /// Returns the keys that a later key of the same object repeats, in text order. As in most
+    /// parsers, the last occurrence takes effect.
     pub fn duplicate_keys(&'t self) -> impl Iterator<Item = Node<'t>> {
         self.overridden.iter().map(|&index| Node::new(self, index))
     }
 
-    /// Those of them that are inside of a value.
+    /// Returns the duplicate keys inside `node`.
     pub fn duplicate_keys_in(&'t self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
         let range = node.tokens();
         let from = self.overridden.partition_point(|&index| index < range.start);
@@ -127,8 +124,8 @@ impl<'t> Tape<'t> {
         inside.iter().map(|&index| Node::new(self, index))
     }
 
-    /// The numbers past the range of `f64`, such as `1e400`: JSON allows them, readers do not agree
-    /// on what they are.
+    /// Returns the numbers outside the range of `f64`, for example `1e400`. JSON allows them, but
+    /// parsers interpret them differently.
     pub fn oversized_numbers(&'t self) -> impl Iterator<Item = Node<'t>> {
         self.oversized.iter().map(|&index| Node::new(self, index))
     }

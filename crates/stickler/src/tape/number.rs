@@ -1,12 +1,12 @@
-//! Numbers: finding their end, and their value when someone compares them.
+//! Numbers: scanning during parsing, and conversion on access.
 
 use std::borrow::Cow;
 
 use jsonschema::json::JsonNumber;
 use serde_json::Number;
 
-/// From the first character of a number to the byte after it, and whether it has a fraction or an
-/// exponent. The error is the offset of the character that does not belong.
+/// Scans the number that begins at `start`. Returns the offset after it and whether it has a fraction or
+/// an exponent. The error is the offset of the first invalid character.
 pub(super) fn scan(bytes: &[u8], start: usize) -> Result<(usize, bool), usize> {
     let mut position = start;
     if bytes.get(position) == Some(&b'-') {
@@ -17,7 +17,7 @@ pub(super) fn scan(bytes: &[u8], start: usize) -> Result<(usize, bool), usize> {
         Some(b'1'..=b'9') => position = digits(bytes, position)?,
         _ => return Err(position),
     }
-    // `01`: a leading zero stands alone.
+    // A leading zero must not be followed by a digit: `01`.
     if matches!(bytes.get(position), Some(b'0'..=b'9')) {
         return Err(position);
     }
@@ -37,9 +37,9 @@ pub(super) fn scan(bytes: &[u8], start: usize) -> Result<(usize, bool), usize> {
     Ok((position, fractional))
 }
 
-/// Whether the number is past the range of `f64`, in which every JSON reader keeps its numbers.
+/// Whether the number is outside the range of `f64`, which most JSON parsers use.
 pub(super) fn overflows(bytes: &[u8], start: usize, end: usize, fractional: bool) -> bool {
-    // The largest `f64` has 309 digits; a shorter number needs an exponent to get there.
+    // The largest `f64` has 309 digits; a shorter number overflows only with an exponent.
     if !fractional && end - start < 309 {
         return false;
     }
@@ -47,7 +47,7 @@ pub(super) fn overflows(bytes: &[u8], start: usize, end: usize, fractional: bool
     text.and_then(|text| text.parse::<f64>().ok()).is_some_and(f64::is_infinite)
 }
 
-/// One digit or more.
+/// Skips one or more digits.
 fn digits(bytes: &[u8], start: usize) -> Result<usize, usize> {
     let run = bytes.get(start..).unwrap_or_default();
     match run.iter().take_while(|byte| byte.is_ascii_digit()).count() {
@@ -56,7 +56,7 @@ fn digits(bytes: &[u8], start: usize) -> Result<usize, usize> {
     }
 }
 
-/// A number as it is written, read as the schema engine asks for it.
+/// A number in its text form, converted when the engine reads it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TapeNumber<'t> {
     pub(super) text: &'t str,
@@ -64,7 +64,7 @@ pub(crate) struct TapeNumber<'t> {
 }
 
 impl TapeNumber<'_> {
-    /// Equal as numbers, whatever the spelling.
+    /// Whether the numbers are equal, regardless of notation.
     pub(super) fn equals(&self, other: &Number) -> bool {
         if let (Some(a), Some(b)) = (self.as_i64(), other.as_i64()) {
             return a == b;
@@ -95,7 +95,7 @@ fn exact_integer(number: &Number) -> Option<i128> {
     integer.or_else(|| number.as_f64().and_then(whole))
 }
 
-/// A float that is a whole number small enough for the conversion to be exact.
+/// Converts a float without a fraction, if it is small enough for an exact conversion.
 #[allow(clippy::cast_possible_truncation)]
 fn whole(value: f64) -> Option<i128> {
     (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128)
@@ -110,7 +110,7 @@ impl JsonNumber for TapeNumber<'_> {
         if self.fractional { None } else { self.text.parse().ok() }
     }
 
-    /// `None` past the range of `f64`: such a number is compared with nothing.
+    /// Returns `None` outside the range of `f64`; the engine then skips comparisons.
     fn as_f64(&self) -> Option<f64> {
         self.text.parse().ok().filter(|value: &f64| value.is_finite())
     }
@@ -121,10 +121,10 @@ impl JsonNumber for TapeNumber<'_> {
 
     fn to_number(&self) -> Cow<'_, Number> {
         let integer = self.as_u64().map(Number::from).or_else(|| self.as_i64().map(Number::from));
-        // Only a float keeps the sign of `-0`.
+        // Only a float can represent the sign of `-0`.
         let integer = integer.filter(|_| self.text != "-0");
         let number = integer.or_else(|| Number::from_f64(self.as_f64()?));
-        // Only messages show this, and those we write ourselves from the text.
+        // Only the messages of the engine show this, and they are not used.
         Cow::Owned(number.unwrap_or_else(|| {
             let limit = if self.text.starts_with('-') { f64::MIN } else { f64::MAX };
             Number::from_f64(limit).unwrap_or_else(|| Number::from(0))
@@ -132,7 +132,7 @@ impl JsonNumber for TapeNumber<'_> {
     }
 
     fn is_integer(&self) -> bool {
-        // Past the range of `f64` every number written down in practice is whole.
+        // In practice every number outside the range of `f64` is an integer.
         !self.fractional || self.as_f64().is_none_or(|value| value.fract() == 0.0)
     }
 }

@@ -1,29 +1,29 @@
-//! How long the paths inside a value can be.
+//! Upper bound for the length of the JSON Pointers inside a value.
 //!
-//! Every error that the engine reports has a path of its own: under a long key, many errors are many
-//! copies of it. Contract: one pass over the tokens; the result bounds the length of every JSON Pointer
-//! to a value inside, escapes aside.
+//! Every error that the engine reports has a copy of its path, so many errors below a long key copy that
+//! key many times. The step budget includes this cost. Contract: one pass over the tokens; the result
+//! bounds the length of every JSON Pointer to a value inside, not counting escapes.
 
 use super::{Kind, Node, Tape};
 
-/// Bytes of an index, with its slash.
-const INDEX: usize = 10;
+/// Assumed length in bytes of an array index and its slash.
+const INDEX_SEGMENT_BYTES: usize = 10;
 
-/// An array or object whose end has not come.
+/// An array or object whose end has not been reached.
 struct Open {
-    /// The token after it.
+    /// The index of the token after it.
     end: u32,
     is_object: bool,
-    /// The next token is a key.
+    /// Whether the next token is a key.
     at_key: bool,
-    /// Bytes of the path to it.
+    /// Length in bytes of its path.
     path: usize,
-    /// Bytes of the path to the member whose key was read.
+    /// Length in bytes of the path of the current member.
     member: usize,
 }
 
 impl Node<'_> {
-    /// The bytes of the longest path to a value inside.
+    /// Returns the length in bytes of the longest path to a value inside.
     pub(super) fn longest_path(self) -> usize {
         let (tape, tokens): (&Tape<'_>, _) = (self.tape(), self.tokens());
         let mut open: Vec<Open> = Vec::new();
@@ -43,7 +43,7 @@ impl Node<'_> {
                     object.at_key = true;
                     object.member
                 }
-                Some(array) => array.path + INDEX,
+                Some(array) => array.path + INDEX_SEGMENT_BYTES,
                 None => 0,
             };
             longest = longest.max(path);
@@ -61,7 +61,7 @@ mod tests {
     use crate::tape::TapeBuffer;
 
     #[test]
-    fn no_path_is_longer() {
+    fn longest_path_is_the_length_of_the_longest_pointer() {
         let text = r#"{"a":[{"bcd":1},{"e":{"f":[]}}],"ghijklmnopqrstuvwxyz":0,"h":{}}"#;
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(text.as_bytes(), 128).unwrap();

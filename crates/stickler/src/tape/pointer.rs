@@ -1,11 +1,11 @@
-//! JSON Pointers (RFC 6901) into a tape.
+//! JSON Pointers (RFC 6901) on a tape.
 
 use std::borrow::Cow;
 
 use super::{Kind, Node};
 
 impl<'t> Node<'t> {
-    /// The value at a JSON Pointer, seen from this one.
+    /// Returns the value at a JSON Pointer relative to this value.
     pub fn pointer(self, pointer: &str) -> Option<Self> {
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return None;
@@ -13,7 +13,7 @@ impl<'t> Node<'t> {
         segments(pointer).try_fold(self, |node, segment| node.child(&segment))
     }
 
-    /// The key of the member at a JSON Pointer, as a node; `None` for an element or the whole.
+    /// Returns the key of the member at a JSON Pointer as a node; `None` for an element or this value.
     pub fn key_at(self, pointer: &str) -> Option<Self> {
         let (parent, last) = pointer.rsplit_once('/')?;
         let last = unescape_segment(last);
@@ -25,8 +25,8 @@ impl<'t> Node<'t> {
             .map(|(key, _)| key)
     }
 
-    /// The JSON Pointer of another value of the same tape, seen from this one; `None` when it is
-    /// not inside. A key has the pointer of its member.
+    /// Returns the JSON Pointer from this value to another value of the same tape; `None` if it is not
+    /// inside this value. A key has the pointer of its member.
     pub fn pointer_to(self, target: Self) -> Option<String> {
         let mut pointer = String::new();
         let mut here = self;
@@ -40,18 +40,19 @@ impl<'t> Node<'t> {
     }
 
     pub(super) fn step_towards(self, target: Self) -> Option<(Cow<'t, str>, Self)> {
-        let holds = |node: Self| {
+        let contains_target = |node: Self| {
             let (outer, inner) = (node.span(), target.span());
             outer.start <= inner.start && inner.end <= outer.end
         };
         if self.kind() == Kind::Array {
             let mut elements = self.elements().enumerate();
-            let (index, child) = elements.find(|(_, child)| holds(*child))?;
+            let (index, child) = elements.find(|(_, child)| contains_target(*child))?;
             return Some((Cow::Owned(index.to_string()), child));
         }
+        let mut members = self.members().with_key_nodes();
         let (key, value) =
-            self.members().with_key_nodes().find(|(key, value)| *key == target || holds(*value))?;
-        // From a key there is no further to go.
+            members.find(|(key, value)| *key == target || contains_target(*value))?;
+        // A key has no children.
         Some((key.as_str()?, if key == target { target } else { value }))
     }
 
@@ -60,7 +61,7 @@ impl<'t> Node<'t> {
             Kind::Object => self.get(segment),
             Kind::Array => {
                 let index: usize = segment.parse().ok()?;
-                // `00` and `+0` are no indices.
+                // `00` and `+0` are not valid indices.
                 self.elements().nth(index).filter(|_| index.to_string() == segment)
             }
             _ => None,
@@ -68,7 +69,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// A key as it stands between two slashes of a JSON Pointer.
+/// Escapes a key for use as a segment of a JSON Pointer.
 pub fn escape_segment(segment: &str) -> Cow<'_, str> {
     if segment.contains(['~', '/']) {
         Cow::Owned(segment.replace('~', "~0").replace('/', "~1"))
@@ -77,7 +78,7 @@ pub fn escape_segment(segment: &str) -> Cow<'_, str> {
     }
 }
 
-/// The key that a part of a JSON Pointer stands for.
+/// Returns the key that a segment of a JSON Pointer denotes.
 pub fn unescape_segment(segment: &str) -> Cow<'_, str> {
     if segment.contains('~') {
         Cow::Owned(segment.replace("~1", "/").replace("~0", "~"))

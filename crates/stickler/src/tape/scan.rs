@@ -1,21 +1,21 @@
-//! The reader: one pass over the bytes, no recursion, so that depth is a number and not a stack.
+//! The parser: one pass over the bytes without recursion, so that nesting cannot overflow the stack.
 
 #![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
 
-use super::fault::{SyntaxError, SyntaxErrorKind};
-use super::keys;
-use super::open::Open;
+use super::duplicate_keys;
+use super::open_container::OpenContainer;
+use super::syntax_error::{SyntaxError, SyntaxErrorKind};
 use super::token::Token;
 use super::window::Window;
 use super::{Kind, TapeBuffer, number, string};
 
-/// Reads a text into the buffer's tokens.
+/// Parses a text into the tokens of a buffer.
 ///
-/// Where it stands is passed from function to function instead of being kept in a field: so it
-/// stays in a register, which is a third of the speed. The same goes for the innermost array or
-/// object, `current`; those around it are in the buffer. No function that is not inlined may have a
-/// reference to it: in memory it would be written in parts and read as a whole, and processors wait
-/// for that.
+/// The current offset is passed between functions instead of being a field, so that it stays in a
+/// register; this saves a third of the time. The same applies to `current`, the innermost array or object;
+/// the outer ones are in the buffer. A function that is not inlined must not take a reference to `current`:
+/// it would be spilled to memory with several partial writes and read back as a whole, which stalls store
+/// forwarding.
 pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     tokens: Vec<Token>,
@@ -24,19 +24,19 @@ pub(super) struct Scanner<'a> {
     window: Window,
 }
 
-/// Reads the whole text.
+/// Parses the whole text.
 pub(super) fn scan(
     bytes: &[u8],
     buffer: &mut TapeBuffer,
     max_depth: usize,
 ) -> Result<(), SyntaxError> {
-    // Offsets and counts are 28 to 32 bits wide; no sane limit lets a text get near.
+    // Offsets and counts have 28 to 32 bits. The message size limit is far below that.
     if bytes.len() >= (1 << 28) {
         return Err(SyntaxError::new(SyntaxErrorKind::TooLarge, 1 << 28));
     }
     let mut tokens = std::mem::take(&mut buffer.tokens);
     tokens.clear();
-    let mut scanner = Scanner { bytes, tokens, buffer, max_depth, window: Window::NEW };
+    let mut scanner = Scanner { bytes, tokens, buffer, max_depth, window: Window::EMPTY };
     let outcome = scanner.run();
     let Scanner { tokens, buffer, .. } = scanner;
     buffer.tokens = tokens;
@@ -44,10 +44,10 @@ pub(super) fn scan(
 }
 
 impl Scanner<'_> {
-    /// Each turn reads a value, with its key inside an object, and whatever ends after it.
+    /// Each iteration parses a value, preceded by its key in an object, and the closing characters after it.
     fn run(&mut self) -> Result<(), SyntaxError> {
         let mut at = 0;
-        let mut current = Open::TEXT;
+        let mut current = OpenContainer::TEXT;
         loop {
             if current.is_object() {
                 at = self.key(&mut current, at)?;
@@ -71,25 +71,25 @@ impl Scanner<'_> {
         }
     }
 
-    /// Closes what ends here and goes on to what is after the comma, if there is one.
+    /// Closes the arrays and objects that end here. Returns the offset after the comma, or `None` at the end.
     #[inline(always)]
     fn after_value(
         &mut self,
-        current: &mut Open,
+        current: &mut OpenContainer,
         mut at: usize,
     ) -> Result<Option<usize>, SyntaxError> {
         loop {
             if current.is_text() {
                 return self.end(at).map(|()| None);
             }
-            current.info.count_one_more();
-            let (place, byte) = self.peek(at)?;
-            at = place + 1;
+            current.info.increment_count();
+            let (position, byte) = self.peek(at)?;
+            at = position + 1;
             if byte == b',' {
                 return Ok(Some(at));
             }
             if byte != current.closer() {
-                return Err(expected_comma(current.is_object(), place));
+                return Err(expected_comma(current.is_object(), position));
             }
             self.close(current, at);
         }
@@ -98,12 +98,12 @@ impl Scanner<'_> {
     fn end(&self, at: usize) -> Result<(), SyntaxError> {
         let at = skip_whitespace(self.bytes, at);
         if at < self.bytes.len() {
-            return Err(fault(SyntaxErrorKind::TrailingCharacters, at));
+            return Err(error(SyntaxErrorKind::TrailingCharacters, at));
         }
         Ok(())
     }
 
-    /// Anything but a string.
+    /// Parses a number or literal.
     #[inline(always)]
     fn scalar(&mut self, at: usize, byte: u8) -> Result<usize, SyntaxError> {
         match byte {
@@ -111,117 +111,117 @@ impl Scanner<'_> {
             b't' => self.literal(at, b"true", Kind::Boolean, true),
             b'f' => self.literal(at, b"false", Kind::Boolean, false),
             b'n' => self.literal(at, b"null", Kind::Null, false),
-            _ => Err(fault(SyntaxErrorKind::ExpectedValue, at)),
+            _ => Err(error(SyntaxErrorKind::ExpectedValue, at)),
         }
     }
 
-    /// A member name and the colon after it.
+    /// Parses a member name and the colon after it.
     #[inline(always)]
-    fn key(&mut self, current: &mut Open, at: usize) -> Result<usize, SyntaxError> {
+    fn key(&mut self, current: &mut OpenContainer, at: usize) -> Result<usize, SyntaxError> {
         let (start, byte) = self.peek(at)?;
         if byte != b'"' {
-            return Err(fault(SyntaxErrorKind::ExpectedKey, start));
+            return Err(error(SyntaxErrorKind::ExpectedKey, start));
         }
         let (end, escaped) = self.string(start)?;
-        self.note_key(current, start + 1, end, escaped);
+        self.add_key(current, start + 1, end, escaped);
         let (colon, byte) = self.peek(end + 1)?;
         if byte != b':' {
-            return Err(fault(SyntaxErrorKind::ExpectedColon, colon));
+            return Err(error(SyntaxErrorKind::ExpectedColon, colon));
         }
         Ok(colon + 1)
     }
 
-    /// Begins an array or object. Where to go on, and whether it was empty and has ended there.
+    /// Opens an array or object. Returns the offset to continue at, and whether it was empty and is closed.
     #[inline(always)]
     fn open(
         &mut self,
-        current: &mut Open,
+        current: &mut OpenContainer,
         at: usize,
         opener: u8,
     ) -> Result<(usize, bool), SyntaxError> {
         if self.buffer.open.len() >= self.max_depth {
-            return Err(fault(SyntaxErrorKind::TooDeep, at));
+            return Err(error(SyntaxErrorKind::TooDeep, at));
         }
-        // `{` and `}`, `[` and `]` are two apart.
+        // The ASCII codes of `{` and `}`, and of `[` and `]`, differ by two.
         let closer = opener + 2;
         let index = narrow(self.tokens.len());
         let kind = if closer == b'}' { Kind::Object } else { Kind::Array };
         self.push(kind, false, at, at);
         self.buffer.open.push(*current);
-        *current = Open::new(index, kind);
-        let (place, byte) = self.peek(at + 1)?;
+        *current = OpenContainer::new(index, kind);
+        let (position, byte) = self.peek(at + 1)?;
         if byte != closer {
-            return Ok((place, false));
+            return Ok((position, false));
         }
-        self.close(current, place + 1);
-        Ok((place + 1, true))
+        self.close(current, position + 1);
+        Ok((position + 1, true))
     }
 
-    /// Ends the current array or object, whose last character is before `end`.
+    /// Closes the current array or object, which ends before offset `end`.
     #[inline(always)]
-    fn close(&mut self, current: &mut Open, end: usize) {
+    fn close(&mut self, current: &mut OpenContainer, end: usize) {
         let next = narrow(self.tokens.len());
-        if current.wants_look_at_close() {
-            let repeats = self.look_for_repeats(current.index);
-            current.info.set_flag(repeats);
+        if current.needs_duplicate_check() {
+            let has_duplicates = self.record_duplicates(current.index);
+            current.info.set_flag(has_duplicates);
         }
         if let Some(token) = self.tokens.get_mut(current.index as usize) {
             token.close(narrow(end), next, current.info);
         }
-        *current = self.buffer.open.pop().unwrap_or(Open::TEXT);
+        *current = self.buffer.open.pop().unwrap_or(OpenContainer::TEXT);
     }
 
-    /// Compares all keys of an object that is complete.
+    /// Compares all keys of a complete object and records the duplicates. Returns whether there are any.
     #[cold]
-    fn look_for_repeats(&mut self, object: u32) -> bool {
-        let overridden = keys::overridden(&self.tokens, self.bytes, object);
-        let repeats = !overridden.is_empty();
+    fn record_duplicates(&mut self, object: u32) -> bool {
+        let overridden = duplicate_keys::overridden(&self.tokens, self.bytes, object);
+        let has_duplicates = !overridden.is_empty();
         self.buffer.overridden.extend(overridden);
-        repeats
+        has_duplicates
     }
 
     #[inline(always)]
-    fn note_key(&mut self, current: &mut Open, start: usize, end: usize, escaped: bool) {
-        if current.may_repeat(self.bytes, start, end, escaped) {
+    fn add_key(&mut self, current: &mut OpenContainer, start: usize, end: usize, escaped: bool) {
+        if current.add_key(self.bytes, start, end, escaped) {
             let count = current.info.count();
-            let repeats = self.repeats_earlier(current.index, count, start, end);
-            current.info.set_flag(repeats);
+            let is_duplicate = self.is_duplicate(current.index, count, start, end);
+            current.info.set_flag(is_duplicate);
         }
     }
 
-    /// Compares a key with those before it.
+    /// Compares a key with the earlier keys of its object and records the one that it repeats.
     #[inline(never)]
-    fn repeats_earlier(&mut self, object: u32, count: u32, start: usize, end: usize) -> bool {
+    fn is_duplicate(&mut self, object: u32, count: u32, start: usize, end: usize) -> bool {
         let key = self.bytes.get(start..end).unwrap_or_default();
-        let earlier = keys::last_equal(&self.tokens, self.bytes, object, count, key);
+        let earlier = duplicate_keys::last_equal(&self.tokens, self.bytes, object, count, key);
         self.buffer.overridden.extend(earlier);
         earlier.is_some()
     }
 
-    /// A string and its token: where the closing quote is, and whether there are escapes.
+    /// Parses a string. Returns the offset of the closing quote and whether the string has escapes.
     #[inline(always)]
     fn string(&mut self, at: usize) -> Result<(usize, bool), SyntaxError> {
-        let string::Scanned { end, escaped, beyond_ascii } =
-            self.window.string(self.bytes, at + 1).map_err(|(kind, offset)| fault(kind, offset))?;
-        if beyond_ascii {
+        let string::Scanned { end, escaped, non_ascii } =
+            self.window.string(self.bytes, at + 1).map_err(|(kind, offset)| error(kind, offset))?;
+        if non_ascii {
             self.check_utf8(at + 1, end)?;
         }
         self.push(Kind::String, escaped, at + 1, end);
         Ok((end, escaped))
     }
 
-    /// Only strings can hold anything beyond ASCII, so nothing else has to be checked.
+    /// Checks the UTF-8 encoding of a string. The grammar allows only ASCII outside strings.
     fn check_utf8(&self, start: usize, end: usize) -> Result<(), SyntaxError> {
         let text = self.bytes.get(start..end).unwrap_or_default();
         match std::str::from_utf8(text) {
             Ok(_) => Ok(()),
-            Err(error) => Err(fault(SyntaxErrorKind::NotUtf8, start + error.valid_up_to())),
+            Err(invalid) => Err(error(SyntaxErrorKind::NotUtf8, start + invalid.valid_up_to())),
         }
     }
 
     fn number(&mut self, at: usize) -> Result<usize, SyntaxError> {
         let (end, fractional) = number::scan(self.bytes, at)
-            .map_err(|offset| fault(SyntaxErrorKind::BadNumber, offset))?;
+            .map_err(|offset| error(SyntaxErrorKind::BadNumber, offset))?;
         if number::overflows(self.bytes, at, end, fractional) {
             self.buffer.oversized.push(narrow(self.tokens.len()));
         }
@@ -239,7 +239,7 @@ impl Scanner<'_> {
     ) -> Result<usize, SyntaxError> {
         let end = at + word.len();
         if self.bytes.get(at..end) != Some(word) {
-            return Err(fault(SyntaxErrorKind::ExpectedValue, at));
+            return Err(error(SyntaxErrorKind::ExpectedValue, at));
         }
         self.push(kind, flag, at, end);
         Ok(end)
@@ -251,7 +251,7 @@ impl Scanner<'_> {
         self.tokens.push(Token::new(kind, flag, narrow(start), narrow(end), next));
     }
 
-    /// The next character that is not whitespace, and where it is.
+    /// Returns the next character that is not whitespace, and its offset.
     #[inline(always)]
     fn peek(&self, at: usize) -> Result<(usize, u8), SyntaxError> {
         match self.bytes.get(at) {
@@ -259,7 +259,7 @@ impl Scanner<'_> {
             _ => {
                 let at = skip_whitespace(self.bytes, at);
                 let byte = self.bytes.get(at).copied();
-                byte.map(|byte| (at, byte)).ok_or_else(|| fault(SyntaxErrorKind::UnexpectedEnd, at))
+                byte.map(|byte| (at, byte)).ok_or_else(|| error(SyntaxErrorKind::UnexpectedEnd, at))
             }
         }
     }
@@ -274,15 +274,15 @@ fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
 #[cold]
 fn expected_comma(in_object: bool, at: usize) -> SyntaxError {
     let brace = SyntaxErrorKind::ExpectedCommaOrBrace;
-    fault(if in_object { brace } else { SyntaxErrorKind::ExpectedCommaOrBracket }, at)
+    error(if in_object { brace } else { SyntaxErrorKind::ExpectedCommaOrBracket }, at)
 }
 
 #[cold]
-fn fault(kind: SyntaxErrorKind, at: usize) -> SyntaxError {
+fn error(kind: SyntaxErrorKind, at: usize) -> SyntaxError {
     SyntaxError::new(kind, at)
 }
 
-/// The length was checked once, in [`scan`].
+/// Cannot truncate: [`scan`] limits the length of the text.
 #[allow(clippy::cast_possible_truncation)]
 fn narrow(offset: usize) -> u32 {
     offset as u32

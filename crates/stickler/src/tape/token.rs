@@ -1,22 +1,22 @@
-//! One token: what it is, where it stands in the text, and where the next one begins.
+//! A token: the type of a value, its byte range, and the index of the next value.
 
 use super::Kind;
 
-/// 16 bytes. A container's token is followed by those of its content; an object's content is key,
-/// value, key, value.
+/// A token of 16 bytes. The token of an array or object precedes the tokens of its content; the content of
+/// an object alternates between keys and values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
-    /// Byte offset of the first character; for a string, of the first one inside the quotes.
+    /// Byte offset of the first character; for a string, of the first one after the opening quote.
     pub(super) start: u32,
     /// Byte offset after the last character; for a string, of the closing quote.
     pub(super) end: u32,
-    /// Index of the token after this value, its content included.
+    /// Index of the token after this value and its content.
     pub(super) next: u32,
     info: Info,
 }
 
 impl Token {
-    /// What a look past the end of the tape sees.
+    /// Returned for an index past the end of the tape.
     pub(super) const NULL: Self =
         Self { start: 0, end: 0, next: 1, info: Info::new(Kind::Null, false) };
 
@@ -28,8 +28,8 @@ impl Token {
         self.info.kind()
     }
 
-    /// A string that has escapes, a number with a fraction or exponent, `true`, or an object with
-    /// a repeated key.
+    /// True for a string with escapes, a number with a fraction or exponent, `true`, and an object with
+    /// duplicate keys.
     pub(super) fn flag(self) -> bool {
         self.info.flag()
     }
@@ -45,8 +45,8 @@ impl Token {
     }
 }
 
-/// Three bits of kind, one flag, one mark that only the reader uses, and the number of members or
-/// elements. A text is shorter than 2²⁸ bytes, so 27 bits are enough to count them.
+/// Three bits for the type, a flag, a mark that only the parser uses, and the number of members or
+/// elements. A text is shorter than 2²⁸ bytes, so 27 bits are sufficient for the count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Info(u32);
 
@@ -91,7 +91,7 @@ impl Info {
         self.0 >> COUNT_SHIFT
     }
 
-    pub(super) fn count_one_more(&mut self) {
+    pub(super) fn increment_count(&mut self) {
         self.0 = self.0.wrapping_add(1 << COUNT_SHIFT);
     }
 }

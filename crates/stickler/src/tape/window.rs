@@ -1,30 +1,31 @@
-//! Finding where strings end, for several of them at once.
+//! String scanner that classifies the bytes of several strings at once.
 
 #![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
 
 use super::block::{STRIDE, plain_strides, special_bits};
-use super::fault::SyntaxErrorKind;
 use super::string::{Scanned, scan_any};
+use super::syntax_error::SyntaxErrorKind;
 
-/// Which of the bytes of one stride of the text are not plain ASCII, the first one lowest.
+/// The classification of one stride of the text: one bit for each byte that is not plain ASCII, the lowest
+/// bit for the first byte.
 ///
-/// Strings are short and stand close together, so one look serves several of them. And where the
-/// next one ends is then known from a number instead of from the text, which is read from where the
-/// last one ended: a processor would have to wait for that, string after string.
+/// Strings are short and close together, so one classification serves several of them. The end of the next
+/// string then comes from a register. Reading the text from the end of the previous string instead would
+/// make every string depend on a load for the one before it.
 pub(super) struct Window {
     start: usize,
     special: u64,
 }
 
 impl Window {
-    /// Sees nothing yet.
-    pub(super) const NEW: Self = Self { start: 0, special: 0 };
+    /// A window without classified bytes.
+    pub(super) const EMPTY: Self = Self { start: 0, special: 0 };
 
-    /// From the byte after the opening quote to the closing quote. Each string is behind the one
-    /// before.
+    /// Scans a string from the byte after its opening quote to its closing quote. Strings must be scanned
+    /// in text order.
     ///
-    /// Nearly all strings are plain ASCII without an escape: those are done here, with as few
-    /// branches as there can be, since it is the branches on lengths that cost.
+    /// Nearly all strings are plain ASCII without escapes. This function handles those with as few branches
+    /// as possible, because mispredicted branches on string lengths dominate the cost.
     #[inline(always)]
     pub(super) fn string(
         &mut self,
@@ -33,12 +34,12 @@ impl Window {
     ) -> Result<Scanned, (SyntaxErrorKind, usize)> {
         let end = self.plain_end(bytes, start);
         if bytes.get(end) == Some(&b'"') {
-            return Ok(Scanned { end, escaped: false, beyond_ascii: false });
+            return Ok(Scanned { end, escaped: false, non_ascii: false });
         }
         scan_any(bytes, end)
     }
 
-    /// Where the plain ASCII from `start` on ends.
+    /// Returns the offset of the first byte from `start` on that is not plain ASCII.
     #[inline(always)]
     fn plain_end(&mut self, bytes: &[u8], start: usize) -> usize {
         let skipped = start.wrapping_sub(self.start);
@@ -46,15 +47,15 @@ impl Window {
         if special != 0 {
             return start + special.trailing_zeros() as usize;
         }
-        *self = Self::behind_plain_strides(bytes, start);
+        *self = Self::after_plain_strides(bytes, start);
         self.start + self.special.trailing_zeros() as usize
     }
 
-    /// On the first stride from `start` on in which there is anything special.
+    /// Moves to the first stride from `start` on that contains a special byte.
     #[inline(never)]
-    fn behind_plain_strides(bytes: &[u8], start: usize) -> Self {
+    fn after_plain_strides(bytes: &[u8], start: usize) -> Self {
         let rest = bytes.get(start..).unwrap_or_default();
-        // Long strings are rare: without this, all others would pay for getting ready for one.
+        // Long strings are rare; this avoids the setup cost of `plain_strides` for all others.
         if let Some(stride) = rest.first_chunk() {
             let special = special_bits::<STRIDE>(stride);
             if special != 0 {
@@ -68,8 +69,8 @@ impl Window {
     }
 }
 
-/// For less than a stride at the end of the text: what is past it is as special as a control
-/// character.
+/// Classifies the last bytes of the text, which are fewer than a stride. The missing bytes are filled with
+/// zeros, which count as control characters.
 fn last_bits(bytes: &[u8]) -> u64 {
     let mut stride = [0; STRIDE];
     for (to, &from) in stride.iter_mut().zip(bytes) {

@@ -121,7 +121,7 @@ impl CallToValidate {
         let result = validator.validate_text(server, self.tool_of(server), arguments);
         // The text was parsed before, so the only possible error is the nesting limit.
         let too_deep = |error: crate::tape::SyntaxError| {
-            ValidationResult::refused(
+            ValidationResult::rejected(
                 vec![crate::arguments::ValidationError::whole(error.to_string())],
                 false,
             )

@@ -1,10 +1,10 @@
-//! Calls to check: schemas good and bad, arguments near to them, and every configuration.
+//! Proptest strategies for calls: valid and invalid schemas, arguments and configurations.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use stickler::{HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
 
-/// Names of fields, some of them near to each other, some awkward in a JSON Pointer.
+/// Field names: some are similar to each other, some need escapes in a JSON Pointer.
 fn name() -> impl Strategy<Value = String> {
     let names = vec![
         "path",
@@ -69,13 +69,13 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn object(value: impl Strategy<Value = Value>, most: usize) -> impl Strategy<Value = Value> {
-    prop::collection::vec((name(), value), 0..most)
+fn object(value: impl Strategy<Value = Value>, max_members: usize) -> impl Strategy<Value = Value> {
+    prop::collection::vec((name(), value), 0..max_members)
         .prop_map(|members| Value::Object(members.into_iter().collect()))
 }
 
-/// A schema as servers publish them: mostly an object with properties.
-fn sensible() -> impl Strategy<Value = Value> {
+/// A schema as servers publish it: mostly an object with properties.
+fn realistic_schema() -> impl Strategy<Value = Value> {
     let kind =
         prop::sample::select(vec!["string", "integer", "number", "boolean", "array", "null"]);
     let leaf = prop_oneof![
@@ -116,7 +116,7 @@ fn sensible() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Schemas: sensible ones, and values that are none, under the names of keywords too.
+/// Realistic schemas, and invalid ones with arbitrary values under keyword names.
 pub(crate) fn schema() -> impl Strategy<Value = Value> {
     let keyword = prop::sample::select(vec![
         "type",
@@ -156,7 +156,7 @@ pub(crate) fn schema() -> impl Strategy<Value = Value> {
         Value::Object(keywords.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     });
     prop_oneof![
-        6 => (sensible(), sensible()).prop_map(|(mut root, other)| {
+        6 => (realistic_schema(), realistic_schema()).prop_map(|(mut root, other)| {
             root["$defs"] = json!({ "x": other });
             root
         }),
@@ -165,7 +165,7 @@ pub(crate) fn schema() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The text of arguments: an object more often than not, sometimes with a key twice.
+/// The JSON text of arguments: usually an object, sometimes with a duplicate key.
 pub(crate) fn arguments() -> impl Strategy<Value = Vec<u8>> {
     let twice = (name(), value(), value()).prop_map(|(name, a, b)| {
         let name = Value::from(name);
@@ -181,7 +181,7 @@ pub(crate) fn arguments() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Every choice that a user has.
+/// Every combination of configuration options.
 pub(crate) fn config() -> impl Strategy<Value = ValidationConfig> {
     let repair =
         prop::sample::select(vec![Repair::Off, Repair::Suggest, Repair::Apply, Repair::Apply]);
@@ -210,7 +210,7 @@ pub(crate) fn config() -> impl Strategy<Value = ValidationConfig> {
     )
 }
 
-/// The default limits, with one of them sometimes very low.
+/// The default limits; sometimes one of them is very low.
 fn limits() -> impl Strategy<Value = Limits> {
     (0..20_u8, prop::sample::select(vec![0_u8, 1, 3, 30])).prop_map(|(which, low)| {
         let mut limits = Limits::default();

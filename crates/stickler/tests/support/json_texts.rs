@@ -1,4 +1,4 @@
-//! Texts to read: bytes, strings that are nearly JSON, and values written in odd ways.
+//! Proptest strategies for parser input: bytes, near-JSON strings, and unusually formatted values.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ pub(crate) fn bytes() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// The pieces of JSON in any order.
+/// Fragments of JSON in random order.
 pub(crate) fn near_json() -> impl Strategy<Value = String> {
     let pieces = vec![
         "{",
@@ -61,11 +61,11 @@ pub(crate) fn near_json() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// A JSON value as someone might write it.
+/// The text of a JSON value with unusual formatting.
 #[derive(Debug, Clone)]
 pub(crate) struct Written(pub(crate) String);
 
-/// Values with odd spacing, needless escapes and repeated keys.
+/// Values with irregular whitespace, redundant escapes and duplicate keys.
 pub(crate) fn written() -> impl Strategy<Value = Written> {
     let scalar = prop_oneof![
         prop::sample::select(vec![
@@ -89,7 +89,7 @@ pub(crate) fn written() -> impl Strategy<Value = Written> {
                     .prop_map(|items| format!("[{}]", items.join(","))),
                 prop::collection::vec(member, 0..8)
                     .prop_map(|members| format!("{{{}}}", members.join(","))),
-                // Past the number of keys that are compared one by one.
+                // More keys than the linear duplicate search handles.
                 prop::collection::vec((key_of(40), 0..9_u8), 28..45).prop_map(|members| {
                     let members: Vec<_> =
                         members.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
@@ -105,7 +105,7 @@ fn space() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["", "", "", " ", "\n", "\t \r\n"])
 }
 
-/// Few names, so that they repeat, some of them written in two ways.
+/// A small set of names, so that keys repeat; some are written with escapes.
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![key_of(4), string()]
 }
@@ -116,7 +116,7 @@ fn key_of(names: u32) -> impl Strategy<Value = String> {
     })
 }
 
-/// A string, each character plain or escaped.
+/// A JSON string; each character is plain or escaped.
 fn string() -> impl Strategy<Value = String> {
     let character = prop_oneof![
         4 => prop::char::range(' ', '~'),

@@ -1,8 +1,8 @@
-//! Arguments that are nearly right for a schema, with the mistakes that callers make.
+//! Generates arguments that almost match a schema, with typical mistakes of callers.
 
 use serde_json::{Map, Value, json};
 
-/// Random numbers to decide by, used up one after the other.
+/// A finite sequence of random bytes that is consumed one by one.
 pub(crate) struct Dice<'d>(pub(crate) &'d [u8]);
 
 impl Dice<'_> {
@@ -15,7 +15,7 @@ impl Dice<'_> {
     }
 }
 
-/// The text of arguments for a schema.
+/// Generates the JSON text of arguments for a schema.
 pub(crate) fn arguments(schema: &Value, dice: &mut Dice<'_>) -> String {
     let inner = object(schema, dice, 0);
     match dice.roll(12) {
@@ -38,7 +38,7 @@ fn object(schema: &Value, dice: &mut Dice<'_>, depth: u8) -> String {
             4 => name.replace('_', "-"),
             _ => name.clone(),
         };
-        members.push(format!("{}:{}", json!(key), mistaken(schema, dice, depth + 1)));
+        members.push(format!("{}:{}", json!(key), value_or_mistake(schema, dice, depth + 1)));
     }
     if dice.roll(6) == 0 {
         members.push("\"task_progress\": \"none so far\"".to_owned());
@@ -47,21 +47,21 @@ fn object(schema: &Value, dice: &mut Dice<'_>, depth: u8) -> String {
     format!("{{{space}{}{space}}}", members.join(&format!("{space},{space}")))
 }
 
-/// The value or what a caller makes of it.
-fn mistaken(schema: &Value, dice: &mut Dice<'_>, depth: u8) -> String {
-    let right = right(schema, dice, depth);
+/// A valid value for the schema or a typical mistake.
+fn value_or_mistake(schema: &Value, dice: &mut Dice<'_>, depth: u8) -> String {
+    let valid = valid_value(schema, dice, depth);
     match dice.roll(12) {
         0 => "null".to_owned(),
-        1 | 2 => json!(right).to_string(),
-        3 => right.trim_matches('"').to_owned().parse::<u32>().map_or(right, |n| n.to_string()),
-        4 => format!("[{right}]"),
+        1 | 2 => json!(valid).to_string(),
+        3 => valid.trim_matches('"').to_owned().parse::<u32>().map_or(valid, |n| n.to_string()),
+        4 => format!("[{valid}]"),
         5 => "\"a secret value\"".to_owned(),
-        6 => right.to_uppercase().replace("\\N", "\\n"),
-        _ => right,
+        6 => valid.to_uppercase().replace("\\N", "\\n"),
+        _ => valid,
     }
 }
 
-fn right(schema: &Value, dice: &mut Dice<'_>, depth: u8) -> String {
+fn valid_value(schema: &Value, dice: &mut Dice<'_>, depth: u8) -> String {
     let given = schema.get("const").or_else(|| schema.get("enum")?.as_array()?.first());
     if let Some(given) = given {
         return given.to_string();
@@ -72,7 +72,7 @@ fn right(schema: &Value, dice: &mut Dice<'_>, depth: u8) -> String {
         ("object", 0) => "{\"a\":1,\"a\":2}".to_owned(),
         ("object", _) => object(schema, dice, depth),
         ("array", 0) => "[1e999]".to_owned(),
-        ("array", _) => format!("[{}]", mistaken(&schema["items"], dice, depth + 1)),
+        ("array", _) => format!("[{}]", value_or_mistake(&schema["items"], dice, depth + 1)),
         ("integer" | "number", 0) => "12345678901234567890123".to_owned(),
         ("integer" | "number", roll) => roll.to_string(),
         ("boolean", _) => "true".to_owned(),

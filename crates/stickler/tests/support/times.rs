@@ -1,8 +1,8 @@
-//! How many random cases are tried.
+//! The number of random cases per property test.
 
 use proptest::prelude::ProptestConfig;
 
-/// A multiple of the usual number of cases, which `PROPTEST_CASES` sets.
+/// A multiple of the default number of cases, which `PROPTEST_CASES` sets.
 pub(crate) fn times(many: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: many * usual.cases, failure_persistence: None, ..usual }

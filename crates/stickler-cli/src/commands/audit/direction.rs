@@ -1,8 +1,8 @@
-//! Who sent a raw message, worked out from the message and from what was asked before.
+//! Infers the sender of a raw message from its content and from the pending requests.
 //!
-//! A method that only one side may send says it. A response goes to the side that has its id in
-//! flight; where both have, to the one that asked last, because a server that asks back does so
-//! before it answers. What is left has a likely sender.
+//! A method that only one side may send identifies the sender. A response belongs to the side that has a pending
+//! request with its id; if both have, to the later request, because a server sends nested requests before it
+//! responds. Other messages have a default sender.
 
 use std::collections::HashMap;
 
@@ -13,23 +13,23 @@ use stickler_protocol::envelope::RequestId;
 use super::outline::Outline;
 use super::senders::Senders;
 
-/// More than these are not remembered at once; the core allows no more in flight either.
-const REMEMBERED: usize = 10_000;
+/// Maximum number of pending requests per side; the core has the same limit.
+const MAX_PENDING_REQUESTS: usize = 10_000;
 
-/// The raw messages of one session, followed as far as is needed to tell who sends the next.
+/// State of one session of raw messages, as far as it is needed to infer senders.
 #[derive(Debug)]
 pub(super) struct Directions<'s> {
     senders: &'s Senders,
-    /// Requests without an answer, with their place in the order of requests.
+    /// Pending requests with their sequence numbers.
     client: HashMap<RequestId, u64>,
     server: HashMap<RequestId, u64>,
     requests: u64,
     buffer: TapeBuffer,
 }
 
-/// The members of a message that tell its sender.
+/// Members of a message that identify its sender.
 #[derive(Debug, Default)]
-struct Sketch<'m> {
+struct SenderHints<'m> {
     id: Option<&'m [u8]>,
     method: Option<&'m str>,
     params: Option<&'m [u8]>,
@@ -47,10 +47,10 @@ impl<'s> Directions<'s> {
         }
     }
 
-    /// The sender of a message, or of what stands in its place. The beginning of one is enough.
+    /// Returns the sender of a line. The beginning of a message is sufficient.
     pub(super) fn sender(&mut self, text: &[u8]) -> Side {
         if let Some(mut batch) = Outline::of_array(text) {
-            // All messages of a batch have one sender, and the first tells it.
+            // All messages of a batch have the sender of the first.
             let Some(first) = batch.next_element() else { return Side::Server };
             let side = self.sender_of_one(first, None);
             while let Some(next) = batch.next_element() {
@@ -62,18 +62,18 @@ impl<'s> Directions<'s> {
     }
 
     fn sender_of_one(&mut self, text: &[u8], known: Option<Side>) -> Side {
-        let Some(sketch) = Sketch::of(text) else { return known.unwrap_or(Side::Server) };
-        let id = sketch.id.and_then(|id| self.id(id));
-        match (sketch.method, id) {
+        let Some(hints) = SenderHints::of(text) else { return known.unwrap_or(Side::Server) };
+        let id = hints.id.and_then(|id| self.id(id));
+        match (hints.method, id) {
             (Some(method), Some(id)) => {
                 let side = known.unwrap_or_else(|| self.requester(method, &id));
-                self.remember(side, id);
+                self.add_pending(side, id);
                 side
             }
-            (Some(method), None) => known.unwrap_or_else(|| self.notifier(method, &sketch)),
-            (None, Some(id)) if sketch.is_response => {
+            (Some(method), None) => known.unwrap_or_else(|| self.notifier(method, &hints)),
+            (None, Some(id)) if hints.is_response => {
                 let side = known.or_else(|| self.responder(&id)).unwrap_or(Side::Server);
-                self.asked_by(side.other()).remove(&id);
+                self.pending_of(side.other()).remove(&id);
                 side
             }
             _ => known.unwrap_or(Side::Server),
@@ -82,30 +82,30 @@ impl<'s> Directions<'s> {
 
     fn requester(&mut self, method: &str, id: &RequestId) -> Side {
         self.senders.of(method).unwrap_or_else(|| {
-            // Nobody uses an id twice at a time, so the other side does.
+            // A side does not reuse the id of a pending request, so the other side sent this one.
             let is_second = self.client.contains_key(id) && !self.server.contains_key(id);
             if is_second { Side::Server } else { Side::Client }
         })
     }
 
-    fn notifier(&mut self, method: &str, sketch: &Sketch<'_>) -> Side {
+    fn notifier(&mut self, method: &str, hints: &SenderHints<'_>) -> Side {
         if let Some(side) = self.senders.of(method) {
             return side;
         }
         match method {
-            // Who cancels a request has made it.
+            // The side that cancels a request has sent it.
             "notifications/cancelled" => {
-                let id = sketch.param(b"requestId").and_then(|id| self.id(id));
+                let id = hints.param(b"requestId").and_then(|id| self.id(id));
                 let by_server = id.and_then(|id| self.responder(&id)) == Some(Side::Client);
                 if by_server { Side::Server } else { Side::Client }
             }
-            // Clients seldom have anything to tell that they were not asked for.
+            // Clients rarely send notifications without a pending request of the server.
             _ if self.client.is_empty() && !self.server.is_empty() => Side::Client,
             _ => Side::Server,
         }
     }
 
-    /// Who is to answer the request with that id.
+    /// Returns the side that must answer the request with this id.
     fn responder(&self, id: &RequestId) -> Option<Side> {
         match (self.client.get(id), self.server.get(id)) {
             (Some(by_client), Some(by_server)) if by_server > by_client => Some(Side::Client),
@@ -115,16 +115,16 @@ impl<'s> Directions<'s> {
         }
     }
 
-    fn remember(&mut self, side: Side, id: RequestId) {
+    fn add_pending(&mut self, side: Side, id: RequestId) {
         self.requests += 1;
         let number = self.requests;
-        let asked = self.asked_by(side);
-        if asked.len() < REMEMBERED {
-            asked.insert(id, number);
+        let pending = self.pending_of(side);
+        if pending.len() < MAX_PENDING_REQUESTS {
+            pending.insert(id, number);
         }
     }
 
-    fn asked_by(&mut self, side: Side) -> &mut HashMap<RequestId, u64> {
+    fn pending_of(&mut self, side: Side) -> &mut HashMap<RequestId, u64> {
         match side {
             Side::Client => &mut self.client,
             Side::Server => &mut self.server,
@@ -137,29 +137,29 @@ impl<'s> Directions<'s> {
     }
 }
 
-impl<'m> Sketch<'m> {
+impl<'m> SenderHints<'m> {
     fn of(text: &'m [u8]) -> Option<Self> {
         let mut outline = Outline::of_object(text)?;
-        let mut sketch = Self::default();
+        let mut hints = Self::default();
         while let Some(key) = outline.next_key() {
-            sketch.is_response |= matches!(key, b"result" | b"error");
-            // What is large comes last in most messages, and need not be gone through.
-            if sketch.is_enough() {
+            hints.is_response |= matches!(key, b"result" | b"error");
+            // Large members usually come last and need not be scanned.
+            if hints.is_complete() {
                 break;
             }
             let value = outline.value();
             match key {
-                b"id" => sketch.id = Some(value),
-                b"method" => sketch.method = plain_string(value),
-                b"params" => sketch.params = Some(value),
+                b"id" => hints.id = Some(value),
+                b"method" => hints.method = plain_string(value),
+                b"params" => hints.params = Some(value),
                 _ => {}
             }
         }
-        Some(sketch)
+        Some(hints)
     }
 
-    /// Whether it is known by now what the message is, and which.
-    fn is_enough(&self) -> bool {
+    /// Whether the kind and the id of the message are known.
+    fn is_complete(&self) -> bool {
         self.id.is_some() && (self.method.is_some() || self.is_response)
     }
 
@@ -169,7 +169,7 @@ impl<'m> Sketch<'m> {
     }
 }
 
-/// No method that anyone knows is written with escapes.
+/// Returns the contents of a string without escapes; no known method contains any.
 fn plain_string(value: &[u8]) -> Option<&str> {
     str::from_utf8(value.strip_prefix(b"\"")?.strip_suffix(b"\"")?).ok()
 }
@@ -180,7 +180,7 @@ mod tests {
     use crate::commands::audit::senders::Senders;
     use stickler_protocol::{ProtocolSchemas, Side};
 
-    /// Each line begins with the direction that is expected: `>` to the server, `<` to the client.
+    /// Each line starts with the expected direction: `>` to the server, `<` to the client.
     fn check(session: &str) {
         let senders = Senders::new(&ProtocolSchemas::new(), None);
         let mut directions = Directions::new(&senders);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_and_ids_tell() {
+    fn methods_and_ids_identify_the_sender() {
         check(
             r#"
             >{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_asks_back_is_answered_first() {
+    fn nested_request_of_the_server_is_answered_first() {
         check(
             r#"
             >{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cancels_has_asked() {
+    fn cancellation_comes_from_the_requester() {
         check(
             r#"
             <{"jsonrpc":"2.0","id":"s","method":"elicitation/create","params":{}}
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_and_what_is_unclear() {
+    fn batches_and_ambiguous_lines_have_a_sender() {
         check(
             r#"
             >[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]

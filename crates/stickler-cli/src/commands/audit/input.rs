@@ -1,4 +1,4 @@
-//! Files as they come: plain, or compressed by gzip or zstd, or standard input.
+//! Opens recordings: plain, gzip or zstd files, or standard input.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -9,15 +9,15 @@ use indicatif::ProgressBar;
 
 use super::zstd::ZstdFrames;
 
-/// The path that means standard input.
+/// Path that denotes standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The sixteen numbers of zstd frames that hold something else end in these bytes.
+/// Last bytes of the sixteen magic numbers of skippable zstd frames.
 const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// Opens a file. What is read of it moves the bar.
+/// Opens a file and advances the progress bar as it is read.
 pub(super) fn open(path: &Path, bar: &ProgressBar) -> io::Result<Box<dyn Read>> {
     let source: Box<dyn Read> = if path == Path::new(STANDARD_INPUT) {
         Box::new(io::stdin())
@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_of_any_length_is_left_as_it_is() {
+    fn plain_text_is_unchanged() {
         for text in [&b""[..], b"{", b"\x1f", b"{}\n", TEXT] {
             assert_eq!(read(text.to_vec()).unwrap(), text);
         }
     }
 
     #[test]
-    fn compressed_files_may_have_several_parts() {
+    fn compressed_file_may_have_several_frames() {
         let skippable = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
         for bytes in [
             [gzip(), gzip()].concat(),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_breaks_off_or_is_garbled_is_an_error() {
+    fn truncated_or_corrupt_frame_is_an_error() {
         for whole in [gzip(), zstd()] {
             for length in [5, whole.len() / 2, whole.len() - 1] {
                 assert!(read(whole[..length].to_vec()).is_err(), "{length}");

@@ -1,8 +1,8 @@
-//! Findings as lines of JSON. The form is documented and does not change.
+//! Renders findings as lines of JSON. The format is documented and stable.
 
 use serde::Serialize;
 
-use super::judging::Found;
+use super::validation::AuditFinding;
 use crate::commands::counts::Counts;
 
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ struct Totals {
     files: usize,
 }
 
-pub(super) fn finding(out: &mut Vec<u8>, file: &str, found: &Found) {
+pub(super) fn finding(out: &mut Vec<u8>, file: &str, found: &AuditFinding) {
     write(
         out,
         &Record {
@@ -56,7 +56,7 @@ pub(super) fn summary(out: &mut Vec<u8>, files: usize, messages: usize, counts: 
 
 fn write(out: &mut Vec<u8>, line: &impl Serialize) {
     let start = out.len();
-    // Strings and numbers into memory: nothing can go wrong, and half a line would be worse.
+    // Serializing strings and numbers to memory cannot fail; a partial line must not be printed.
     if serde_json::to_writer(&mut *out, line).is_err() {
         out.truncate(start);
         return;

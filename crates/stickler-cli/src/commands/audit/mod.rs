@@ -1,21 +1,21 @@
-//! `stickler audit`: recorded sessions, judged after the fact.
+//! `stickler audit`: validates recorded sessions.
 //!
-//! A file is read by one thread ([`reading`]) and judged by another ([`judging`]); several files
-//! are audited at a time ([`parallel`]) and told in order by this one.
+//! A file is read by one thread ([`reader`]) and validated by another ([`validation`]). Several files are audited
+//! in parallel ([`parallel`]) and reported in order by the main thread.
 
 mod direction;
 mod input;
 mod json;
-mod judging;
 mod outline;
 mod output;
 mod parallel;
-mod reading;
+mod reader;
 mod record;
 mod senders;
 mod summary;
 mod tally;
 mod text;
+mod validation;
 mod zstd;
 
 use std::path::Path;
@@ -25,24 +25,24 @@ use indicatif::ProgressBar;
 use stickler::{CompileSchemas, Repair, Revision, ValidationConfig};
 use stickler_protocol::{ProtocolSchemas, Side};
 
-use self::judging::Found;
 use self::output::Output;
 use self::parallel::{End, Event};
 use self::senders::Senders;
 use self::summary::Summary;
 use self::text::FileText;
+use self::validation::AuditFinding;
 use crate::cli::{AuditOptions, Deny, Format};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::style::Ink;
+use crate::style::Palette;
 
-/// What all files have in common.
+/// Parameters shared by all files.
 struct Setup {
     config: ValidationConfig,
     schemas: Arc<ProtocolSchemas>,
     revision: Option<Revision>,
-    /// Worked out when the first raw message comes.
+    /// Computed when the first raw message is read.
     senders: OnceLock<Senders>,
-    /// Who sends raw messages, where the user says it.
+    /// Sender of raw messages, if the user specifies it.
     raw_sender: Option<Side>,
     bar: ProgressBar,
 }
@@ -50,7 +50,7 @@ struct Setup {
 pub(crate) fn run(options: &AuditOptions) -> Outcome {
     let setup = Setup::new(options)?;
     let mut report = Report::new(options, Output::new(setup.bar.clone()));
-    parallel::audit(&options.files, &setup, |path, event| report.tell(path, event))?;
+    parallel::audit(&options.files, &setup, |path, event| report.handle(path, event))?;
     report.finish()
 }
 
@@ -61,7 +61,7 @@ impl Setup {
         let mut config = ValidationConfig::default();
         config.mask_values = !options.show_values;
         config.unknown_fields = options.unknown_fields.into();
-        // What was sent was sent: nobody is there to take a corrected call.
+        // A recorded call cannot be corrected any more.
         config.repair = Repair::Off;
         config.compile_schemas = CompileSchemas::WhenListed;
         Ok(Self {
@@ -79,7 +79,7 @@ impl Setup {
     }
 }
 
-/// Tells events in the order in which they come, and counts.
+/// Prints events in order and counts findings.
 struct Report<'o> {
     options: &'o AuditOptions,
     out: Output,
@@ -90,20 +90,20 @@ struct Report<'o> {
 
 impl<'o> Report<'o> {
     fn new(options: &'o AuditOptions, out: Output) -> Self {
-        let file_text = FileText::new(Ink::for_stdout(), options.all);
+        let file_text = FileText::new(Palette::for_stdout(), options.all);
         Self { options, out, file_text, summary: Summary::default(), is_unreadable: false }
     }
 
-    fn tell(&mut self, path: &Path, event: Event) -> Result<(), Failure> {
+    fn handle(&mut self, path: &Path, event: Event) -> Result<(), Failure> {
         let file = path.to_string_lossy();
         match event {
-            Event::Found(found) => found.iter().for_each(|found| self.found(&file, found)),
+            Event::Findings(found) => found.iter().for_each(|found| self.found(&file, found)),
             Event::End(end) => self.end(&file, &end)?,
         }
         Ok(self.out.flush()?)
     }
 
-    fn found(&mut self, file: &str, found: &Found) {
+    fn found(&mut self, file: &str, found: &AuditFinding) {
         match self.options.format {
             Format::Text => self.file_text.finding(&mut self.out.text, file, found),
             Format::Json => json::finding(&mut self.out.text, file, found),
@@ -111,17 +111,17 @@ impl<'o> Report<'o> {
     }
 
     fn end(&mut self, file: &str, End { tally, failure }: &End) -> Result<(), Failure> {
-        let next = FileText::new(Ink::for_stdout(), self.options.all);
+        let next = FileText::new(Palette::for_stdout(), self.options.all);
         let file_text = std::mem::replace(&mut self.file_text, next);
         if self.options.format == Format::Text {
             file_text.end(&mut self.out.text, file, tally);
         }
         if let Some((line, error)) = failure {
             self.is_unreadable = true;
-            let from = if *line > 1 { format!(" from line {line} on") } else { String::new() };
-            self.out.complain(&format!("cannot read `{file}`{from}: {error}"))?;
+            let from = if *line > 1 { format!(" from line {line}") } else { String::new() };
+            self.out.print_error(&format!("cannot read `{file}`{from}: {error}"))?;
         }
-        // A file that could not even be opened is none that was audited.
+        // A file that could not be opened does not count as audited.
         if !matches!(failure, Some((0, _))) {
             self.summary.add(file, tally);
         }
@@ -145,7 +145,7 @@ impl<'o> Report<'o> {
         };
         Ok(match (self.is_unreadable, denied) {
             (true, _) => Exit::Usage,
-            (false, 0) => Exit::Fine,
+            (false, 0) => Exit::Success,
             (false, _) => Exit::Findings,
         })
     }

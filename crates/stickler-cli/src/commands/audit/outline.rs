@@ -1,12 +1,12 @@
-//! The outermost members of a text, found without reading what is in them.
+//! Scans the top-level members of a JSON text without parsing their values.
 //!
-//! Enough to tell a record from a message and to see who sends a message, at little more than the
-//! cost of finding the end of the text. It judges nothing: what is not JSON is left to the one who
-//! reads the message.
+//! The scan distinguishes records from messages and finds the members that identify the sender, at little more
+//! than the cost of finding the end of the text. It does not validate: invalid JSON is reported when the
+//! message is parsed.
 
 use memchr::memchr2;
 
-/// What stands directly inside a JSON object or array, as it is written.
+/// Scanner over the members or elements of a JSON object or array.
 #[derive(Debug, Clone)]
 pub(super) struct Outline<'t> {
     text: &'t [u8],
@@ -34,18 +34,18 @@ impl<'t> Outline<'t> {
         })
     }
 
-    /// Whether the end was reached and was the end of the text.
+    /// Whether the closing bracket was reached and is the end of the text.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// The next member: the key without its quotes, and the value.
+    /// Returns the next member: the key without quotes, and the value.
     pub(super) fn next_member(&mut self) -> Option<(&'t [u8], &'t [u8])> {
         let key = self.next_key()?;
         Some((key, self.value()))
     }
 
-    /// The key of the next member. What follows must be its [`value`](Self::value).
+    /// Returns the key of the next member. The caller must then read its [`value`](Self::value).
     pub(super) fn next_key(&mut self) -> Option<&'t [u8]> {
         self.skip(b',')?;
         let key = self.value().strip_prefix(b"\"")?;
@@ -53,13 +53,13 @@ impl<'t> Outline<'t> {
         Some(key.strip_suffix(b"\"").unwrap_or(key))
     }
 
-    /// The next element of an array.
+    /// Returns the next element of an array.
     pub(super) fn next_element(&mut self) -> Option<&'t [u8]> {
         self.skip(b',')?;
         Some(self.value()).filter(|value| !value.is_empty())
     }
 
-    /// Goes past white space and the separator. `None` at the end.
+    /// Skips whitespace and the separator. Returns `None` at the end.
     fn skip(&mut self, separator: u8) -> Option<()> {
         loop {
             match *self.text.get(self.position)? {
@@ -73,7 +73,7 @@ impl<'t> Outline<'t> {
         }
     }
 
-    /// The value that comes next. Of a text that breaks off, what there is of it.
+    /// Returns the next value; in a truncated text, the part that exists.
     pub(super) fn value(&mut self) -> &'t [u8] {
         let rest = self.text.get(self.position..).unwrap_or_default();
         let length = value_length(rest).unwrap_or(rest.len());
@@ -82,7 +82,7 @@ impl<'t> Outline<'t> {
     }
 }
 
-/// The length of the value that a text begins with; `None` where it does not end.
+/// Returns the length of the value at the start of a text; `None` if it is truncated.
 fn value_length(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'"' => string_length(text),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_seen_as_they_are_written() {
+    fn members_are_returned_as_written() {
         let text = r#" { "a" : 1 ,"b":"x\"}y", "c":{"d":["]",{}]},"e":null } "#;
         let all = vec![("a", "1"), ("b", r#""x\"}y""#), ("c", r#"{"d":["]",{}]}"#), ("e", "null")];
         assert_eq!(members(text), (all, true));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_breaks_off_is_seen_as_far_as_it_goes() {
+    fn truncated_text_is_scanned_to_its_end() {
         assert_eq!(
             members(r#"{"a":1,"result":{"b":"#),
             (vec![("a", "1"), ("result", "{\"b\":")], false)
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_ends() {
+    fn scan_of_invalid_json_terminates() {
         for text in ["{", "{]", "{:::", "{\"", "{,,,", "{1:2}", "{\"a\":}", "{\"a\" \"b\"}", "{}}"]
         {
             members(text);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_a_batch() {
+    fn array_elements_are_returned() {
         let mut outline = Outline::of_array(br#"[{"a":[1]} , 2,"x"]"#).unwrap();
         let elements: Vec<&[u8]> = std::iter::from_fn(|| outline.next_element()).collect();
         assert_eq!(elements, [&br#"{"a":[1]}"#[..], b"2", b"\"x\""]);

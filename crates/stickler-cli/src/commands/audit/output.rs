@@ -1,4 +1,4 @@
-//! What is written, and the bar that must not get in its way.
+//! Writes to standard output without disturbing the progress bar.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::input::STANDARD_INPUT;
-use crate::style::complain;
+use crate::style::print_message;
 
 const BAR: &str = "{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 const SPINNER: &str = "{spinner} {bytes}, {bytes_per_sec}";
 
-/// Gathers text for standard output and writes it in one go, with the bar out of the way.
+/// Buffer for standard output. The progress bar is hidden while it is written.
 pub(super) struct Output {
     pub(super) text: Vec<u8>,
     bar: ProgressBar,
@@ -34,10 +34,10 @@ impl Output {
         outcome
     }
 
-    /// Says on standard error what kept a file from being read.
-    pub(super) fn complain(&mut self, message: &str) -> io::Result<()> {
+    /// Prints an error to standard error.
+    pub(super) fn print_error(&mut self, message: &str) -> io::Result<()> {
         self.flush()?;
-        self.bar.suspend(|| complain("error", message));
+        self.bar.suspend(|| print_message("error", message));
         Ok(())
     }
 
@@ -46,7 +46,7 @@ impl Output {
     }
 }
 
-/// How much of the files has been read; shown on a terminal only, and only if it takes a while.
+/// Returns the progress bar, which is visible only on a terminal.
 pub(super) fn progress(files: &[PathBuf]) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -61,11 +61,11 @@ pub(super) fn progress(files: &[PathBuf]) -> ProgressBar {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // A test holds both templates to being well-formed.
+    // A test checks that both templates are valid.
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// `None` where it cannot be known beforehand.
+/// Returns the size of all files; `None` if it is unknown.
 fn total_bytes(files: &[PathBuf]) -> Option<u64> {
     let size = |path: &PathBuf| {
         let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
@@ -80,7 +80,7 @@ mod tests {
     use indicatif::ProgressStyle;
 
     #[test]
-    fn the_templates_are_well_formed() {
+    fn progress_templates_are_valid() {
         for template in [BAR, SPINNER] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }

@@ -1,9 +1,8 @@
-//! All cores: several files at a time, and where cores are left for it, the reading of a file
-//! beside its judging.
+//! Audits several files in parallel and, if cores are idle, reads and validates a file in separate threads.
 //!
-//! Files are begun in the order in which they were named and told in that order too. A file that is
-//! ahead of the one being told waits when its channel is full, so memory stays bounded; the one
-//! being told was begun before it and waits for nobody.
+//! Files are started and reported in command-line order. A file that is ahead of the reported one blocks when its
+//! channel is full, so memory stays bounded. This cannot deadlock: the reported file was started earlier, and its
+//! channel is being drained.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,42 +12,42 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::Setup;
-use super::judging::{Found, Judge};
-use super::reading::{self, Batch};
+use super::reader::{self, Batch};
 use super::tally::Tally;
+use super::validation::{AuditFinding, SessionValidator};
 use crate::exit::Failure;
 
-/// How far reading may be ahead of judging, and judging ahead of telling.
+/// Capacity of the channels from reader to validator and from validator to report.
 const BATCHES_AHEAD: usize = 2;
 const EVENTS_AHEAD: usize = 16;
 
-/// What there is to tell about a file.
+/// Event of a file.
 pub(super) enum Event {
-    Found(Vec<Found>),
+    Findings(Vec<AuditFinding>),
     End(End),
 }
 
-/// What a file came to.
+/// Result of a file.
 pub(super) struct End {
     pub(super) tally: Tally,
-    /// The line that could not be read, 0 for the whole file, and why.
+    /// The line that could not be read, 0 for the whole file, and the error.
     pub(super) failure: Option<(usize, io::Error)>,
 }
 
-/// Nobody listens any more.
+/// The receiver of the events is gone.
 #[derive(Clone, Copy)]
-struct Unheard;
+struct ReceiverGone;
 
 struct Job<'f> {
     path: &'f Path,
     events: SyncSender<Event>,
 }
 
-/// Audits all files and tells what comes of it, file by file.
+/// Audits all files and passes their events to `report`, file by file.
 pub(super) fn audit(
     files: &[PathBuf],
     setup: &Setup,
-    mut tell: impl FnMut(&Path, Event) -> Result<(), Failure>,
+    mut report: impl FnMut(&Path, Event) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let (jobs, channels): (VecDeque<_>, Vec<_>) = files.iter().map(|path| job(path)).unzip();
     let jobs = Mutex::new(jobs);
@@ -59,7 +58,7 @@ pub(super) fn audit(
         }
         for (path, events) in channels {
             for event in events {
-                tell(path, event)?;
+                report(path, event)?;
             }
         }
         Ok(())
@@ -77,8 +76,9 @@ fn work(jobs: &Mutex<VecDeque<Job<'_>>>, setup: &Setup) {
         jobs.pop_front().map(|job| (job, jobs.is_empty()))
     };
     while let Some((job, is_last)) = next() {
-        // While files are waiting, a second thread for this one would only be in their way.
-        let outcome = if is_last { job.audit_in_two(setup) } else { job.audit_in_one(setup) };
+        // A second thread per file pays off only when no other file is waiting for a core.
+        let outcome =
+            if is_last { job.audit_on_two_threads(setup) } else { job.audit_on_this_thread(setup) };
         if outcome.is_err() {
             return;
         }
@@ -86,41 +86,41 @@ fn work(jobs: &Mutex<VecDeque<Job<'_>>>, setup: &Setup) {
 }
 
 impl Job<'_> {
-    fn audit_in_one(&self, setup: &Setup) -> Result<(), Unheard> {
-        let mut judge = Judge::new(self.path, setup);
-        let mut heard = Ok(());
-        let outcome = reading::read(self.path, setup, |batch| {
-            heard = judge.judge(&batch, |found| self.tell(Event::Found(found)));
-            heard.is_ok().then(|| batch.emptied())
+    fn audit_on_this_thread(&self, setup: &Setup) -> Result<(), ReceiverGone> {
+        let mut validator = SessionValidator::new(self.path, setup);
+        let mut sent = Ok(());
+        let outcome = reader::read(self.path, setup, |batch| {
+            sent = validator.validate(&batch, |found| self.emit(Event::Findings(found)));
+            sent.is_ok().then(|| batch.cleared())
         });
-        heard?;
-        self.tell(Event::End(End { tally: judge.tally, failure: outcome.err() }))
+        sent?;
+        self.emit(Event::End(End { tally: validator.tally, failure: outcome.err() }))
     }
 
-    fn audit_in_two(&self, setup: &Setup) -> Result<(), Unheard> {
+    fn audit_on_two_threads(&self, setup: &Setup) -> Result<(), ReceiverGone> {
         let (full, batches) = sync_channel::<Batch>(BATCHES_AHEAD);
         let (used, spares) = sync_channel(BATCHES_AHEAD);
         thread::scope(|scope| {
             let reader = scope.spawn(move || {
-                reading::read(self.path, setup, |batch| {
+                reader::read(self.path, setup, |batch| {
                     full.send(batch).ok().map(|()| spares.try_recv().unwrap_or_default())
                 })
             });
-            let mut judge = Judge::new(self.path, setup);
+            let mut validator = SessionValidator::new(self.path, setup);
             for batch in batches {
-                judge.judge(&batch, |found| self.tell(Event::Found(found)))?;
-                // Where there are spares enough, this one is let go.
-                let _ = used.try_send(batch.emptied());
+                validator.validate(&batch, |found| self.emit(Event::Findings(found)))?;
+                // Dropped if there are enough spare batches.
+                let _ = used.try_send(batch.cleared());
             }
             let failure = match reader.join() {
                 Ok(outcome) => outcome.err(),
-                Err(_) => Some((0, io::Error::other("the reader stopped"))),
+                Err(_) => Some((0, io::Error::other("the reader thread panicked"))),
             };
-            self.tell(Event::End(End { tally: judge.tally, failure }))
+            self.emit(Event::End(End { tally: validator.tally, failure }))
         })
     }
 
-    fn tell(&self, event: Event) -> Result<(), Unheard> {
-        self.events.send(event).map_err(|_| Unheard)
+    fn emit(&self, event: Event) -> Result<(), ReceiverGone> {
+        self.events.send(event).map_err(|_| ReceiverGone)
     }
 }

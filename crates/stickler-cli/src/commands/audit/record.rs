@@ -1,7 +1,7 @@
-//! What one line of a recording is: a record, a raw message, or neither.
+//! Classifies a line of a recording: a record, a raw message, or neither.
 //!
-//! A record is an object with the strings `dir` and `msg` and without `jsonrpc`, which every
-//! message has. Its other members are nobody's business, but for `t`, the time in seconds.
+//! A record is an object with the strings `dir` and `msg` and without `jsonrpc`, which every message has. Other
+//! members are ignored, except `t`, the time in seconds.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use super::outline::Outline;
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'l> {
-    /// A message with its direction and the time at which it passed.
+    /// A message with its direction and time.
     Record { side: Side, time: Duration, message: Cow<'l, str> },
-    /// A record that breaks off or is garbled.
+    /// A truncated or corrupt record.
     BrokenRecord { side: Side },
-    /// A record of something that is no message.
-    Remark,
-    /// Everything else: a message as it went over the wire, or what was in its place.
+    /// A record that is not a message.
+    OtherRecord,
+    /// Any other line, treated as a message as it was sent.
     Raw(&'l [u8]),
 }
 
@@ -30,7 +30,7 @@ impl<'l> Line<'l> {
             return Line::Raw(text);
         };
         let Some(side) = side_of(dir) else {
-            return if is_whole && is_string(msg) { Line::Remark } else { Line::Raw(text) };
+            return if is_whole && is_string(msg) { Line::OtherRecord } else { Line::Raw(text) };
         };
         if is_whole && !is_string(msg) {
             return Line::Raw(text);
@@ -44,7 +44,7 @@ impl<'l> Line<'l> {
         }
     }
 
-    /// A line of which only the beginning was kept.
+    /// Classifies a line of which only the beginning was kept.
     pub(super) fn read_beginning(text: &'l [u8]) -> Self {
         match Members::of(text).and_then(|members| side_of(members.dir)) {
             Some(side) => Line::BrokenRecord { side },
@@ -61,7 +61,7 @@ struct Members<'l> {
 }
 
 impl<'l> Members<'l> {
-    /// The members of what may be a record.
+    /// Returns the members of a possible record.
     fn of(text: &'l [u8]) -> Option<Self> {
         let mut outline = Outline::of_object(text)?;
         let (mut dir, mut msg, mut t) = (None, None, None);
@@ -94,7 +94,7 @@ fn is_string(value: Option<&[u8]>) -> bool {
 fn decode<'l>(string: &'l [u8], buffer: &'l mut TapeBuffer) -> Option<Cow<'l, str>> {
     let tape = buffer.read(string, 1).ok()?;
     match Node::as_str(tape.root())? {
-        // Without escapes it stands in the line as it is.
+        // A string without escapes is borrowed from the line.
         Cow::Borrowed(_) => {
             str::from_utf8(string.get(1..string.len() - 1)?).ok().map(Cow::Borrowed)
         }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_read_whatever_else_they_have() {
+    fn records_may_have_other_members() {
         check(r#"{"dir":"c2s","msg":"x"}"#, &record(Side::Client, 0, "x"));
         check(
             "{ \"t\" : 1.5, \"msg\":\"{\\\"a\\\":1}\", \"n\":{\"jsonrpc\":[]}, \"dir\" : \"s2c\" }\r",
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_never_taken_for_a_record() {
+    fn message_is_not_classified_as_a_record() {
         for text in [
             r#"{"jsonrpc":"2.0","dir":"c2s","msg":"x","id":1,"method":"ping"}"#,
             r#"{"dir":"c2s","msg":"x","jsonrpc":"2.0"}"#,
@@ -151,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn records_of_other_things_are_remarks() {
-        check(r#"{"dir":"note","msg":"the server was killed"}"#, &Line::Remark);
+    fn record_with_another_direction_is_skipped() {
+        check(r#"{"dir":"note","msg":"the server was killed"}"#, &Line::OtherRecord);
     }
 
     #[test]
-    fn a_record_that_breaks_off_is_broken() {
+    fn truncated_record_is_broken() {
         for text in [
             r#"{"dir":"s2c","msg":"{\"jsonrpc\":"#,
             r#"{"dir":"s2c","msg":"x""#,

@@ -1,16 +1,16 @@
-//! Which side a method tells to be its sender.
+//! Methods that identify the sender of a message.
 
 use std::collections::HashMap;
 
 use stickler::Revision;
 use stickler_protocol::{Method, ProtocolSchemas, Side};
 
-/// Which methods only one side may send, in the revisions that are in question.
+/// The sender of each method, where only one side may send it.
 #[derive(Debug)]
 pub(super) struct Senders(HashMap<String, Option<Side>>);
 
 impl Senders {
-    /// A fixed revision decides about the methods that it has.
+    /// Merges all revisions. A fixed revision takes precedence for the methods that it has.
     pub(super) fn new(schemas: &ProtocolSchemas, fixed: Option<Revision>) -> Self {
         let mut senders = HashMap::new();
         for revision in Revision::ALL {
@@ -48,7 +48,7 @@ mod tests {
     use stickler_protocol::{ProtocolSchemas, Side};
 
     #[test]
-    fn a_method_tells_its_sender_where_only_one_side_has_it() {
+    fn method_of_one_side_identifies_the_sender() {
         let senders = Senders::new(&ProtocolSchemas::new(), None);
         assert_eq!(senders.of("tools/call"), Some(Side::Client));
         assert_eq!(senders.of("sampling/createMessage"), Some(Side::Server));
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_revision_decides_about_its_methods() {
+    fn fixed_revision_takes_precedence() {
         let senders = Senders::new(&ProtocolSchemas::new(), Some(Revision::V2026_07_28));
         assert_eq!(senders.of("notifications/progress"), Some(Side::Server));
         assert_eq!(senders.of("initialize"), Some(Side::Client));

@@ -1,4 +1,4 @@
-//! The end of the text: which rules, which files, how much in all.
+//! The summary at the end of the text output: findings by rule, by file and in total.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,19 +9,19 @@ use super::tally::Tally;
 use crate::commands::counts::{Counts, count, words};
 use crate::style::printable;
 
-/// Longest file name in the table.
-const LONGEST_NAME: usize = 80;
+/// Maximum length of a file name in the table.
+const MAX_NAME_CHARS: usize = 80;
 
-/// What all files came to.
+/// Totals of all files.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub(super) files: usize,
     pub(super) messages: usize,
     skipped: usize,
-    /// For each rule what was found, and in how many files.
+    /// Findings and number of files per rule.
     rules: BTreeMap<MessageRule, (Counts, usize)>,
-    /// The files with findings.
-    found_in: Vec<(String, usize, Counts)>,
+    /// Files with findings.
+    files_with_findings: Vec<(String, usize, Counts)>,
 }
 
 impl Summary {
@@ -36,7 +36,7 @@ impl Summary {
         }
         let counts = tally.counts();
         if counts.total() > 0 {
-            self.found_in.push((file.to_owned(), tally.messages, counts));
+            self.files_with_findings.push((file.to_owned(), tally.messages, counts));
         }
     }
 
@@ -55,7 +55,7 @@ impl Summary {
             }
         }
         self.write_totals(&mut text);
-        // The worst rule is the one to begin with.
+        // The hint names the rule with the most severe findings.
         let worst = self
             .rules
             .iter()
@@ -65,7 +65,7 @@ impl Summary {
             // Writing to a string cannot fail.
             let _ = write!(
                 text,
-                "\nhint: `stickler explain {rule}` tells what it means and how to mend it\n"
+                "\nhint: `stickler explain {rule}` shows what it means and how to fix it\n"
             );
         }
         out.extend(text.into_bytes());
@@ -87,15 +87,18 @@ impl Summary {
     }
 
     fn write_files(&self, text: &mut String) {
-        let names: Vec<String> =
-            self.found_in.iter().map(|(file, ..)| printable(file, LONGEST_NAME)).collect();
+        let names: Vec<String> = self
+            .files_with_findings
+            .iter()
+            .map(|(file, ..)| printable(file, MAX_NAME_CHARS))
+            .collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
         text.push_str("By file:\n");
-        for (name, (_, messages, counts)) in names.iter().zip(&self.found_in) {
+        for (name, (_, messages, counts)) in names.iter().zip(&self.files_with_findings) {
             let messages = count(*messages, "message");
             let _ = writeln!(text, "  {name:<width$}  {} in {messages}", words(*counts));
         }
-        let clean = self.files - self.found_in.len();
+        let clean = self.files - self.files_with_findings.len();
         if clean > 0 {
             let _ = writeln!(text, "  {} without findings", count(clean, "file"));
         }

@@ -1,4 +1,4 @@
-//! Counting.
+//! Counters of one file.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use stickler::{MessageRule, Severity};
 
 use crate::commands::counts::Counts;
 
-/// What was seen in one file.
+/// Messages, skipped lines and findings of one file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    /// Lines that were judged, those without anything in them left out.
+    /// Validated lines, without empty ones.
     pub(super) messages: usize,
-    /// Records of something other than a message.
+    /// Records that are not messages.
     pub(super) skipped: usize,
     pub(super) rules: BTreeMap<MessageRule, Counts>,
 }

@@ -1,11 +1,11 @@
-//! All frames of a zstd file, as one text.
+//! Reads all frames of a zstd file as one stream.
 
 use std::io::{self, BufRead, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Decodes frame after frame, a block at a time. Frames that hold no text are skipped.
+/// Decodes frame after frame, one block at a time. Skippable frames are skipped.
 pub(super) struct ZstdFrames<R> {
     source: R,
     decoder: FrameDecoder,
@@ -17,7 +17,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { source, decoder: FrameDecoder::new(), in_frame: false }
     }
 
-    /// Begins the next frame; false when there is none.
+    /// Starts the next frame; returns `false` if there is none.
     fn begin(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.init(&mut self.source) {
@@ -42,8 +42,8 @@ impl<R: BufRead> ZstdFrames<R> {
 
     fn end(&mut self) -> io::Result<()> {
         self.in_frame = false;
-        let promised = self.decoder.get_checksum_from_data();
-        if promised.is_some() && promised != self.decoder.get_calculated_checksum() {
+        let stored = self.decoder.get_checksum_from_data();
+        if stored.is_some() && stored != self.decoder.get_calculated_checksum() {
             return Err(io::Error::other("the checksum does not match"));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `stickler call`: one call from the shell, checked before it is made.
+//! `stickler call`: calls a tool from the shell and validates the call first.
 
 mod output;
 mod pairs;
@@ -19,7 +19,7 @@ pub(crate) fn run(options: &CallOptions) -> Outcome {
     let given = given_arguments(options.args.as_deref())?;
     let pairs = pairs::read(&options.pairs).map_err(Failure::Usage)?;
     if !pairs.is_empty() && !given.as_ref().is_none_or(Value::is_object) {
-        let message = "`--args` must be an object where fields are given beside it";
+        let message = "`--args` must be an object if it is combined with `key=value` arguments";
         return Err(Failure::Usage(message.to_owned()));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -36,20 +36,20 @@ pub(crate) fn run(options: &CallOptions) -> Outcome {
     })
 }
 
-/// Where the server is.
+/// Returns the configuration of the server.
 fn server(options: &CallOptions) -> Result<McpConfig, Failure> {
     let config = match (&options.url, options.command.split_first()) {
         (Some(url), _) => McpConfig::url(SERVER, url),
         (None, Some((program, arguments))) => McpConfig::new(SERVER, program).args(arguments),
         (None, None) => {
-            let message = "no server: put its command after `--`, or give `--url`";
+            let message = "no server specified: pass its command after `--`, or use `--url`";
             return Err(Failure::Usage(message.to_owned()));
         }
     };
     let config = match &options.bearer_token_env {
         Some(variable) => {
             let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
-            let message = format!("the variable `{variable}` holds no token");
+            let message = format!("the environment variable `{variable}` is not set or empty");
             let token = token.ok_or(Failure::Usage(message))?;
             config.header("authorization", format!("Bearer {token}"))
         }
@@ -66,7 +66,7 @@ fn given_arguments(args: Option<&str>) -> Result<Option<Value>, Failure> {
     args.map(read).transpose()
 }
 
-/// The arguments that were given as JSON, and those that were given one by one.
+/// Merges the JSON arguments with the `key=value` pairs.
 fn arguments(
     client: &McpClient,
     tool: &str,
@@ -84,11 +84,11 @@ fn arguments(
     arguments
 }
 
-/// Refusals and failures of the tool are findings; what kept the call from being made or answered is
+/// Maps the outcome to an exit code: rejections and failures of the tool are findings, connection errors are
 /// not.
 fn exit(outcome: &Result<ToolCallResult, Error>) -> Exit {
     match outcome.as_ref().map_err(Error::code) {
-        Ok(_) => Exit::Fine,
+        Ok(_) => Exit::Success,
         Err(
             Code::NotConnected
             | Code::CannotStart
@@ -102,10 +102,10 @@ fn exit(outcome: &Result<ToolCallResult, Error>) -> Exit {
 
 fn unreachable(error: &Error) -> Failure {
     let message = error.to_string();
-    let wants_token = message.contains("Auth required");
-    let hint = "\n\nhint: the server wants a token; name the variable that holds one with \
-        `--bearer-token-env`";
-    Failure::Unreachable(format!("{message}{}", if wants_token { hint } else { "" }))
+    let needs_token = message.contains("Auth required");
+    let hint = "\n\nhint: the server requires a token; pass the name of the environment variable that \
+        contains it with `--bearer-token-env`";
+    Failure::Unreachable(format!("{message}{}", if needs_token { hint } else { "" }))
 }
 
 fn usage(error: &Error) -> Failure {

@@ -1,18 +1,18 @@
-//! What came of a call, for people and for programs.
+//! Prints the outcome of a call as text or JSON.
 
 use std::io::{IsTerminal as _, Write as _};
 
 use serde_json::{Value, json};
 use stickler_rmcp::{Code, Error, McpClient, ToolCallResult};
 
-use super::super::validate::call::{Judged, judge_parts};
+use super::super::validate::call::{CheckedInput, check_parts};
 use super::super::validate::diagnostic;
 use super::super::validate::record::Record;
 use crate::cli::Format;
 use crate::exit::Failure;
 use crate::style;
 
-/// A call, and who was asked.
+/// A call and the client that made it.
 pub(super) struct Report<'r> {
     pub(super) client: &'r McpClient,
     pub(super) tool: &'r str,
@@ -33,28 +33,29 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The same verdict that refused the call.
-    fn judged(&self, error: &Error) -> Option<Judged> {
-        let is_refusal = matches!(error.code(), Code::InvalidArguments | Code::UnknownTool);
-        let validator = self.client.validator().filter(|_| is_refusal)?;
-        Some(judge_parts(validator, self.tool, Some(&self.arguments.to_string())))
+    /// Validates the call again to obtain the details of its rejection.
+    fn checked(&self, error: &Error) -> Option<CheckedInput> {
+        let is_rejection = matches!(error.code(), Code::InvalidArguments | Code::UnknownTool);
+        let validator = self.client.validator().filter(|_| is_rejection)?;
+        Some(check_parts(validator, self.tool, Some(&self.arguments.to_string())))
     }
 
     fn print_error(&self, error: &Error) -> Result<(), Failure> {
-        if let (Some(judged), Some(validator)) = (self.judged(error), self.client.validator()) {
-            return diagnostic::print(&mut std::io::stdout().lock(), validator, None, &judged);
+        if let (Some(checked), Some(validator)) = (self.checked(error), self.client.validator()) {
+            return diagnostic::print(&mut std::io::stdout().lock(), validator, None, &checked);
         }
-        style::complain("error", &for_terminal(&error.to_string()));
+        style::print_message("error", &for_terminal(&error.to_string()));
         Ok(())
     }
 
     fn print_json(&self, outcome: &Result<ToolCallResult, Error>) -> Result<(), Failure> {
         let error = outcome.as_ref().err();
         let result = outcome.as_ref().ok();
-        let judged = error.and_then(|error| self.judged(error));
-        let validation = judged.as_ref().zip(self.client.validator()).map(|(judged, validator)| {
-            serde_json::to_value(Record::new(validator, 1, judged)).unwrap_or_default()
-        });
+        let checked = error.and_then(|error| self.checked(error));
+        let validation =
+            checked.as_ref().zip(self.client.validator()).map(|(checked, validator)| {
+                serde_json::to_value(Record::new(validator, 1, checked)).unwrap_or_default()
+            });
         let line = json!({
             "tool": self.tool,
             "ok": outcome.is_ok(),
@@ -70,7 +71,7 @@ impl Report<'_> {
     }
 }
 
-/// Texts as they are; of anything else, what it is.
+/// Prints text content as it is and a summary of other content.
 fn print_result(result: &ToolCallResult) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for piece in &result.content {
@@ -85,7 +86,7 @@ fn print_result(result: &ToolCallResult) -> std::io::Result<()> {
     }
 }
 
-/// A piece that is no text.
+/// Summarises a content block that is not text.
 fn summary(piece: &Value) -> String {
     let text = |name: &str| piece.get(name).and_then(Value::as_str);
     let resource = piece.get("resource").unwrap_or(piece);
@@ -96,7 +97,7 @@ fn summary(piece: &Value) -> String {
     for_terminal(&format!("[{parts}{size}]"))
 }
 
-/// A stranger's text must not drive the terminal; in a pipe it is left as it is.
+/// Escapes untrusted text for a terminal; output to a pipe is unchanged.
 fn for_terminal(text: &str) -> String {
     if !std::io::stdout().is_terminal() {
         return text.to_owned();

@@ -1,29 +1,28 @@
-//! Arguments as `key=value`, with the types that the tool's schema gives them.
+//! Arguments in the form `key=value`, converted to the types in the schema of the tool.
 
 use serde_json::Value;
 
-/// How far references and alternatives are followed.
-const DEEPEST: usize = 8;
+/// Maximum depth of references and alternatives.
+const MAX_DEPTH: usize = 8;
 
-/// Cuts each into name and value.
+/// Splits each argument into name and value.
 pub(super) fn read(pairs: &[String]) -> Result<Vec<(String, String)>, String> {
     let cut = |pair: &String| match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(format!("`{pair}` is no argument: write `key=value`, or give `--args JSON`")),
+        _ => Err(format!("`{pair}` is not a valid argument: use `key=value` or `--args JSON`")),
     };
     pairs.iter().map(cut).collect()
 }
 
-/// The value that a text stands for: itself where the schema takes a string or does not say, else
-/// what it is as JSON, if that is of a type that the schema takes. What fits nothing stays a string,
-/// and the check says what was expected.
+/// Converts a text to a value: a string if the schema accepts one or has no type, otherwise the parsed JSON
+/// if its type is accepted. Any other text stays a string, and validation reports the expected type.
 pub(super) fn typed(schema: &Value, name: &str, text: &str) -> Value {
     let as_text = || Value::String(text.to_owned());
     let Some(property) = schema.get("properties").and_then(|all| all.get(name)) else {
         return as_text();
     };
     let mut types = Vec::new();
-    collect_types(schema, property, DEEPEST, &mut types);
+    collect_types(schema, property, MAX_DEPTH, &mut types);
     if types.is_empty() || types.contains(&"string") {
         return as_text();
     }
@@ -33,7 +32,7 @@ pub(super) fn typed(schema: &Value, name: &str, text: &str) -> Value {
     }
 }
 
-/// The types that a schema mentions for a value.
+/// Collects the types that a schema mentions for a value.
 fn collect_types<'s>(root: &'s Value, schema: &'s Value, depth: usize, types: &mut Vec<&'s str>) {
     if depth == 0 {
         return;
@@ -70,7 +69,7 @@ fn type_of(value: &Value) -> &'static str {
 }
 
 fn is_of(kind: &str, value: &Value) -> bool {
-    // Whether a number is an integer is for the check to say.
+    // Validation checks whether a number is an integer.
     type_of(value) == kind || (kind == "integer" && value.is_number())
 }
 
@@ -80,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_schema_says_what_a_text_stands_for() {
+    fn values_are_converted_to_the_schema_types() {
         let schema = json!({
             "properties": {
                 "text": { "type": "string" },
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_has_a_name() {
+    fn argument_without_a_name_is_rejected() {
         let pair = |text: &str| read(&[text.to_owned()]);
         assert_eq!(pair("a=b=c"), Ok(vec![("a".to_owned(), "b=c".to_owned())]));
         assert_eq!(pair("a="), Ok(vec![("a".to_owned(), String::new())]));

@@ -1,55 +1,55 @@
-//! Known findings: a file that says which of them are not news.
+//! Baseline files: known findings that are not reported again.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::report::{Found, Report};
+use super::report::{CheckFinding, Report};
 use crate::exit::Failure;
 
-/// The form of the file, to be told from later ones.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Baseline {
     stickler_baseline: u32,
-    findings: BTreeSet<Known>,
+    findings: BTreeSet<BaselineEntry>,
 }
 
-/// What makes two findings the same. Not the message, whose wording may improve.
+/// Identity of a finding. The message is not part of it, because its wording may change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct BaselineEntry {
     tool: Option<String>,
     rule: String,
     path: String,
 }
 
-impl From<&Found> for Known {
-    fn from(found: &Found) -> Self {
+impl From<&CheckFinding> for BaselineEntry {
+    fn from(found: &CheckFinding) -> Self {
         Self { tool: found.tool.clone(), rule: found.rule.id.to_owned(), path: found.path.clone() }
     }
 }
 
-/// Takes out of a report what the file knows; gives the number of entries that were not found.
+/// Removes the findings in the baseline from a report and returns how many of its entries were not found.
 pub(super) fn apply(path: &Path, report: &mut Report) -> Result<usize, Failure> {
     let unusable = |reason: String| {
         Failure::Usage(format!("cannot use the baseline `{}`: {reason}", path.display()))
     };
     let text = std::fs::read(path).map_err(|error| {
-        let hint = "\n\nhint: `--write-baseline` makes one of what is found now";
+        let hint = "\n\nhint: `--write-baseline` creates one from the current findings";
         unusable(format!("{error}{hint}"))
     })?;
     let baseline: Baseline =
         serde_json::from_slice(&text).map_err(|error| unusable(error.to_string()))?;
     if baseline.stickler_baseline != VERSION {
-        return Err(unusable(format!("its version is not {VERSION}")));
+        return Err(unusable(format!("unsupported version, expected {VERSION}")));
     }
     let mut seen = BTreeSet::new();
     report.findings.retain(|found| {
-        let known = Known::from(found);
+        let known = BaselineEntry::from(found);
         let is_known = baseline.findings.contains(&known);
         if is_known {
             seen.insert(known);
@@ -60,9 +60,10 @@ pub(super) fn apply(path: &Path, report: &mut Report) -> Result<usize, Failure> 
     Ok(baseline.findings.len() - seen.len())
 }
 
-/// Writes everything in a report as known.
+/// Writes all findings of a report to the baseline and returns their number.
 pub(super) fn write(path: &Path, report: &Report) -> Result<usize, Failure> {
-    let findings: BTreeSet<Known> = report.findings.iter().map(Known::from).collect();
+    let findings: BTreeSet<BaselineEntry> =
+        report.findings.iter().map(BaselineEntry::from).collect();
     let count = findings.len();
     let baseline = Baseline { stickler_baseline: VERSION, findings };
     let text = serde_json::to_string_pretty(&baseline).unwrap_or_default();

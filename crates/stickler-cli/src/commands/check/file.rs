@@ -1,4 +1,4 @@
-//! Definitions from a file, with the line of every finding.
+//! Checks tool definitions in a file and locates the line of every finding.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use stickler::tape::{Node, Tape, TapeBuffer};
 use stickler_protocol::lint::{LintFinding, LintOptions, lint};
 
 use super::options::CheckOptions;
-use super::report::{Found, Report};
+use super::report::{CheckFinding, Report};
 use crate::commands::validate::tools::{read, unusable};
 use crate::exit::Failure;
 
-/// Deeper texts have findings, but without lines.
-const DEEPEST: usize = 1 << 12;
+/// Findings in definitions nested deeper have no line.
+const MAX_DEPTH: usize = 1 << 12;
 
 pub(super) fn check(path: &Path, options: &CheckOptions) -> Result<Report, Failure> {
     let text = read(path)?;
@@ -28,9 +28,9 @@ pub(super) fn check(path: &Path, options: &CheckOptions) -> Result<Report, Failu
     })
 }
 
-fn placed(text: &[u8], findings: Vec<LintFinding>) -> Vec<Found> {
+fn placed(text: &[u8], findings: Vec<LintFinding>) -> Vec<CheckFinding> {
     let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(text, DEEPEST).ok();
+    let tape = buffer.read(text, MAX_DEPTH).ok();
     let root = tape.as_ref().map(Tape::root);
     let entries = root
         .map(|root| root.pointer("/result/tools").or_else(|| root.get("tools")).unwrap_or(root));
@@ -41,12 +41,12 @@ fn placed(text: &[u8], findings: Vec<LintFinding>) -> Vec<Found> {
     };
     let found = findings.into_iter().map(|finding| {
         let place = place(&finding);
-        Found { place, ..Found::from(finding) }
+        CheckFinding { place, ..CheckFinding::from(finding) }
     });
     found.collect()
 }
 
-/// The value at a pointer; of one that leads nowhere, as far as it goes.
+/// Returns the value at a pointer, or the nearest existing ancestor.
 fn nearest<'t>(entry: Node<'t>, pointer: &str) -> Node<'t> {
     let mut pointer = pointer;
     loop {
@@ -60,7 +60,7 @@ fn nearest<'t>(entry: Node<'t>, pointer: &str) -> Node<'t> {
     }
 }
 
-/// Where lines begin.
+/// Offsets of line starts.
 struct Lines<'t> {
     text: &'t [u8],
     starts: Vec<usize>,
@@ -72,7 +72,7 @@ impl<'t> Lines<'t> {
         Self { text, starts: std::iter::once(0).chain(breaks).collect() }
     }
 
-    /// Line and column of a byte, counted from 1; columns in characters.
+    /// Returns line and column of a byte offset, counted from 1; columns count characters.
     fn place(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();

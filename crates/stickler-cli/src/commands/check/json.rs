@@ -1,12 +1,12 @@
-//! A report as lines of JSON: a finding a line, then the summary. The form is documented and does
-//! not change.
+//! Renders a report as lines of JSON: one per finding, then the summary. The format is documented and
+//! stable.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use stickler::Revision;
 use stickler_protocol::lint::{ExampleState, SchemaState, ToolSummary};
 
-use super::report::{Found, Report};
+use super::report::{CheckFinding, Report};
 use crate::commands::counts::Counts;
 
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ pub(super) fn print(report: &Report) -> String {
     lines.join("\n")
 }
 
-fn line(report: &Report, found: &Found) -> String {
+fn line(report: &Report, found: &CheckFinding) -> String {
     let record = Record {
         tool: found.tool.as_deref(),
         rule: found.rule.id,
@@ -39,7 +39,7 @@ fn line(report: &Report, found: &Found) -> String {
         file: report.file.as_deref(),
         line: found.place.map(|(line, _)| line),
     };
-    // Strings and numbers into memory: nothing can go wrong.
+    // Serializing strings and numbers to memory cannot fail.
     serde_json::to_string(&record).unwrap_or_default()
 }
 
@@ -70,9 +70,9 @@ fn summary(report: &Report) -> Value {
             "answer": probe.answer,
             "milliseconds": probe.millis,
         })).collect::<Vec<_>>(),
-        "not_probed": report.spared.iter().map(|spared| json!({
-            "tool": spared.tool,
-            "reason": spared.reason,
+        "not_probed": report.skipped.iter().map(|skipped| json!({
+            "tool": skipped.tool,
+            "reason": skipped.reason,
         })).collect::<Vec<_>>(),
     })
 }
@@ -87,7 +87,7 @@ fn tool(tool: &ToolSummary) -> Value {
     })
 }
 
-/// Also for the table of the text.
+/// Returns the name of a schema state, also for the text table.
 pub(super) fn schema_word(state: SchemaState) -> &'static str {
     match state {
         SchemaState::Usable => "ok",

@@ -1,10 +1,10 @@
-//! A report as JUnit XML: a test case for each tool and each probe, for CI pages.
+//! Renders a report as JUnit XML, with one test case per tool and one for the server.
 
 use std::fmt::Write as _;
 
 use stickler::Severity;
 
-use super::report::{Found, Report};
+use super::report::{CheckFinding, Report};
 
 pub(super) fn print(report: &Report, deny: Severity) -> String {
     let mut cases = vec![case(report, None, deny)];
@@ -21,10 +21,11 @@ pub(super) fn print(report: &Report, deny: Severity) -> String {
     )
 }
 
-/// One case, and whether it failed.
+/// Renders one test case and returns whether it failed.
 fn case(report: &Report, tool: Option<&str>, deny: Severity) -> (String, bool) {
-    let found: Vec<&Found> = report.of_tool(tool).collect();
-    let denied: Vec<&Found> = found.iter().copied().filter(|one| one.severity >= deny).collect();
+    let found: Vec<&CheckFinding> = report.of_tool(tool).collect();
+    let denied: Vec<&CheckFinding> =
+        found.iter().copied().filter(|one| one.severity >= deny).collect();
     let name = tool.unwrap_or(if report.file.is_some() { "the list" } else { "the server" });
     let mut text =
         format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&report.name), escape(name));
@@ -43,7 +44,7 @@ fn case(report: &Report, tool: Option<&str>, deny: Severity) -> (String, bool) {
             escape(&listing(&denied)),
         );
     }
-    let rest: Vec<&Found> = found.into_iter().filter(|one| one.severity < deny).collect();
+    let rest: Vec<&CheckFinding> = found.into_iter().filter(|one| one.severity < deny).collect();
     if !rest.is_empty() {
         let _ = writeln!(text, "      <system-out>{}</system-out>", escape(&listing(&rest)));
     }
@@ -51,7 +52,7 @@ fn case(report: &Report, tool: Option<&str>, deny: Severity) -> (String, bool) {
     (text, !denied.is_empty())
 }
 
-fn listing(found: &[&Found]) -> String {
+fn listing(found: &[&CheckFinding]) -> String {
     let mut text = String::new();
     for one in found {
         let at = if one.path.is_empty() { String::new() } else { format!(" at {}", one.path) };
@@ -64,7 +65,7 @@ fn listing(found: &[&Found]) -> String {
     text
 }
 
-/// Text for XML 1.0, which has no place for most control characters.
+/// Escapes text for XML 1.0, which does not allow most control characters.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -87,7 +88,7 @@ mod tests {
     use super::escape;
 
     #[test]
-    fn what_xml_cannot_hold_is_replaced() {
+    fn characters_not_allowed_in_xml_are_replaced() {
         assert_eq!(
             escape("<a & \"b\">\u{1b}\u{0}\n"),
             "&lt;a &amp; &quot;b&quot;&gt;\u{fffd}\u{fffd}\n"

@@ -1,7 +1,7 @@
-//! `stickler check`: a server's tool definitions, and how it answers what is wrong.
+//! `stickler check`: checks the tool definitions of a server and its responses to invalid requests.
 //!
-//! A [`report::Report`] is made from a file ([`file`]) or from a server that is talked to
-//! ([`live`]), and printed in one of four formats.
+//! A [`report::Report`] is built from a file ([`file`]) or from a running server ([`live`]) and printed in
+//! one of four formats.
 
 mod baseline;
 mod file;
@@ -21,7 +21,7 @@ pub(crate) use options::CheckOptions;
 use super::counts::count;
 use crate::cli::LogOptions;
 use crate::exit::{Exit, Outcome};
-use crate::style::{Ink, complain};
+use crate::style::{Palette, print_message};
 use crate::{config, logging};
 
 pub(crate) fn run(options: &CheckOptions) -> Outcome {
@@ -33,17 +33,17 @@ pub(crate) fn run(options: &CheckOptions) -> Outcome {
     if let Some(path) = &options.baseline {
         if options.write_baseline {
             let known = baseline::write(path, &report)?;
-            complain("note", &format!("known from now on: {}", count(known, "finding")));
-            return Ok(Exit::Fine);
+            print_message("note", &format!("wrote {} to the baseline", count(known, "finding")));
+            return Ok(Exit::Success);
         }
         let stale = baseline::apply(path, &mut report)?;
         if stale > 0 {
-            let message = format!("no longer there: {} of the baseline", count(stale, "finding"));
-            complain("note", &format!("{message}; `--write-baseline` drops them"));
+            let message = format!("no longer found: {} in the baseline", count(stale, "finding"));
+            print_message("note", &format!("{message}; `--write-baseline` removes them"));
         }
     }
     let printed = match options.format {
-        CheckFormat::Text => text::print(&report, Ink::for_stdout(), options.all),
+        CheckFormat::Text => text::print(&report, Palette::for_stdout(), options.all),
         CheckFormat::Json => json::print(&report),
         CheckFormat::Sarif => sarif::print(&report),
         CheckFormat::Junit => junit::print(&report, options.deny.into()),
@@ -51,5 +51,5 @@ pub(crate) fn run(options: &CheckOptions) -> Outcome {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(printed.as_bytes())?;
     stdout.flush()?;
-    Ok(if report.reaches(options.deny.into()) { Exit::Findings } else { Exit::Fine })
+    Ok(if report.reaches(options.deny.into()) { Exit::Findings } else { Exit::Success })
 }

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! Options of `check`.
 
 use std::path::PathBuf;
 
@@ -8,85 +8,85 @@ use stickler::{Revision, Severity};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CheckOptions {
-    /// Tool definitions to check without a server: a `tools/list` result, a whole JSON-RPC
-    /// response, or an array of tools
+    /// Tool definitions to check without a server: a `tools/list` result, a JSON-RPC response with one,
+    /// or an array of tools
     #[arg(long, value_name = "FILE", conflicts_with_all = ["url", "command"])]
     pub(crate) tools: Option<PathBuf>,
 
-    /// The server's URL
+    /// URL of the server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) url: Option<String>,
 
-    /// The environment variable with the token that the server behind the URL wants
+    /// Environment variable with the bearer token for the server at the URL
     #[arg(long, value_name = "VARIABLE", requires = "url")]
     pub(crate) bearer_token_env: Option<String>,
 
-    /// How findings are printed
+    /// Output format of the findings
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub(crate) format: CheckFormat,
 
-    /// The least severity that makes the exit code 1
+    /// Lowest severity that sets exit code 1
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = Level::Error)]
     pub(crate) deny: Level,
 
-    /// Known findings, which are neither told nor counted
+    /// Baseline file: findings in it are neither reported nor counted
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Write all findings of this run to the baseline, in place of what is in it
+    /// Replace the contents of the baseline with the findings of this run
     #[arg(long, requires = "baseline")]
     pub(crate) write_baseline: bool,
 
-    /// Only ask for the tools; send nothing that is wrong
+    /// Only list the tools; send no invalid calls or messages
     #[arg(long)]
     pub(crate) no_probe: bool,
 
-    /// How many tools are probed at most
+    /// Maximum number of tools to probe
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) probe_limit: usize,
 
-    /// Seconds that the server has for each answer, and for ending
+    /// Maximum time in seconds for each response and for the shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
 
-    /// Seconds that the server has to start and to list its tools; some are installed first
+    /// Maximum time in seconds for the server to start and to list its tools, including its installation
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) start_timeout: u64,
 
-    /// The revision of MCP to speak; by default the newest that the server agrees to
+    /// Revision of MCP to use [default: the newest that the server supports]
     #[arg(long, value_name = "REVISION")]
     pub(crate) revision: Option<Revision>,
 
-    /// Show every finding, not only the first few of each rule and tool
+    /// Show every finding instead of the first few per rule and tool
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// The server's command
+    /// Command of the server
     #[arg(last = true, value_name = "CMD", required_unless_present_any = ["url", "tools"])]
     pub(crate) command: Vec<String>,
 }
 
-/// How a report is printed.
+/// Output format of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// For people
+    /// Human-readable text
     Text,
-    /// For programs: one JSON object a line, the summary last
+    /// One JSON object per line, the summary last
     Json,
-    /// For code scanning: SARIF 2.1.0
+    /// SARIF 2.1.0 for code scanning
     Sarif,
-    /// For CI: JUnit XML
+    /// JUnit XML for CI
     Junit,
 }
 
-/// A severity as a choice.
+/// Severity threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Level {
     /// Errors only
     Error,
-    /// Warnings too
+    /// Errors and warnings
     Warning,
-    /// Everything
+    /// All findings
     Note,
 }
 

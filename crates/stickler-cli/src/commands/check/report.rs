@@ -1,44 +1,44 @@
-//! What a check came to: plain data that all formats are printed from.
+//! The result of a check: plain data that all output formats render.
 
 use stickler::{Revision, Rule, Severity};
 use stickler_protocol::lint::{ExampleState, LintFinding, SchemaState, ToolSummary};
 
-use super::live::{Probed, Spared};
+use super::live::{ProbeResult, SkippedTool};
 use crate::commands::counts::Counts;
 
-/// A server or file, checked.
+/// Result of checking a server or a file.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// What was checked, for people.
+    /// Display name of the server or file.
     pub(super) name: String,
-    /// The file with the definitions, where there is one.
+    /// File with the definitions, if any.
     pub(super) file: Option<String>,
-    /// What the server says that it is.
+    /// Name and version that the server reports.
     pub(super) server: Option<String>,
     pub(super) revision: Option<Revision>,
     pub(super) tools: Vec<ToolSummary>,
-    pub(super) findings: Vec<Found>,
-    /// How many findings the baseline knew.
+    pub(super) findings: Vec<CheckFinding>,
+    /// Number of findings suppressed by the baseline.
     pub(super) known: usize,
-    pub(super) probes: Vec<Probed>,
-    pub(super) spared: Vec<Spared>,
+    pub(super) probes: Vec<ProbeResult>,
+    pub(super) skipped: Vec<SkippedTool>,
 }
 
-/// One finding, whatever it comes from.
+/// A finding from the definitions, the messages or the probes.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct CheckFinding {
     pub(super) rule: &'static Rule,
     pub(super) severity: Severity,
     pub(super) tool: Option<String>,
-    /// JSON Pointer within the tool's definition, or within a message.
+    /// JSON Pointer into the tool definition or the message.
     pub(super) path: String,
     pub(super) message: String,
     pub(super) fix: String,
-    /// Line and column, counted from 1, where there is a file.
+    /// Line and column, counted from 1, if there is a file.
     pub(super) place: Option<(usize, usize)>,
 }
 
-impl From<LintFinding> for Found {
+impl From<LintFinding> for CheckFinding {
     fn from(finding: LintFinding) -> Self {
         Self {
             rule: finding.rule,
@@ -52,14 +52,14 @@ impl From<LintFinding> for Found {
     }
 }
 
-/// How many tools have what every tool should have.
+/// Number of tools with a schema, a description and an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Coverage {
     pub(super) tools: usize,
     pub(super) schema: usize,
     pub(super) description: usize,
     pub(super) example: usize,
-    /// Examples that the server gives itself.
+    /// Examples that the definitions contain.
     pub(super) given: usize,
 }
 
@@ -76,12 +76,15 @@ impl Report {
         counts
     }
 
-    /// The findings about a tool, or those about none.
-    pub(super) fn of_tool<'r>(&'r self, tool: Option<&'r str>) -> impl Iterator<Item = &'r Found> {
+    /// Returns the findings about a tool, or those about no tool.
+    pub(super) fn of_tool<'r>(
+        &'r self,
+        tool: Option<&'r str>,
+    ) -> impl Iterator<Item = &'r CheckFinding> {
         self.findings.iter().filter(move |found| found.tool.as_deref() == tool)
     }
 
-    /// Whether there is something at least that bad.
+    /// Whether there is a finding of at least this severity.
     pub(super) fn reaches(&self, severity: Severity) -> bool {
         self.findings.iter().any(|found| found.severity >= severity)
     }

@@ -1,11 +1,11 @@
-//! A report as SARIF 2.1.0, for code scanning.
+//! Renders a report as SARIF 2.1.0, for code scanning.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use stickler::{Rule, Severity};
 
-use super::report::{Found, Report};
+use super::report::{CheckFinding, Report};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -41,7 +41,7 @@ fn descriptor(rule: &Rule) -> Value {
     })
 }
 
-fn result(report: &Report, rules: &[&Rule], found: &Found) -> Value {
+fn result(report: &Report, rules: &[&Rule], found: &CheckFinding) -> Value {
     let tool = found.tool.as_deref();
     let about = tool.map_or_else(String::new, |tool| format!("`{tool}`: "));
     let mut location = json!({});
@@ -77,7 +77,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A path as a relative or absolute reference: what a URI does not allow is encoded.
+/// Percent-encodes a path as a URI reference.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {
@@ -96,7 +96,7 @@ mod tests {
     use super::uri;
 
     #[test]
-    fn paths_become_references() {
+    fn paths_are_percent_encoded() {
         assert_eq!(uri("a b/c#1.json"), "a%20b/c%231.json");
     }
 }

@@ -1,4 +1,4 @@
-//! A report for people: a table, then details tool by tool, then how much in all.
+//! Renders a report as text: a table of tools, the findings per tool, the probes and the totals.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -6,22 +6,22 @@ use std::fmt::Write as _;
 use stickler::Severity;
 
 use super::json::{example_word, schema_word};
-use super::live::Probed;
-use super::report::{Found, Report};
+use super::live::ProbeResult;
+use super::report::{CheckFinding, Report};
 use crate::commands::counts::{Counts, count, words};
-use crate::style::{Ink, printable};
+use crate::style::{Palette, printable};
 
-/// Findings of one rule that are shown of one tool, unless all are wanted.
-const SHOWN: usize = 3;
+/// Findings of one rule that are shown per tool, unless all are requested.
+const MAX_SHOWN_PER_RULE: usize = 3;
 
-/// Longest message that is shown.
-const LONGEST: usize = 400;
+/// Maximum length of a message.
+const MAX_MESSAGE_CHARS: usize = 400;
 
-/// Longest name in a table.
-const LONGEST_NAME: usize = 48;
+/// Maximum length of a name in a table.
+const MAX_NAME_CHARS: usize = 48;
 
-pub(super) fn print(report: &Report, ink: Ink, shows_all: bool) -> String {
-    let mut text = Text { out: String::new(), ink, shows_all, said: HashSet::new() };
+pub(super) fn print(report: &Report, palette: Palette, shows_all: bool) -> String {
+    let mut text = Text { out: String::new(), palette, shows_all, printed: HashSet::new() };
     text.heading(report);
     text.table(report);
     text.details(report);
@@ -32,10 +32,10 @@ pub(super) fn print(report: &Report, ink: Ink, shows_all: bool) -> String {
 
 struct Text {
     out: String,
-    ink: Ink,
+    palette: Palette,
     shows_all: bool,
-    /// Messages and fixes that were told already.
-    said: HashSet<String>,
+    /// Messages and fixes that are already printed.
+    printed: HashSet<String>,
 }
 
 impl Text {
@@ -45,11 +45,11 @@ impl Text {
     }
 
     fn heading(&mut self, report: &Report) {
-        let server = report.server.as_deref().map(|server| printable(server, LONGEST_NAME));
+        let server = report.server.as_deref().map(|server| printable(server, MAX_NAME_CHARS));
         let server = server.filter(|server| *server != report.name);
         let revision = report.revision.map(|revision| format!("MCP {revision}"));
         let details: Vec<String> = server.into_iter().chain(revision).collect();
-        let mut heading = self.ink.bold(&printable(&report.name, LONGEST));
+        let mut heading = self.palette.bold(&printable(&report.name, MAX_MESSAGE_CHARS));
         if !details.is_empty() {
             let _ = write!(heading, " ({})", details.join(", "));
         }
@@ -67,7 +67,7 @@ impl Text {
         for tool in &report.tools {
             let found = report.counts_of(&tool.name);
             rows.push([
-                printable(&tool.name, LONGEST_NAME),
+                printable(&tool.name, MAX_NAME_CHARS),
                 schema_word(tool.schema).to_owned(),
                 if tool.described { "yes" } else { "no" }.to_owned(),
                 example_word(tool.example).to_owned(),
@@ -79,7 +79,7 @@ impl Text {
         self.line("");
     }
 
-    /// Columns as wide as they must be; numbers to the right.
+    /// Prints rows in columns of minimum width; numbers are right-aligned.
     fn rows<const N: usize>(&mut self, rows: &[[String; N]]) {
         let wide = |column: usize| {
             rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
@@ -97,25 +97,25 @@ impl Text {
     }
 
     fn details(&mut self, report: &Report) {
-        let mut told = HashSet::new();
+        let mut printed_tools = HashSet::new();
         for tool in &report.tools {
-            let found: Vec<&Found> = report.of_tool(Some(&tool.name)).collect();
-            if !found.is_empty() && told.insert(&tool.name) {
+            let found: Vec<&CheckFinding> = report.of_tool(Some(&tool.name)).collect();
+            if !found.is_empty() && printed_tools.insert(&tool.name) {
                 self.section(&tool.name, &found);
             }
         }
-        let found: Vec<&Found> = report.of_tool(None).collect();
+        let found: Vec<&CheckFinding> = report.of_tool(None).collect();
         if !found.is_empty() {
             self.section(if report.file.is_some() { "the list" } else { "the server" }, &found);
         }
     }
 
-    fn section(&mut self, name: &str, found: &[&Found]) {
-        let name = self.ink.bold(&printable(name, LONGEST_NAME));
+    fn section(&mut self, name: &str, found: &[&CheckFinding]) {
+        let name = self.palette.bold(&printable(name, MAX_NAME_CHARS));
         self.line(&name);
-        let mut groups: Vec<(&str, Severity, Vec<&Found>)> = Vec::new();
+        let mut groups: Vec<(&str, Severity, Vec<&CheckFinding>)> = Vec::new();
         for one in found {
-            let same = |(rule, severity, _): &&mut (&str, Severity, Vec<&Found>)| {
+            let same = |(rule, severity, _): &&mut (&str, Severity, Vec<&CheckFinding>)| {
                 *rule == one.rule.id && *severity == one.severity
             };
             match groups.iter_mut().find(same) {
@@ -123,7 +123,7 @@ impl Text {
                 None => groups.push((one.rule.id, one.severity, vec![one])),
             }
         }
-        // What is worst comes first; what is alike keeps its order.
+        // Highest severity first; the sort is stable.
         groups.sort_by_key(|(_, severity, _)| std::cmp::Reverse(*severity));
         for (rule, severity, group) in groups {
             self.group(rule, severity, &group);
@@ -131,22 +131,22 @@ impl Text {
         self.line("");
     }
 
-    fn group(&mut self, rule: &str, severity: Severity, group: &[&Found]) {
-        let label = format!("  {}[{rule}]", self.ink.severity(severity));
-        let shown = if self.shows_all { group.len() } else { SHOWN };
+    fn group(&mut self, rule: &str, severity: Severity, group: &[&CheckFinding]) {
+        let label = format!("  {}[{rule}]", self.palette.severity(severity));
+        let shown = if self.shows_all { group.len() } else { MAX_SHOWN_PER_RULE };
         let mut heads = Vec::new();
         for one in group.iter().take(shown) {
             heads.push(place(one));
-            // What was said of another place in the same words is not said again.
-            let is_news = self.said.insert(wording(&one.message)) || severity > Severity::Note;
-            if !is_news {
+            // A note with the same wording as an earlier one is merged into one line.
+            let is_new = self.printed.insert(wording(&one.message)) || severity > Severity::Note;
+            if !is_new {
                 continue;
             }
             self.line(&format!("{label}{}", join(&heads)));
             heads.clear();
-            self.line(&format!("      {}", printable(&one.message, LONGEST)));
-            if self.said.insert(one.fix.clone()) || severity == Severity::Error {
-                self.line(&format!("      fix: {}", printable(&one.fix, LONGEST)));
+            self.line(&format!("      {}", printable(&one.message, MAX_MESSAGE_CHARS)));
+            if self.printed.insert(one.fix.clone()) || severity == Severity::Error {
+                self.line(&format!("      fix: {}", printable(&one.fix, MAX_MESSAGE_CHARS)));
             }
         }
         let more = group.len().saturating_sub(shown);
@@ -160,30 +160,30 @@ impl Text {
 
     fn probes(&mut self, report: &Report) {
         if !report.probes.is_empty() {
-            let title = self.ink.bold("What was tried");
+            let title = self.palette.bold("Probes");
             self.line(&title);
             let mut rows = vec![["probe", "tool", "grade", "ms", "answer"].map(str::to_owned)];
             rows.extend(report.probes.iter().map(probe_row));
             self.rows(&rows);
             self.line("");
         }
-        if report.spared.is_empty() {
+        if report.skipped.is_empty() {
             return;
         }
-        let title = self.ink.bold("Tools that were not called");
+        let title = self.palette.bold("Tools not probed");
         self.line(&title);
         let mut reasons: Vec<&str> = Vec::new();
-        for spared in &report.spared {
-            if !reasons.contains(&spared.reason.as_str()) {
-                reasons.push(&spared.reason);
+        for skipped in &report.skipped {
+            if !reasons.contains(&skipped.reason.as_str()) {
+                reasons.push(&skipped.reason);
             }
         }
         for reason in reasons {
             let tools: Vec<String> = report
-                .spared
+                .skipped
                 .iter()
-                .filter(|spared| spared.reason == reason)
-                .map(|spared| printable(&spared.tool, LONGEST_NAME))
+                .filter(|skipped| skipped.reason == reason)
+                .map(|skipped| printable(&skipped.tool, MAX_NAME_CHARS))
                 .collect();
             self.line(&format!("  {reason}: {}", tools.join(", ")));
         }
@@ -211,24 +211,24 @@ impl Text {
         };
         let known = match report.known {
             0 => String::new(),
-            known => format!(" ({known} known)"),
+            known => format!(" ({known} in the baseline)"),
         };
         self.line(&format!("{}: {found}{known}", count(tools, "tool")));
         if let Some(worst) = worst(report) {
             let rule = worst.rule.id;
             self.line("");
             self.line(&format!(
-                "hint: `stickler explain {rule}` tells what it means and how to mend it"
+                "hint: `stickler explain {rule}` shows what it means and how to fix it"
             ));
         }
     }
 }
 
-/// Where a finding is, for people.
-fn place(found: &Found) -> String {
-    // What was tried is told by the message.
+/// Returns the position of a finding.
+fn place(found: &CheckFinding) -> String {
+    // The message already describes the probe.
     let path = if found.path.starts_with("/probes/") { "" } else { &found.path };
-    let mut place = printable(path, LONGEST);
+    let mut place = printable(path, MAX_MESSAGE_CHARS);
     if let Some((line, _)) = found.place {
         let _ = write!(place, " (line {line})");
     }
@@ -241,23 +241,26 @@ fn join(places: &[String]) -> String {
     if places.is_empty() { String::new() } else { format!(" at {}", places.join(", ")) }
 }
 
-/// A message without the names in it.
+/// Returns a message without the quoted names in it.
 fn wording(message: &str) -> String {
     message.split('`').step_by(2).collect()
 }
 
-fn probe_row(probe: &Probed) -> [String; 5] {
+fn probe_row(probe: &ProbeResult) -> [String; 5] {
     [
         probe.name.to_owned(),
-        probe.tool.as_deref().map_or_else(|| "-".to_owned(), |tool| printable(tool, LONGEST_NAME)),
+        probe
+            .tool
+            .as_deref()
+            .map_or_else(|| "-".to_owned(), |tool| printable(tool, MAX_NAME_CHARS)),
         probe.grade.as_str().to_owned(),
         probe.millis.to_string(),
         printable(&probe.answer, 72),
     ]
 }
 
-/// The first of the worst, to begin with.
-fn worst(report: &Report) -> Option<&Found> {
+/// Returns the first finding of the highest severity above note.
+fn worst(report: &Report) -> Option<&CheckFinding> {
     let Counts { errors, warnings, .. } = report.counts();
     let severity = match (errors, warnings) {
         (0, 0) => return None,

@@ -1,7 +1,8 @@
-//! `stickler demo`: a gateway in front of a real server, a bad call, its help and the corrected call.
+//! `stickler demo`: runs a gateway in front of a real server and shows an invalid call, its help and the
+//! corrected call.
 //!
-//! Everything that is shown has happened: the gateway and the server are processes of this very
-//! program. The demo ends with an error when anything is not as it says.
+//! The gateway and the server are child processes of this program, and the output shows their real responses.
+//! The demo fails if a response is not as described.
 
 mod peers;
 
@@ -13,18 +14,18 @@ use serde_json::{Value, json};
 
 use crate::cli::LogOptions;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::style::Ink;
+use crate::style::Palette;
 use crate::{config, logging};
 use peers::{HttpGateway, StdioGateway};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoOptions {
-    /// Leave the gateway of the last step running until it is interrupted
+    /// Keep the HTTP gateway running until Ctrl-C
     #[arg(long)]
     pub(crate) stay: bool,
 }
 
-/// What a model sends when it remembers the tool but not its fields.
+/// Arguments of a model that remembers the tool but misremembers its fields.
 fn half_remembered() -> Value {
     json!({ "Path": "notes/today.txt", "contents": "Bread and butter.\n" })
 }
@@ -34,10 +35,10 @@ pub(crate) fn run(options: &DemoOptions) -> Outcome {
     let folder = tempfile::Builder::new().prefix("stickler-demo-").tempdir()?;
     let root = folder.path();
     let mut out = std::io::stdout().lock();
-    let mut story = Story { out: &mut out, ink: Ink::for_stdout() };
+    let mut story = Story { out: &mut out, palette: Palette::for_stdout() };
     over_stdio(&mut story, root)?;
     let gateway = over_http(&mut story, root)?;
-    story.heading("5. In front of your own server")?;
+    story.heading("5. Use it with your own server")?;
     story.say(NEXT_STEPS)?;
     if options.stay {
         let url = gateway.url();
@@ -45,14 +46,14 @@ pub(crate) fn run(options: &DemoOptions) -> Outcome {
         story.out.flush()?;
         gateway.wait()?;
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 const NEXT_STEPS: &str = "\
-Put `stickler run --` where the server's command was:
+Put `stickler run --` before the command of the server:
   stickler run -- npx -y @modelcontextprotocol/server-filesystem /data
   stickler run --listen 127.0.0.1:8787 --url https://example.com/mcp
-or let it be put in front of every server that a client has in its configuration:
+or put it in front of every server in a client's configuration file:
   stickler wrap CLIENT-CONFIGURATION.json";
 
 fn over_stdio(story: &mut Story<'_, impl Write>, root: &Path) -> Result<(), Failure> {
@@ -60,26 +61,26 @@ fn over_stdio(story: &mut Story<'_, impl Write>, root: &Path) -> Result<(), Fail
     let mut gateway = StdioGateway::start(root)?;
     let root_shown = root.display();
     story.command(&format!("stickler run -- stickler serve --suite files --root {root_shown}"))?;
-    let tools = gateway.ask("tools/list", &json!({}))?;
+    let tools = gateway.request("tools/list", &json!({}))?;
     let tools = tools["result"]["tools"].as_array().cloned().unwrap_or_default();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     expect(names.contains(&"write_file"), "the server lists its tools")?;
     story.say(&format!("Its tools: {}\n", names.join(", ")))?;
 
-    story.heading("2. A model calls a tool, with its fields half remembered")?;
+    story.heading("2. A model calls a tool with misremembered field names")?;
     let bad = half_remembered();
     story.sent("write_file", &bad)?;
     let answer = gateway.call("write_file", &bad)?;
-    expect(answer["result"]["isError"] == true, "the bad call is refused")?;
-    story.say("\nThe server never sees it. The model gets this, to correct itself from:\n")?;
+    expect(answer["result"]["isError"] == true, "the invalid call is rejected")?;
+    story.say("\nThe call does not reach the server. The model receives this help:\n")?;
     story.quoted(&text(&answer))?;
-    expect(!root.join("notes").exists(), "nothing has been written")?;
+    expect(!root.join("notes").exists(), "nothing was written")?;
     story.say("\nNothing was written.\n")?;
 
     story.heading("3. The corrected call passes")?;
     let corrected = &answer["result"]["_meta"]["dev.stickler/validation"]["corrected"];
     let arguments = corrected["arguments"].clone();
-    expect(arguments.is_object(), "there is a corrected call")?;
+    expect(arguments.is_object(), "the rejection contains a corrected call")?;
     story.sent("write_file", &arguments)?;
     let answer = gateway.call("write_file", &arguments)?;
     expect(answer["result"]["isError"] != true, "the corrected call passes")?;
@@ -100,7 +101,7 @@ fn over_http(story: &mut Story<'_, impl Write>, root: &Path) -> Result<HttpGatew
     story.say(&format!("POST {url}"))?;
     story.sent("read_file", &bad)?;
     let answer = gateway.call("read_file", &bad)?;
-    expect(answer["result"]["isError"] == true, "the bad call is refused over HTTP")?;
+    expect(answer["result"]["isError"] == true, "the invalid call is rejected over HTTP")?;
     let help = text(&answer);
     let problems = help.lines().filter(|line| line.contains("`/p"));
     story.quoted(&problems.collect::<Vec<_>>().join("\n"))?;
@@ -115,27 +116,27 @@ fn over_http(story: &mut Story<'_, impl Write>, root: &Path) -> Result<HttpGatew
     Ok(gateway)
 }
 
-/// An error unless it is so.
+/// Fails unless the condition holds.
 fn expect(is_so: bool, what: &str) -> Result<(), Failure> {
     if is_so {
         return Ok(());
     }
-    Err(Failure::Unreachable(format!("the demo is not as it should be: {what}, but it is not so")))
+    Err(Failure::Unreachable(format!("the demo failed: expected that {what}")))
 }
 
 fn text(answer: &Value) -> String {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
-/// What is told, to a terminal or not.
+/// Output of the demo.
 struct Story<'o, W> {
     out: &'o mut W,
-    ink: Ink,
+    palette: Palette,
 }
 
 impl<W: Write> Story<'_, W> {
     fn heading(&mut self, text: &str) -> std::io::Result<()> {
-        writeln!(self.out, "{}\n", self.ink.bold(&format!("── {text}")))
+        writeln!(self.out, "{}\n", self.palette.bold(&format!("── {text}")))
     }
 
     fn say(&mut self, text: &str) -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! The gateways of the demo: this program again, as processes.
+//! Client side of the demo: starts gateways as child processes of this program and sends requests to them.
 
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -10,26 +10,26 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use stickler_transport::http::post;
-use stickler_transport::{Addressee, signal_group};
+use stickler_transport::{SignalForwarder, signal_group};
 
 use crate::exit::Failure;
 
-/// How long an answer may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum time to wait for a response, generous for slow machines.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An answer is not longer than this.
-const LONGEST_ANSWER: usize = 1 << 20;
+/// Maximum size of a response.
+const MAX_RESPONSE_BYTES: usize = 1 << 20;
 
 /// A gateway over standard input and output.
 pub(super) struct StdioGateway {
     child: Child,
     stdin: Option<ChildStdin>,
-    answers: Receiver<String>,
+    responses: Receiver<String>,
     next_id: u32,
 }
 
 impl StdioGateway {
-    /// Starts it, with the files suite behind it, and shakes hands.
+    /// Starts the gateway with the files suite and performs the handshake.
     pub(super) fn start(root: &Path) -> Result<Self, Failure> {
         let mut child = gateway(&["--log", "off"], root)?
             .stdin(Stdio::piped())
@@ -37,23 +37,23 @@ impl StdioGateway {
             .spawn()
             .map_err(|error| unreachable(&error))?;
         let stdin = child.stdin.take();
-        let answers = lines(child.stdout.take());
-        let mut gateway = Self { child, stdin, answers, next_id: 0 };
-        gateway.ask("initialize", &hello())?;
-        gateway.send(&ready())?;
+        let responses = lines(child.stdout.take());
+        let mut gateway = Self { child, stdin, responses, next_id: 0 };
+        gateway.request("initialize", &initialize_params())?;
+        gateway.send(&initialized_notification())?;
         Ok(gateway)
     }
 
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Failure> {
-        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
-    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
+    pub(super) fn request(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
-            let line = next(&self.answers)?;
+            let line = next(&self.responses)?;
             let message: Value = serde_json::from_str(&line).unwrap_or_default();
             if message["id"] == id {
                 return Ok(message);
@@ -61,7 +61,7 @@ impl StdioGateway {
         }
     }
 
-    /// Closes the pipe, as a client does that is done.
+    /// Closes standard input and waits for the gateway to exit.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         drop(self.stdin.take());
         self.child.wait().map(drop).map_err(|error| unreachable(&error))
@@ -82,10 +82,10 @@ pub(super) struct HttpGateway {
 }
 
 impl HttpGateway {
-    /// Starts it, with the files suite behind it, and shakes hands.
+    /// Starts the gateway with the files suite and performs the handshake.
     pub(super) fn start(root: &Path) -> Result<Self, Failure> {
         let options = ["--listen", "127.0.0.1:0", "--log", "warn", "--log-format", "text"];
-        // In a group of its own: an interrupt reaches it through us, and only once.
+        // A separate process group: the signal forwarder delivers an interrupt exactly once.
         let mut child = gateway(&options, root)?
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -93,7 +93,9 @@ impl HttpGateway {
             .process_group(0)
             .spawn()
             .map_err(|error| unreachable(&error))?;
-        Addressee::listen(PATIENCE).map_err(|error| unreachable(&error))?.set(child.id());
+        SignalForwarder::install(RESPONSE_TIMEOUT)
+            .map_err(|error| unreachable(&error))?
+            .set(child.id());
         let log = lines(child.stderr.take());
         let mut gateway = Self { child, url: String::new(), session: None, next_id: 0 };
         while gateway.url.is_empty() {
@@ -102,8 +104,8 @@ impl HttpGateway {
                 url.clone_into(&mut gateway.url);
             }
         }
-        gateway.ask("initialize", &hello())?;
-        gateway.post(&ready())?;
+        gateway.request("initialize", &initialize_params())?;
+        gateway.post(&initialized_notification())?;
         Ok(gateway)
     }
 
@@ -112,15 +114,15 @@ impl HttpGateway {
     }
 
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Failure> {
-        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// Until a signal ends it.
+    /// Waits until a signal ends the gateway.
     pub(super) fn wait(mut self) -> Result<(), Failure> {
         self.child.wait().map(drop).map_err(|error| unreachable(&error))
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
         self.next_id += 1;
         let id = self.next_id;
         self.post(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
@@ -128,12 +130,13 @@ impl HttpGateway {
 
     fn post(&mut self, message: &Value) -> Result<Value, Failure> {
         let (url, session) = (&self.url, self.session.as_deref());
-        let answered = post(url, session, message.to_string(), LONGEST_ANSWER, PATIENCE);
-        let answered = answered.map_err(|reason| unreachable(&reason))?;
-        if answered.session.is_some() {
-            self.session = answered.session;
+        let response =
+            post(url, session, message.to_string(), MAX_RESPONSE_BYTES, RESPONSE_TIMEOUT);
+        let response = response.map_err(|reason| unreachable(&reason))?;
+        if response.session.is_some() {
+            self.session = response.session;
         }
-        Ok(answer(&String::from_utf8_lossy(&answered.body)))
+        Ok(parse_response(&String::from_utf8_lossy(&response.body)))
     }
 }
 
@@ -144,14 +147,14 @@ impl Drop for HttpGateway {
     }
 }
 
-/// A whole message, or the last of a stream of events.
-fn answer(body: &str) -> Value {
+/// Parses the body: a JSON message, or the last message of an event stream.
+fn parse_response(body: &str) -> Value {
     let mut data = body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
     let last = data.rfind(|data| !data.is_empty());
     serde_json::from_str(last.unwrap_or(body)).unwrap_or_default()
 }
 
-/// `stickler run OPTIONS -- stickler serve …`
+/// Builds the command `stickler run OPTIONS -- stickler serve …`.
 fn gateway(options: &[&str], root: &Path) -> Result<Command, Failure> {
     let program = std::env::current_exe().map_err(|error| unreachable(&error))?;
     let mut command = Command::new(&program);
@@ -160,13 +163,13 @@ fn gateway(options: &[&str], root: &Path) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// The lines of a stream, as they come.
+/// Sends the lines of a stream over a channel.
 fn lines(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let lines = stream.into_iter().flat_map(|stream| BufReader::new(stream).lines());
         for line in lines.map_while(Result::ok) {
-            // Whoever does not listen any more still wants the stream read to its end.
+            // Without a receiver the stream is still read to its end, so that the writer is not blocked.
             let _ = sender.send(line);
         }
     });
@@ -174,20 +177,20 @@ fn lines(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
 }
 
 fn next(lines: &Receiver<String>) -> Result<String, Failure> {
-    lines.recv_timeout(PATIENCE).map_err(|_| unreachable(&"there is no answer"))
+    lines.recv_timeout(RESPONSE_TIMEOUT).map_err(|_| unreachable(&"no response"))
 }
 
-fn hello() -> Value {
+fn initialize_params() -> Value {
     json!({
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "stickler-demo", "version": env!("CARGO_PKG_VERSION") },
     })
 }
 
-fn ready() -> Value {
+fn initialized_notification() -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
 }
 
 fn unreachable(reason: &dyn std::fmt::Display) -> Failure {
-    Failure::Unreachable(format!("the demo's gateway cannot be used: {reason}"))
+    Failure::Unreachable(format!("the gateway of the demo failed: {reason}"))
 }

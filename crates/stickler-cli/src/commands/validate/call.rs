@@ -1,15 +1,15 @@
-//! One input: a call, or something that is none.
+//! Validates one input: a call, or something that is not a call.
 
 use stickler::tape::{Kind, Node, SyntaxError, SyntaxErrorKind, TapeBuffer};
 use stickler::{McpValidator, ValidationResult};
 
 use super::SERVER;
 
-/// An input and what there is to say about it.
-pub(in crate::commands) enum Judged {
-    /// A call of a tool, with its arguments as they were written.
+/// An input and its validation result.
+pub(in crate::commands) enum CheckedInput {
+    /// A tool call, with its arguments as written.
     Call { tool: String, arguments: Option<String>, result: ValidationResult },
-    /// No call.
+    /// Not a tool call.
     NotACall { kind: NotACall, message: String, expected: String },
 }
 
@@ -28,32 +28,32 @@ impl NotACall {
     }
 }
 
-impl Judged {
+impl CheckedInput {
     pub(in crate::commands) fn is_valid(&self) -> bool {
         matches!(self, Self::Call { result, .. } if result.is_valid)
     }
 }
 
-/// A tool's name and its arguments, given apart.
-pub(in crate::commands) fn judge_parts(
+/// Validates a tool name with separate arguments.
+pub(in crate::commands) fn check_parts(
     validator: &McpValidator,
     tool: &str,
     args: Option<&str>,
-) -> Judged {
+) -> CheckedInput {
     let too_long = args.is_some_and(|args| args.len() > validator.config().limits.message_bytes);
     if too_long {
         return self::too_long(validator.config().limits.message_bytes);
     }
     match validator.validate_text(SERVER, tool, args.map(str::as_bytes)) {
         Ok(result) => {
-            Judged::Call { tool: tool.to_owned(), arguments: args.map(str::to_owned), result }
+            CheckedInput::Call { tool: tool.to_owned(), arguments: args.map(str::to_owned), result }
         }
         Err(error) => not_json(&error, args.unwrap_or_default().as_bytes()),
     }
 }
 
-/// A line that should be a call.
-pub(in crate::commands) fn judge_line(validator: &McpValidator, line: &[u8]) -> Judged {
+/// Validates a line that should be a call.
+pub(in crate::commands) fn check_line(validator: &McpValidator, line: &[u8]) -> CheckedInput {
     let mut buffer = TapeBuffer::new();
     let tape = match buffer.read(line, validator.config().limits.message_depth) {
         Ok(tape) => tape,
@@ -67,18 +67,18 @@ pub(in crate::commands) fn judge_line(validator: &McpValidator, line: &[u8]) -> 
         Some(arguments) => validator.validate_node(SERVER, &tool, arguments),
         None => validator.validate(SERVER, &tool, &serde_json::json!({})),
     };
-    Judged::Call { tool, arguments: arguments.map(|node| node.raw().to_owned()), result }
+    CheckedInput::Call { tool, arguments: arguments.map(|node| node.raw().to_owned()), result }
 }
 
-pub(in crate::commands) fn too_long(limit: usize) -> Judged {
-    Judged::NotACall {
+pub(in crate::commands) fn too_long(limit: usize) -> CheckedInput {
+    CheckedInput::NotACall {
         kind: NotACall::InvalidJson,
         message: format!("The input is longer than {limit} bytes and was not read."),
         expected: format!("at most {limit} bytes of JSON"),
     }
 }
 
-/// Name and arguments of `{"name":…,"arguments":…}` or of a `tools/call` request.
+/// Returns name and arguments of `{"name":…,"arguments":…}` or of a `tools/call` request.
 fn parts(root: Node<'_>) -> Result<(String, Option<Node<'_>>), &'static str> {
     if root.kind() != Kind::Object {
         return Err("A call must be an object.");
@@ -98,15 +98,15 @@ fn parts(root: Node<'_>) -> Result<(String, Option<Node<'_>>), &'static str> {
     Ok((name.into_owned(), call.get("arguments")))
 }
 
-fn not_a_call(message: &str) -> Judged {
-    Judged::NotACall {
+fn not_a_call(message: &str) -> CheckedInput {
+    CheckedInput::NotACall {
         kind: NotACall::InvalidCall,
         message: message.to_owned(),
         expected: "{\"name\": …, \"arguments\": {…}} or a `tools/call` request".to_owned(),
     }
 }
 
-fn not_json(error: &SyntaxError, text: &[u8]) -> Judged {
+fn not_json(error: &SyntaxError, text: &[u8]) -> CheckedInput {
     let message = if text.iter().all(u8::is_ascii_whitespace) {
         "The line is empty.".to_owned()
     } else if error.kind() == SyntaxErrorKind::TooDeep {
@@ -114,5 +114,9 @@ fn not_json(error: &SyntaxError, text: &[u8]) -> Judged {
     } else {
         format!("The input is not JSON: {error}.")
     };
-    Judged::NotACall { kind: NotACall::InvalidJson, message, expected: "a JSON text".to_owned() }
+    CheckedInput::NotACall {
+        kind: NotACall::InvalidJson,
+        message,
+        expected: "a JSON text".to_owned(),
+    }
 }

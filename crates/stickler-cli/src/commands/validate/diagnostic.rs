@@ -1,4 +1,4 @@
-//! A result for people: the call with the places underlined, a label at each, and what to do.
+//! Renders a result as text: the arguments with labels at the problems, and suggestions.
 
 use std::fmt;
 use std::io::Write;
@@ -7,7 +7,7 @@ use miette::{Diagnostic, LabeledSpan, SourceCode};
 use stickler::tape::TapeBuffer;
 use stickler::{Code, McpValidator, ValidationError, ValidationErrorKind, ValidationResult};
 
-use super::call::Judged;
+use super::call::CheckedInput;
 use super::layout::Layout;
 use crate::exit::Failure;
 use crate::style::report_handler;
@@ -16,23 +16,23 @@ pub(in crate::commands) fn print(
     out: &mut impl Write,
     validator: &McpValidator,
     line: Option<usize>,
-    judged: &Judged,
+    checked: &CheckedInput,
 ) -> Result<(), Failure> {
     let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-    match judged {
-        Judged::NotACall { message, expected, .. } => {
+    match checked {
+        CheckedInput::NotACall { message, expected, .. } => {
             writeln!(out, "{place}{message}\n\nhint: expected {expected}\n")?;
         }
-        Judged::Call { tool, result, .. } if result.is_valid => {
+        CheckedInput::Call { tool, result, .. } if result.is_valid => {
             let note = match &result.unchecked {
-                Some(_) => " (not checked: its schema cannot be used)",
+                Some(_) => " (not validated: its schema cannot be used)",
                 None if result.repaired => " after repair",
                 None => "",
             };
             writeln!(out, "{place}`{tool}` is valid{note}")?;
         }
-        Judged::Call { tool, arguments, result } => {
-            let page = Page::new(validator, &place, tool, arguments.as_deref(), result);
+        CheckedInput::Call { tool, arguments, result } => {
+            let page = CallDiagnostic::new(validator, &place, tool, arguments.as_deref(), result);
             let mut drawn = String::new();
             // Writing to a string cannot fail.
             let _ = report_handler().render_report(&mut drawn, &page);
@@ -42,16 +42,16 @@ pub(in crate::commands) fn print(
     Ok(())
 }
 
-/// One refused call.
+/// Diagnostic of a rejected call.
 #[derive(Debug)]
-struct Page {
+struct CallDiagnostic {
     title: String,
     text: String,
     labels: Vec<LabeledSpan>,
     help: String,
 }
 
-impl Page {
+impl CallDiagnostic {
     fn new(
         validator: &McpValidator,
         place: &str,
@@ -116,18 +116,18 @@ fn label(layout: &Layout, error: &ValidationError) -> LabeledSpan {
     LabeledSpan::new((!text.is_empty()).then_some(text), span.start, span.len())
 }
 
-/// What to do: the suggestions, then the corrected call.
+/// Returns the suggestions and the corrected call.
 fn help(result: &ValidationResult, masked: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
     for error in &result.errors {
-        // What is said about the tool stands in the title already.
+        // A suggestion for the tool name is part of the title.
         if let Some(best) = error.suggestions().first().filter(|_| !error.path.is_empty()) {
             lines.push(format!("did you mean `{best}` for {}?", error.path));
         }
     }
     match result.corrected.as_ref().filter(|_| !masked) {
         Some(call) => {
-            lines.push("the corrected call:".to_owned());
+            lines.push("corrected call:".to_owned());
             lines.push(format!("{} {}", call.name, call.arguments.get()));
         }
         None => lines.extend(
@@ -139,21 +139,21 @@ fn help(result: &ValidationResult, masked: bool) -> String {
         ),
     }
     if result.truncated {
-        lines.push("there may be more: looking further would have taken too long".to_owned());
+        lines.push("there may be more problems: the limit for explanations was reached".to_owned());
     }
     lines.dedup();
     lines.join("\n")
 }
 
-impl fmt::Display for Page {
+impl fmt::Display for CallDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.title)
     }
 }
 
-impl std::error::Error for Page {}
+impl std::error::Error for CallDiagnostic {}
 
-impl Diagnostic for Page {
+impl Diagnostic for CallDiagnostic {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display + 'a>)
     }

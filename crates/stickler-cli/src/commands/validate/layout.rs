@@ -1,14 +1,14 @@
-//! Arguments laid out for people, with the place of every value known.
+//! Formats arguments as indented JSON and records the position of every key and value.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use stickler::tape::{Kind, Node, escape_segment};
 
-/// Strings longer than this are cut: the page is for finding the place, not for reading the value.
-const LONGEST_STRING: usize = 70;
+/// Longer strings are truncated: the output shows where a problem is, not the whole value.
+const MAX_STRING_CHARS: usize = 70;
 
-/// An indented text of JSON and where things are in it.
+/// Indented JSON text with positions by JSON Pointer.
 #[derive(Default)]
 pub(super) struct Layout {
     pub(super) text: String,
@@ -18,7 +18,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// With `masked`, values are left out and only names and types can be seen.
+    /// Formats a value. With `masked`, values are replaced by their types.
     pub(super) fn of(root: Node<'_>, masked: bool) -> Self {
         let mut layout = Self { masked, ..Self::default() };
         layout.value(root, "", 0);
@@ -61,7 +61,7 @@ impl Layout {
             }
             _ => self.scalar(node),
         }
-        // A container is pointed at by its opening bracket.
+        // The label of a container points at its opening bracket.
         let is_container = matches!(node.kind(), Kind::Object | Kind::Array);
         let end = if is_container { start + 1 } else { self.text.len() };
         self.values.insert(pointer.to_owned(), start..end);
@@ -73,7 +73,7 @@ impl Layout {
             self.text.extend(["<", node.type_name(), ">"]);
             return;
         }
-        match node.raw().char_indices().nth(LONGEST_STRING) {
+        match node.raw().char_indices().nth(MAX_STRING_CHARS) {
             Some((end, _)) if node.kind() == Kind::String => {
                 self.text.push_str(&node.raw()[..end]);
                 self.text.push_str("…\"");

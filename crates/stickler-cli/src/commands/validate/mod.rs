@@ -1,4 +1,4 @@
-//! `stickler validate`: calls against tool definitions, offline.
+//! `stickler validate`: validates calls against tool definitions, offline.
 
 pub(super) mod call;
 pub(super) mod diagnostic;
@@ -13,45 +13,45 @@ use std::path::Path;
 use stickler::{McpValidator, ValidationConfig};
 use stickler_protocol::frame::Frame;
 
-use self::call::Judged;
+use self::call::CheckedInput;
 use self::record::Record;
 use crate::cli::{Format, ValidateOptions};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::lines::Lines;
 
-/// Offline there is one server, and nobody sees its name.
+/// Server name in the cache; it is not shown.
 pub(crate) const SERVER: &str = "tools";
 
 pub(crate) fn run(options: &ValidateOptions) -> Outcome {
     let validator = McpValidator::new(ValidationConfig::from(&options.checks));
-    tools::learn(&validator, &options.tools)?;
+    tools::load(&validator, &options.tools)?;
     let mut report = Report::new(&validator, options.format, options.calls.is_some());
     match (&options.calls, &options.tool) {
         (Some(path), _) => report.check_lines(path)?,
         (None, Some(tool)) => {
-            let judged = call::judge_parts(&validator, tool, options.args.as_deref());
-            report.add(&judged)?;
+            let checked = call::check_parts(&validator, tool, options.args.as_deref());
+            report.add(&checked)?;
         }
-        (None, None) => return Err(Failure::Usage("name a tool or give `--calls`".to_owned())),
+        (None, None) => return Err(Failure::Usage("specify a tool or `--calls`".to_owned())),
     }
     report.finish()
 }
 
-/// Prints as it goes and counts.
+/// Prints results as they arrive and counts them.
 struct Report<'v> {
     validator: &'v McpValidator,
     format: Format,
     out: BufWriter<io::StdoutLock<'static>>,
-    /// Inputs are lines, which are told apart by their numbers.
-    many: bool,
+    /// Whether the inputs are lines of a file, which are printed with line numbers.
+    is_file: bool,
     line: usize,
     invalid: usize,
 }
 
 impl<'v> Report<'v> {
-    fn new(validator: &'v McpValidator, format: Format, many: bool) -> Self {
+    fn new(validator: &'v McpValidator, format: Format, is_file: bool) -> Self {
         let out = BufWriter::new(io::stdout().lock());
-        Self { validator, format, out, many, line: 0, invalid: 0 }
+        Self { validator, format, out, is_file, line: 0, invalid: 0 }
     }
 
     fn check_lines(&mut self, path: &Path) -> Result<(), Failure> {
@@ -72,11 +72,11 @@ impl<'v> Report<'v> {
     ) -> Result<(), Failure> {
         while lines.fill().map_err(&unreadable)? {
             while let Some(frame) = lines.next() {
-                let judged = match frame {
+                let checked = match frame {
                     Frame::TooLong { .. } => call::too_long(self.limit()),
-                    Frame::Line(text) => call::judge_line(self.validator, text),
+                    Frame::Line(text) => call::check_line(self.validator, text),
                 };
-                self.add(&judged)?;
+                self.add(&checked)?;
             }
         }
         Ok(())
@@ -86,29 +86,29 @@ impl<'v> Report<'v> {
         self.validator.config().limits.message_bytes
     }
 
-    fn add(&mut self, judged: &Judged) -> Result<(), Failure> {
+    fn add(&mut self, checked: &CheckedInput) -> Result<(), Failure> {
         self.line += 1;
-        self.invalid += usize::from(!judged.is_valid());
+        self.invalid += usize::from(!checked.is_valid());
         match self.format {
             Format::Json => {
-                let record = Record::new(self.validator, self.line, judged);
+                let record = Record::new(self.validator, self.line, checked);
                 writeln!(self.out, "{}", record.to_json())?;
             }
             Format::Text => {
-                let line = self.many.then_some(self.line);
-                diagnostic::print(&mut self.out, self.validator, line, judged)?;
+                let line = self.is_file.then_some(self.line);
+                diagnostic::print(&mut self.out, self.validator, line, checked)?;
             }
         }
         Ok(())
     }
 
     fn finish(mut self) -> Outcome {
-        if self.format == Format::Text && self.many {
+        if self.format == Format::Text && self.is_file {
             let valid = self.line - self.invalid;
             let calls = if self.line == 1 { "call" } else { "calls" };
             writeln!(self.out, "{} {calls}: {valid} valid, {} invalid", self.line, self.invalid)?;
         }
         self.out.flush()?;
-        Ok(if self.invalid == 0 { Exit::Fine } else { Exit::Findings })
+        Ok(if self.invalid == 0 { Exit::Success } else { Exit::Findings })
     }
 }

@@ -1,11 +1,11 @@
-//! A result as one line of JSON. The form is documented and does not change.
+//! Renders a result as one line of JSON. The format is documented and stable.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use stickler::{Edit, McpValidator, ValidationError};
 
 use super::SERVER;
-use super::call::Judged;
+use super::call::CheckedInput;
 
 #[derive(Serialize)]
 pub(in crate::commands) struct Record<'r> {
@@ -47,13 +47,13 @@ impl<'r> Record<'r> {
     pub(in crate::commands) fn new(
         validator: &McpValidator,
         line: usize,
-        judged: &'r Judged,
+        checked: &'r CheckedInput,
     ) -> Self {
-        match judged {
-            Judged::Call { tool, result, .. } => {
+        match checked {
+            CheckedInput::Call { tool, result, .. } => {
                 let masked = validator.config().mask_values;
                 let corrected = result.corrected.as_ref().filter(|_| !masked);
-                let refused = !result.is_valid;
+                let rejected = !result.is_valid;
                 Self {
                     line,
                     tool: Some(tool),
@@ -62,10 +62,11 @@ impl<'r> Record<'r> {
                     corrected: corrected
                         .map(|call| CallRecord { name: &call.name, arguments: &call.arguments }),
                     edits: result.edits.iter().map(EditRecord::from).collect(),
-                    help: refused.then(|| validator.build_help_prompt(SERVER, tool, result).into()),
+                    help: rejected
+                        .then(|| validator.build_help_prompt(SERVER, tool, result).into()),
                 }
             }
-            Judged::NotACall { kind, message, expected } => Self {
+            CheckedInput::NotACall { kind, message, expected } => Self {
                 line,
                 tool: None,
                 valid: false,

@@ -1,4 +1,4 @@
-//! The file of tool definitions.
+//! Reads tool definitions from a file.
 
 use std::path::Path;
 
@@ -6,16 +6,16 @@ use stickler::{McpValidator, ToolList};
 
 use super::SERVER;
 use crate::exit::Failure;
-use crate::style::complain;
+use crate::style::print_message;
 
-/// Larger than any list anyone has, and what a tape can address.
-const LARGEST_FILE: u64 = 1 << 28;
+/// Size limit of the file, within the address range of a tape.
+const MAX_FILE_BYTES: u64 = 1 << 28;
 
-/// A file of tool definitions, as it is.
+/// Reads a file of tool definitions.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let metadata = std::fs::metadata(path).map_err(|error| unusable(path, error))?;
-    if metadata.len() >= LARGEST_FILE {
-        return Err(unusable(path, format!("{} bytes are too many", metadata.len())));
+    if metadata.len() >= MAX_FILE_BYTES {
+        return Err(unusable(path, format!("the file is too large ({} bytes)", metadata.len())));
     }
     std::fs::read(path).map_err(|error| unusable(path, error))
 }
@@ -24,25 +24,25 @@ pub(crate) fn unusable(path: &Path, reason: impl std::fmt::Display) -> Failure {
     Failure::Usage(format!("cannot use the tools in `{}`: {reason}", path.display()))
 }
 
-/// Learns the tools of a file. What is odd about single tools is said and does not stop anything.
-pub(super) fn learn(validator: &McpValidator, path: &Path) -> Result<(), Failure> {
+/// Loads the tools of a file into the validator. Problems of single tools are printed as warnings.
+pub(super) fn load(validator: &McpValidator, path: &Path) -> Result<(), Failure> {
     let name = path.display();
     let bytes = read(path)?;
     let list = ToolList::read(&bytes, &validator.config().limits)
         .map_err(|error| unusable(path, error))?;
     if list.nameless > 0 {
-        complain("warning", &format!("{} entries of `{name}` have no name", list.nameless));
+        print_message("warning", &format!("{} tools in `{name}` have no name", list.nameless));
     }
     let discovery = validator.cache().populate(SERVER, &list.tools);
-    for refused in &validator.cache().compile_all(SERVER) {
-        complain("warning", &format!("{refused}; its calls are not checked"));
+    for rejected in &validator.cache().compile_all(SERVER) {
+        print_message("warning", &format!("{rejected}; its calls are not validated"));
     }
     if discovery.over_limit > 0 {
         let limit = validator.config().limits.tools_per_server;
-        complain(
+        print_message(
             "warning",
             &format!(
-                "`{name}` has more than {limit} tools; calls of the other {} are not checked",
+                "`{name}` has more than {limit} tools; calls to the other {} are not validated",
                 discovery.over_limit
             ),
         );

@@ -1,8 +1,8 @@
-//! A server that is started: `npx -y x` becomes `stickler run --name NAME -- npx -y x`.
+//! Wraps a server that the client starts: `npx -y x` becomes `stickler run --name NAME -- npx -y x`.
 
 use stickler::tape::{Kind, Node};
 
-use super::entry::{Member, Members, Refusal};
+use super::entry::{Member, Members, SkipReason};
 use super::program::quoted;
 use super::splice::Change;
 
@@ -11,21 +11,21 @@ pub(super) fn wrap(
     (name, program): (Node<'_>, &str),
     command: Member<'_>,
     members: &Members<'_>,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>, SkipReason> {
     if command.value.kind() != Kind::String {
-        return Err("its `command` is no text".to_owned());
+        return Err("its `command` is not a string".to_owned());
     }
     if members.is_gateway() {
-        return Err("it runs Stickler already".to_owned());
+        return Err("it already runs Stickler".to_owned());
     }
-    // The words as they are written: what comes back is then the same to the letter.
+    // Strings are copied as written, so that `unwrap` restores them byte for byte.
     let words = ["\"run\"", "\"--name\"", name.raw(), "\"--\"", command.value.raw()];
     let args = match members.args {
         Some(args) if args.value.kind() != Kind::Array => {
-            return Err("its `args` are no list".to_owned());
+            return Err("its `args` are not an array".to_owned());
         }
-        Some(args) => before_others(text, args.value, &words),
-        // Without blanks between them, so that it shows that there was no list.
+        Some(args) => prepend(text, args.value, &words),
+        // No spaces between the elements: `unwrap` recognises by this that there was no `args`.
         None => Change::insert(
             command.value.span().end,
             format!(",{}\"args\": [{}]", command.indent(text), words.join(",")),
@@ -34,8 +34,8 @@ pub(super) fn wrap(
     Ok(vec![Change::replace(command.value.span(), quoted(program)), args])
 }
 
-/// Words at the beginning of a list, laid out as it is.
-fn before_others(text: &str, list: Node<'_>, words: &[&str]) -> Change {
+/// Inserts elements at the start of an array, in its layout.
+fn prepend(text: &str, list: Node<'_>, words: &[&str]) -> Change {
     let begin = list.span().start + 1;
     let first = list.elements().next();
     let blanks = first.and_then(|first| text.get(begin..first.span().start)).unwrap_or_default();

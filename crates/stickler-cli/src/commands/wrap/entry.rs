@@ -1,4 +1,4 @@
-//! One server of a client's file.
+//! One server in a client configuration file.
 
 use stickler::tape::{Kind, Node};
 
@@ -6,19 +6,19 @@ use super::program::PROGRAM;
 use super::splice::Change;
 use super::{Direction, command, url};
 
-/// Why a server stays as it is.
-pub(super) type Refusal = String;
+/// Why a server is left unchanged.
+pub(super) type SkipReason = String;
 
 /// A member of an object.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member<'t> {
     pub(super) key: Node<'t>,
     pub(super) value: Node<'t>,
-    /// The member before it, if it is not the first.
+    /// Value of the preceding member, if any.
     pub(super) before: Option<Node<'t>>,
 }
 
-/// The members of a server that are concerned.
+/// Members of a server that are relevant to wrapping.
 #[derive(Debug, Default)]
 pub(super) struct Members<'t> {
     pub(super) command: Option<Member<'t>>,
@@ -29,15 +29,15 @@ pub(super) struct Members<'t> {
     pub(super) kind: Option<Member<'t>>,
 }
 
-/// The changes to a server, or why there are none.
+/// Returns the changes to a server, or why there are none.
 pub(super) fn changes(
     text: &str,
     name: Node<'_>,
     entry: Node<'_>,
     direction: Direction<'_>,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>, SkipReason> {
     if entry.kind() != Kind::Object {
-        return Err("it is no object".to_owned());
+        return Err("it is not an object".to_owned());
     }
     let members = Members::of(entry)?;
     match direction {
@@ -45,7 +45,7 @@ pub(super) fn changes(
             (Some(_), Some(_)) => Err("it has both a `command` and a `url`".to_owned()),
             (Some(command), None) => command::wrap(text, (name, program), command, &members),
             (None, Some(url)) => url::wrap(text, (name, program), url, &members),
-            (None, None) => Err("it has no `command` and no `url`".to_owned()),
+            (None, None) => Err("it has neither a `command` nor a `url`".to_owned()),
         },
         Direction::Unwrap => {
             let (Some(command), Some(args)) = (members.command, members.args) else {
@@ -59,7 +59,7 @@ pub(super) fn changes(
                 Some("--") => Ok(command::unwrap(text, command, args, &elements)),
                 Some("--url") => url::unwrap(text, (command, args), &elements, &members),
                 _ if is_gateway => {
-                    Err("it runs Stickler, but not in the way that `wrap` writes".to_owned())
+                    Err("it runs Stickler, but was not written by `wrap`".to_owned())
                 }
                 _ => Err("it is not wrapped".to_owned()),
             }
@@ -68,7 +68,7 @@ pub(super) fn changes(
 }
 
 impl<'t> Members<'t> {
-    fn of(entry: Node<'t>) -> Result<Self, Refusal> {
+    fn of(entry: Node<'t>) -> Result<Self, SkipReason> {
         let mut members = Self::default();
         let mut before = None;
         for (key, value) in entry.members().with_key_nodes() {
@@ -92,7 +92,7 @@ impl<'t> Members<'t> {
         Ok(members)
     }
 
-    /// Whether it is `stickler run` already. All that Stickler does besides is a server like others.
+    /// Whether the server is `stickler run`. Other commands of Stickler are wrapped like any server.
     pub(super) fn is_gateway(&self) -> bool {
         let first = self.args.and_then(|args| args.value.elements().next());
         self.command.is_some_and(|command| is_stickler(command.value))
@@ -101,7 +101,7 @@ impl<'t> Members<'t> {
 }
 
 impl Member<'_> {
-    /// Takes the whole member out, with the comma that is then too many.
+    /// Removes the member and the comma that becomes superfluous.
     pub(super) fn remove(&self, text: &str) -> Change {
         if let Some(before) = self.before {
             return Change::remove(before.span().end..self.value.span().end);
@@ -113,12 +113,12 @@ impl Member<'_> {
         Change::remove(self.key.span().start..end + comma)
     }
 
-    /// What stands between the key and the value: a colon and perhaps blanks.
+    /// Returns the text between key and value: a colon and optional whitespace.
     pub(super) fn colon<'s>(&self, text: &'s str) -> &'s str {
         text.get(self.key.span().end..self.value.span().start).unwrap_or(": ")
     }
 
-    /// The blanks before the key.
+    /// Returns the whitespace before the key.
     pub(super) fn indent<'s>(&self, text: &'s str) -> &'s str {
         let before = text.get(..self.key.span().start).unwrap_or_default();
         let blanks = before.trim_end_matches(|c: char| c.is_ascii_whitespace());
@@ -126,7 +126,7 @@ impl Member<'_> {
     }
 }
 
-/// Whether a command is Stickler, wherever it is.
+/// Whether a command is Stickler, in any folder.
 fn is_stickler(command: Node<'_>) -> bool {
     let command = command.as_str().unwrap_or_default();
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default();

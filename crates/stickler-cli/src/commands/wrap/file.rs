@@ -1,4 +1,4 @@
-//! A client's file: changed where it must be, and written so that it is always whole.
+//! Edits a client configuration file in place and replaces it atomically.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
@@ -8,51 +8,53 @@ use stickler::tape::{Kind, Node, TapeBuffer};
 
 use super::splice::{self, Change};
 use super::{Direction, entry};
-use crate::config::{Fault, HOLDERS, no_holder, no_json};
+use crate::config::{Fault, SERVER_MEMBERS, invalid_json, missing_servers};
 
-/// Arrays and objects open at once. Some clients keep much else in their files.
-const DEEPEST: usize = 512;
+/// Maximum nesting depth. Some clients store much else in their files.
+const MAX_DEPTH: usize = 512;
 
-/// A file after the change.
+/// Result of editing a file.
 #[derive(Debug)]
 pub(super) struct Changed {
     pub(super) text: String,
-    /// The servers that were looked at.
+    /// The selected servers.
     pub(super) entries: Vec<Entry>,
-    /// All servers.
+    /// Names of all servers.
     pub(super) names: Vec<String>,
 }
 
-/// What came of one server.
+/// Result for one server.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) before: String,
-    /// What it is now, or why it stays as it is.
+    /// The new text, or why the server is unchanged.
     pub(super) outcome: Result<String, String>,
-    /// What may be different for its user.
-    pub(super) caution: Option<String>,
+    /// Consequence of the change for the user.
+    pub(super) note: Option<String>,
 }
 
-/// Changes the servers of a text, all or those with certain names.
+/// Edits all servers in a text, or those in `only`.
 pub(super) fn change(
     text: &str,
     only: &[String],
     direction: Direction<'_>,
 ) -> Result<Changed, Fault> {
     let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(text.as_bytes(), DEEPEST).map_err(|error| no_json(text, error))?;
+    let tape =
+        buffer.read(text.as_bytes(), MAX_DEPTH).map_err(|error| invalid_json(text, error))?;
     let root = tape.root();
-    let is_holder = |key: &Node<'_>| HOLDERS.contains(&&*key.as_str().unwrap_or_default());
+    let is_server_list =
+        |key: &Node<'_>| SERVER_MEMBERS.contains(&&*key.as_str().unwrap_or_default());
     let members = root.members().with_key_nodes().filter(|(key, value)| {
-        root.kind() == Kind::Object && is_holder(key) && value.kind() == Kind::Object
+        root.kind() == Kind::Object && is_server_list(key) && value.kind() == Kind::Object
     });
     let servers: Vec<(Node<'_>, Node<'_>)> =
-        members.flat_map(|(_, holder)| holder.members().with_key_nodes()).collect();
-    if servers.is_empty() && !root.members().with_key_nodes().any(|(key, _)| is_holder(&key)) {
+        members.flat_map(|(_, servers_object)| servers_object.members().with_key_nodes()).collect();
+    if servers.is_empty() && !root.members().with_key_nodes().any(|(key, _)| is_server_list(&key)) {
         let keys = root.members().with_key_nodes();
         let names = keys.map(|(key, _)| (key.as_str().unwrap_or_default(), key.span()));
-        return Err(no_holder(0, names));
+        return Err(missing_servers(0, names));
     }
     let mut changed = Changed { text: String::new(), entries: Vec::new(), names: Vec::new() };
     let mut edits = Vec::new();
@@ -60,7 +62,7 @@ pub(super) fn change(
         let name = key.as_str().unwrap_or_default().into_owned();
         changed.names.push(name.clone());
         if only.is_empty() || only.contains(&name) {
-            let entry = look(text, (key, value), name, direction);
+            let entry = edit_entry(text, (key, value), name, direction);
             if let Ok(after) = &entry.outcome {
                 edits.push(Change::replace(value.span(), after.clone()));
             }
@@ -71,7 +73,7 @@ pub(super) fn change(
     Ok(changed)
 }
 
-fn look(
+fn edit_entry(
     text: &str,
     (key, value): (Node<'_>, Node<'_>),
     name: String,
@@ -80,32 +82,30 @@ fn look(
     let changes = entry::changes(text, key, value, direction);
     let outcome = changes.map(|changes| splice::apply(text, value.span(), changes));
     let is_remote = matches!(direction, Direction::Wrap(_)) && value.get("url").is_some();
-    let caution = is_remote.then(|| {
-        "the client starts it as a command now; where it signed in by itself (OAuth), unwrap it"
+    let note = is_remote.then(|| {
+        "the client now starts it as a command; if it needs the OAuth sign-in of the client, unwrap it"
             .to_owned()
     });
-    Entry { name, before: value.raw().to_owned(), outcome, caution }
+    Entry { name, before: value.raw().to_owned(), outcome, note }
 }
 
-/// Puts a new file in the place of an old one, which is there until the new one is complete. A link
-/// stays a link, and owner, group and permissions stay what they were.
+/// Replaces a file atomically. Symbolic links, owner, group and permissions are preserved.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize()?;
     let old = std::fs::metadata(&path)?;
-    let (draft, mut file) = beside(&path)?;
+    let (temp_path, mut file) = create_temp_file(&path)?;
     let written = keep_owner(&file, &old)
         .and_then(|()| file.set_permissions(old.permissions()))
         .and_then(|()| file.write_all(text.as_bytes()))
         .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::rename(&draft, &path));
+        .and_then(|()| std::fs::rename(&temp_path, &path));
     if written.is_err() {
-        let _ = std::fs::remove_file(&draft);
+        let _ = std::fs::remove_file(&temp_path);
     }
     written
 }
 
-/// Gives a new file to those whom the old one belongs to: a file that only its owner may read would
-/// be lost to them otherwise.
+/// Copies owner and group of the old file: its owner could otherwise lose access to a file with mode 600.
 fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
     let new = file.metadata()?;
@@ -115,18 +115,18 @@ fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     }
     fchown(file, Some(user), Some(group)).map_err(|error| {
         let reason = format!(
-            "it belongs to user {user} and group {group}, and the new file cannot be given to them \
-             ({error}); let its owner do this"
+            "the file belongs to user {user} and group {group}, which cannot be preserved ({error}); \
+             run the command as its owner"
         );
         io::Error::new(error.kind(), reason)
     })
 }
 
-/// A new file in the same folder, which nobody else can read yet.
-fn beside(path: &Path) -> io::Result<(PathBuf, File)> {
+/// Creates a temporary file in the same folder, readable by the current user only.
+fn create_temp_file(path: &Path) -> io::Result<(PathBuf, File)> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    Ok((draft, file))
+    let temp_path = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp_path)?;
+    Ok((temp_path, file))
 }

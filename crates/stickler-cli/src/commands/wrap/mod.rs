@@ -1,13 +1,13 @@
-//! `stickler wrap` and `unwrap`: Stickler in front of every server of a client's file, and out again.
+//! `stickler wrap` and `unwrap`: insert Stickler before every server in a client configuration file, and remove it.
 //!
-//! | file | holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `entry` | one server: which of its members are concerned |
-//! | `command` | a server that is started |
-//! | `url` | a server that is at a URL |
-//! | `program` | what Stickler is called there |
-//! | `splice` | changes to a text that leave the rest of it alone |
-//! | `file` | the whole file: read, changed, written so that it is always whole |
+//! | `entry` | one server and its relevant members |
+//! | `command` | a server that the client starts |
+//! | `url` | a server at a URL |
+//! | `program` | the command under which the client finds Stickler |
+//! | `splice` | edits of a text that keep the rest byte for byte |
+//! | `file` | the file: parse, edit, replace atomically |
 
 mod command;
 mod entry;
@@ -25,10 +25,10 @@ use crate::config::{Source, list};
 use crate::exit::{Exit, Failure, Outcome};
 use file::{Changed, Entry};
 
-/// What is done to a server.
+/// Operation on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction<'p> {
-    /// Stickler, called this, is put in front of it.
+    /// Insert Stickler, under this command, before the server.
     Wrap(&'p str),
     Unwrap,
 }
@@ -49,18 +49,22 @@ fn run(options: &WrapOptions, direction: Direction<'_>) -> Outcome {
     if let Some(unknown) = options.only.iter().find(|name| !names.contains(name)) {
         let meant = crate::config::did_you_mean(unknown, names.iter().map(String::as_str));
         let message = format!("{} has no server `{unknown}`{meant}", source.name());
-        return Err(Failure::Usage(format!("{message}\n\nhint: it has {}", list(&names))));
+        return Err(Failure::Usage(format!("{message}\n\nhint: the servers are {}", list(&names))));
     }
     if !options.dry_run && text != source.text {
-        file::replace(&options.file, &source.marked(&text))
+        file::replace(&options.file, &source.with_byte_order_mark(&text))
             .map_err(|error| Failure::Usage(format!("cannot write {}: {error}", source.name())))?;
     }
-    tell(&entries, options.dry_run, direction)?;
-    Ok(Exit::Fine)
+    print_outcomes(&entries, options.dry_run, direction)?;
+    Ok(Exit::Success)
 }
 
-/// What was done, a line a server; for a rehearsal, what would be.
-fn tell(entries: &[Entry], is_rehearsal: bool, direction: Direction<'_>) -> std::io::Result<()> {
+/// Prints one line per server: what was done, or what a run without `--dry-run` would do.
+fn print_outcomes(
+    entries: &[Entry],
+    is_dry_run: bool,
+    direction: Direction<'_>,
+) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let done = match direction {
         Direction::Wrap(_) => "wrapped",
@@ -69,21 +73,21 @@ fn tell(entries: &[Entry], is_rehearsal: bool, direction: Direction<'_>) -> std:
     for entry in entries {
         let name = &entry.name;
         match &entry.outcome {
-            Ok(after) if is_rehearsal => {
+            Ok(after) if is_dry_run => {
                 writeln!(out, "`{name}` would be {done}:")?;
-                for line in splice::difference(&entry.before, after) {
+                for line in splice::diff(&entry.before, after) {
                     writeln!(out, "{line}")?;
                 }
             }
             Ok(_) => writeln!(out, "`{name}` {done}")?,
-            Err(reason) => writeln!(out, "`{name}` left as it is: {reason}")?,
+            Err(reason) => writeln!(out, "`{name}` unchanged: {reason}")?,
         }
-        if let Some(caution) = entry.caution.as_ref().filter(|_| entry.outcome.is_ok()) {
-            writeln!(out, "  note: {caution}")?;
+        if let Some(note) = entry.note.as_ref().filter(|_| entry.outcome.is_ok()) {
+            writeln!(out, "  note: {note}")?;
         }
     }
     if entries.is_empty() {
-        writeln!(out, "there are no servers here")?;
+        writeln!(out, "no servers found")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What Stickler is called in a client's file.
+//! The command under which a client finds Stickler.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,36 +8,39 @@ use serde_json::Value;
 
 use crate::exit::Failure;
 
-/// The usual name, where the client finds this program by it.
+/// Name of the program.
 pub(super) const PROGRAM: &str = "stickler";
 
-/// The usual name if `PATH` leads from it to this very program, or else where this program is: a
-/// client that cannot find Stickler could not start any of its servers.
+/// Returns the program name if it resolves to this program on the `PATH`, otherwise the absolute path of
+/// this program: a client that cannot find Stickler could not start any server.
 pub(super) fn name() -> Result<String, Failure> {
-    let own = std::env::current_exe().and_then(|own| own.canonicalize()).map_err(|error| {
-        Failure::Usage(format!("cannot find out where this program is: {error}"))
-    })?;
-    named(&own, std::env::var_os("PATH").as_deref())
+    let this_program =
+        std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| {
+            Failure::Usage(format!("cannot determine the path of this program: {error}"))
+        })?;
+    name_for(&this_program, std::env::var_os("PATH").as_deref())
 }
 
-fn named(own: &Path, path: Option<&OsStr>) -> Result<String, Failure> {
-    if path.and_then(found).and_then(|found| found.canonicalize().ok()).as_deref() == Some(own) {
+fn name_for(this_program: &Path, path: Option<&OsStr>) -> Result<String, Failure> {
+    if path.and_then(find_in_path).and_then(|found| found.canonicalize().ok()).as_deref()
+        == Some(this_program)
+    {
         return Ok(PROGRAM.to_owned());
     }
-    // By any other name, `unwrap` would not know it again.
-    let is_known = own.file_name().is_some_and(|name| name == PROGRAM);
-    own.to_str().filter(|_| is_known).map(str::to_owned).ok_or_else(|| {
+    // `unwrap` recognises Stickler by its file name.
+    let is_known = this_program.file_name().is_some_and(|name| name == PROGRAM);
+    this_program.to_str().filter(|_| is_known).map(str::to_owned).ok_or_else(|| {
         Failure::Usage(format!(
-            "a client's file cannot name this program, `{}`\n\nhint: put it on the PATH as \
-             `{PROGRAM}`",
-            own.display()
+            "a client configuration cannot refer to this program as `{}`\n\nhint: install it on \
+             the PATH as `{PROGRAM}`",
+            this_program.display()
         ))
     })
 }
 
-/// The first program of the usual name on the `PATH`. Folders that depend on where one is do not
-/// count: the client is somewhere else.
-fn found(path: &OsStr) -> Option<PathBuf> {
+/// Finds the program on the `PATH`. Relative folders are ignored, because the client has another working
+/// directory.
+fn find_in_path(path: &OsStr) -> Option<PathBuf> {
     let programs = std::env::split_paths(path).filter(|folder| folder.is_absolute());
     programs.map(|folder| folder.join(PROGRAM)).find(|program| {
         program
@@ -46,7 +49,7 @@ fn found(path: &OsStr) -> Option<PathBuf> {
     })
 }
 
-/// A text as JSON writes it.
+/// Returns a string as a JSON literal.
 pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
@@ -57,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// A program in a folder of its own.
+    /// Creates an executable `stickler` in a new folder.
     fn program(root: &Path, name: &str) -> PathBuf {
         let folder = root.join(name);
         std::fs::create_dir(&folder).unwrap();
@@ -68,15 +71,15 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_name_is_used_only_where_it_leads_to_this_program() {
+    fn program_name_is_used_only_if_it_resolves_to_this_program() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let (own, other) = (program(&root, "own"), program(&root, "other"));
+        let (this_program, other) = (program(&root, "own"), program(&root, "other"));
         std::fs::create_dir(root.join("links")).unwrap();
-        symlink(&own, root.join("links/stickler")).unwrap();
+        symlink(&this_program, root.join("links/stickler")).unwrap();
         let no_program = program(&root, "no_program");
         std::fs::set_permissions(&no_program, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let full = own.to_str().unwrap();
+        let full = this_program.to_str().unwrap();
         for (folders, expected) in [
             (vec!["own"], PROGRAM),
             (vec!["links", "other"], PROGRAM),
@@ -85,13 +88,13 @@ mod tests {
             (vec!["nowhere"], full),
         ] {
             let path = std::env::join_paths(folders.iter().map(|one| root.join(one))).unwrap();
-            assert_eq!(named(&own, Some(&path)).unwrap(), expected, "{folders:?}");
+            assert_eq!(name_for(&this_program, Some(&path)).unwrap(), expected, "{folders:?}");
         }
-        assert_eq!(named(&own, None).unwrap(), full);
-        assert_eq!(named(&own, Some(OsStr::new("own:."))).unwrap(), full);
-        assert_eq!(named(&other, Some(OsStr::new(""))).unwrap(), other.to_str().unwrap());
+        assert_eq!(name_for(&this_program, None).unwrap(), full);
+        assert_eq!(name_for(&this_program, Some(OsStr::new("own:."))).unwrap(), full);
+        assert_eq!(name_for(&other, Some(OsStr::new(""))).unwrap(), other.to_str().unwrap());
         let renamed = root.join("own/stickler-1.0");
-        std::fs::rename(&own, &renamed).unwrap();
-        assert!(named(&renamed, None).is_err(), "`unwrap` would not know it");
+        std::fs::rename(&this_program, &renamed).unwrap();
+        assert!(name_for(&renamed, None).is_err(), "`unwrap` would not recognise it");
     }
 }

@@ -1,8 +1,8 @@
-//! Changes to a text that leave the rest of it alone.
+//! Edits of a text that keep everything else byte for byte.
 
 use std::ops::Range;
 
-/// A place, and what is to stand there.
+/// Replacement of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) place: Range<usize>,
@@ -23,7 +23,7 @@ impl Change {
     }
 }
 
-/// The part of a text at `within`, changed; the places are those of the whole text.
+/// Returns the part of a text in `within` with the changes applied; all ranges refer to the whole text.
 pub(super) fn apply(text: &str, within: Range<usize>, mut changes: Vec<Change>) -> String {
     changes.sort_by_key(|change| (change.place.start, change.place.end));
     let mut spliced = String::with_capacity(within.len() + 128);
@@ -37,8 +37,8 @@ pub(super) fn apply(text: &str, within: Range<usize>, mut changes: Vec<Change>) 
     spliced
 }
 
-/// The lines of two texts: those that went, those that came, and what is the same around them.
-pub(super) fn difference(before: &str, after: &str) -> Vec<String> {
+/// Returns a line diff: removed and added lines, and the common lines around them.
+pub(super) fn diff(before: &str, after: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
         pairs.take_while(|(one, other)| one == other).count()
@@ -61,13 +61,13 @@ pub(super) fn difference(before: &str, after: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::difference;
+    use super::diff;
 
     #[test]
-    fn only_lines_that_differ_are_marked() {
-        let lines = difference("{\n a\n b\n}", "{\n a\n c\n d\n}");
+    fn changed_lines_are_marked() {
+        let lines = diff("{\n a\n b\n}", "{\n a\n c\n d\n}");
         assert_eq!(lines, ["  {", "   a", "-  b", "+  c", "+  d", "  }"]);
-        assert_eq!(difference("a", "b"), ["- a", "+ b"]);
-        assert_eq!(difference("a\na", "a"), ["  a", "- a"]);
+        assert_eq!(diff("a", "b"), ["- a", "+ b"]);
+        assert_eq!(diff("a\na", "a"), ["  a", "- a"]);
     }
 }

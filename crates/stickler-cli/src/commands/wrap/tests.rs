@@ -1,4 +1,4 @@
-//! Wrapping and unwrapping, for files that look like anything.
+//! Tests of wrapping and unwrapping, with examples and with generated files.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn unwrap(text: &str) -> String {
 }
 
 #[test]
-fn a_command_is_put_behind_stickler_and_nothing_else_changes() {
+fn wrapping_a_command_changes_nothing_else() {
     for (before, after) in [
         (
             r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"],"env":{"K":"1.0"}}} ,"other": 1.0}"#,
@@ -41,7 +41,7 @@ fn a_command_is_put_behind_stickler_and_nothing_else_changes() {
 }
 
 #[test]
-fn only_a_gateway_is_not_put_behind_another() {
+fn gateway_entry_is_not_wrapped_again() {
     for (before, after) in [
         (
             r#"{"command":"stickler","args":["serve","--suite","files"]}"#,
@@ -62,7 +62,7 @@ fn only_a_gateway_is_not_put_behind_another() {
 }
 
 #[test]
-fn a_url_becomes_a_command_with_its_headers_in_the_environment() {
+fn wrapping_a_url_moves_its_headers_to_the_environment() {
     let before = r#"{"mcpServers":{"a":{"type":"http", "url" : "https://x/mcp","headers":{"Authorization":"Bearer ${T}"}},"b":{"url":"https://y","type":"streamable-http"}}}"#;
     let after = r#"{"mcpServers":{"a":{"type":"stdio", "command" : "stickler", "args": ["run", "--name", "a", "--url", "https://x/mcp", "--header-env", "Authorization"],"env":{"Authorization":"Bearer ${T}"}},"b":{"command":"stickler","args": ["run", "--name", "b", "--url", "https://y", "--wrapped-type", "streamable-http"],"type":"stdio"}}}"#;
     assert_eq!(wrap(before), after);
@@ -71,7 +71,7 @@ fn a_url_becomes_a_command_with_its_headers_in_the_environment() {
 }
 
 #[test]
-fn variables_that_were_added_since_are_not_made_headers() {
+fn added_variables_do_not_become_headers() {
     let before = r#"{"mcpServers":{"a":{"url":"https://x","headers":{"B":"1","A":"2"}}}}"#;
     let wrapped = wrap(before);
     let sorted = wrapped.replace(r#"{"B":"1","A":"2"}"#, r#"{"A":"2","B":"1"}"#);
@@ -83,37 +83,37 @@ fn variables_that_were_added_since_are_not_made_headers() {
         assert_ne!(changed, wrapped);
         let outcome = change(&changed, &[], Direction::Unwrap).unwrap();
         assert_eq!(outcome.text, changed);
-        let told = outcome.entries[0].outcome.as_ref().unwrap_err();
-        assert!(told.contains("changed since"), "{told}");
+        let reason = outcome.entries[0].outcome.as_ref().unwrap_err();
+        assert!(reason.contains("changed since"), "{reason}");
     }
 }
 
 #[test]
-fn what_is_odd_stays_as_it_is_with_the_reason() {
+fn invalid_entry_is_left_unchanged_with_a_reason() {
     for (entry, reason) in [
-        (r#"{"command":"stickler","args":["run","--strict","--","x"]}"#, "runs Stickler already"),
-        (r#"{"command":"/opt/stickler","args":["run","--config","x"]}"#, "runs Stickler already"),
+        (r#"{"command":"stickler","args":["run","--strict","--","x"]}"#, "already runs Stickler"),
+        (r#"{"command":"/opt/stickler","args":["run","--config","x"]}"#, "already runs Stickler"),
         (r#"{"command":"x","command":"y"}"#, "`command` twice"),
         (r#"{"command":"x","url":"y"}"#, "both"),
-        (r#"{"command":1}"#, "no text"),
-        (r#"{"command":"x","args":"y"}"#, "no list"),
+        (r#"{"command":1}"#, "not a string"),
+        (r#"{"command":"x","args":"y"}"#, "not an array"),
         (r#"{"url":"x","type":"sse"}"#, "HTTP+SSE"),
         (r#"{"url":"x","headers":{"a b":"c"}}"#, "header `a b`"),
         (r#"{"url":"x","env":{}}"#, "`env`"),
-        ("{}", "no `command` and no `url`"),
-        ("1", "no object"),
+        ("{}", "neither a `command` nor a `url`"),
+        ("1", "not an object"),
     ] {
         let text = format!("{{\"mcpServers\":{{\"a\":{entry}}}}}");
         let changed = change(&text, &[], Direction::Wrap("stickler")).unwrap();
         assert_eq!(changed.text, text);
-        let told = changed.entries[0].outcome.as_ref().unwrap_err();
-        assert!(told.contains(reason), "{told}");
+        let actual = changed.entries[0].outcome.as_ref().unwrap_err();
+        assert!(actual.contains(reason), "{actual}");
         assert_eq!(unwrap(&text), text);
     }
 }
 
 #[test]
-fn a_file_that_was_laid_out_anew_is_still_unwrapped() {
+fn reformatted_file_is_unwrapped() {
     let before = r#"{"mcpServers":{"a":{"command":"x"},"b":{"command":"y","args":["z"]}}}"#;
     let wrapped: Value = serde_json::from_str(&wrap(before)).unwrap();
     let again: Value =
@@ -123,7 +123,7 @@ fn a_file_that_was_laid_out_anew_is_still_unwrapped() {
     assert_eq!(again, serde_json::from_str::<Value>(expected).unwrap());
 }
 
-/// Blanks where JSON allows them.
+/// Whitespace where JSON allows it.
 fn blanks() -> impl Strategy<Value = String> {
     "[ \n\t\r]{0,3}"
 }
@@ -139,7 +139,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Things in brackets, with blanks wherever they may be.
+/// Items in brackets with arbitrary whitespace.
 fn bracketed(
     item: impl Strategy<Value = String> + Clone,
     brackets: (&'static str, &'static str),
@@ -198,7 +198,7 @@ fn document() -> impl Strategy<Value = String> {
     )
 }
 
-/// Whether a server looks as if `wrap` had been there.
+/// Whether a server looks as if it was wrapped.
 fn is_wrapped(text: &str) -> bool {
     let document: Value = serde_json::from_str(text).unwrap();
     ["mcpServers", "servers"].iter().filter_map(|holder| document[holder].as_object()).any(|all| {
@@ -208,7 +208,7 @@ fn is_wrapped(text: &str) -> bool {
 
 proptest! {
     #[test]
-    fn unwrapping_gives_back_the_file_byte_for_byte(text in document()) {
+    fn unwrapping_restores_the_file_byte_for_byte(text in document()) {
         prop_assume!(!is_wrapped(&text));
         let wrapped = wrap(&text);
         prop_assert!(serde_json::from_str::<Value>(&wrapped).is_ok(), "{}", wrapped);
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_client_starts_is_what_it_started_behind_stickler(text in document()) {
+    fn wrapped_command_runs_the_original_command(text in document()) {
         prop_assume!(!is_wrapped(&text));
         let changed = change(&text, &[], Direction::Wrap("stickler")).unwrap();
         for entry in changed.entries {
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "\\PC{0,40}|[\\[\\]{}:,\"a ]{0,40}") {
+    fn arbitrary_text_does_not_panic(text in "\\PC{0,40}|[\\[\\]{}:,\"a ]{0,40}") {
         let _ = change(&text, &[], Direction::Wrap("stickler"));
         let _ = change(&text, &[], Direction::Unwrap);
     }

@@ -1,25 +1,25 @@
-//! A server that is at a URL: the client starts `stickler run --name NAME --url URL` instead, with the
-//! headers in the environment.
+//! Wraps a server at a URL: the client starts `stickler run --name NAME --url URL` instead, with the headers in
+//! the environment.
 
 use std::borrow::Cow;
 
 use stickler::tape::{Kind, Node};
 
-use super::entry::{Member, Members, Refusal};
+use super::entry::{Member, Members, SkipReason};
 use super::program::quoted;
 use super::splice::Change;
 
-/// What clients call Streamable HTTP unless they call it something else.
-const USUAL: &str = "\"http\"";
+/// Default `type` of Streamable HTTP servers in client configurations.
+const DEFAULT_TYPE: &str = "\"http\"";
 
 pub(super) fn wrap(
     text: &str,
     (name, program): (Node<'_>, &str),
     url: Member<'_>,
     members: &Members<'_>,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>, SkipReason> {
     if url.value.kind() != Kind::String || url.key.raw() != "\"url\"" {
-        return Err("its `url` is no text".to_owned());
+        return Err("its `url` is not a string".to_owned());
     }
     if members.args.is_some() || members.env.is_some() {
         return Err("it has a `url` and also `args` or `env`".to_owned());
@@ -34,14 +34,14 @@ pub(super) fn wrap(
     }
     if let Some(kind) = members.kind {
         match kind.value.as_str().as_deref() {
-            None => return Err("its `type` is no text".to_owned()),
+            None => return Err("its `type` is not a string".to_owned()),
             Some("sse") => {
                 return Err("the HTTP+SSE transport of 2024-11-05 is not supported".to_owned());
             }
             Some("stdio" | "ws" | "websocket") => {
                 return Err(format!("its `type` is {}", kind.value.raw()));
             }
-            Some(_) if kind.value.raw() == USUAL => {}
+            Some(_) if kind.value.raw() == DEFAULT_TYPE => {}
             Some(_) => words.extend(["\"--wrapped-type\"", kind.value.raw()]),
         }
         changes.push(Change::replace(kind.value.span(), "\"stdio\""));
@@ -54,17 +54,17 @@ pub(super) fn wrap(
     Ok(changes)
 }
 
-/// The names of headers, as they are written. Each is a variable, too.
-fn header_names(headers: Member<'_>) -> Result<Vec<&str>, Refusal> {
+/// Returns the header names as written. Each becomes an environment variable.
+fn header_names(headers: Member<'_>) -> Result<Vec<&str>, SkipReason> {
     if headers.value.kind() != Kind::Object || headers.key.raw() != "\"headers\"" {
-        return Err("its `headers` are no object".to_owned());
+        return Err("its `headers` are not an object".to_owned());
     }
     let mut names = Vec::new();
     for (key, value) in headers.value.members().with_key_nodes() {
         let name = key.as_str().unwrap_or_default();
         let is_header = name.parse::<hyper::header::HeaderName>().is_ok();
         if !is_header || value.kind() != Kind::String || names.contains(&key.raw()) {
-            return Err(format!("its header `{name}` is odd"));
+            return Err(format!("its header `{name}` is invalid"));
         }
         names.push(key.raw());
     }
@@ -76,9 +76,9 @@ pub(super) fn unwrap(
     (command, args): (Member<'_>, Member<'_>),
     elements: &[Node<'_>],
     members: &Members<'_>,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>, SkipReason> {
     let Some(url) = elements.get(4) else { return Err("its URL is missing".to_owned()) };
-    let mut kind = USUAL;
+    let mut kind = DEFAULT_TYPE;
     let mut headers = Vec::new();
     let options = elements.get(5..).unwrap_or_default();
     for pair in options.chunks(2) {
@@ -89,7 +89,7 @@ pub(super) fn unwrap(
             _ => return Err(changed_since()),
         }
     }
-    // What was added to the environment since is none of the remote server's business.
+    // Variables that were added after wrapping must not become headers of the remote server.
     let mut variables = variable_names(members.env)?;
     variables.sort_unstable();
     headers.sort_unstable();
@@ -106,7 +106,7 @@ pub(super) fn unwrap(
     Ok(changes)
 }
 
-fn variable_names(env: Option<Member<'_>>) -> Result<Vec<Cow<'_, str>>, Refusal> {
+fn variable_names(env: Option<Member<'_>>) -> Result<Vec<Cow<'_, str>>, SkipReason> {
     let Some(env) = env else { return Ok(Vec::new()) };
     if env.value.kind() != Kind::Object {
         return Err(changed_since());
@@ -115,6 +115,6 @@ fn variable_names(env: Option<Member<'_>>) -> Result<Vec<Cow<'_, str>>, Refusal>
     Ok(keys.map(|(key, _)| key.as_str().unwrap_or_default()).collect())
 }
 
-fn changed_since() -> Refusal {
-    "it was wrapped, but its options have been changed since".to_owned()
+fn changed_since() -> SkipReason {
+    "its options have changed since it was wrapped".to_owned()
 }

@@ -1,4 +1,4 @@
-//! A stream of an HTTP server's on its way back.
+//! Relays SSE streams from a server at a URL to the client.
 
 use std::sync::Arc;
 
@@ -6,47 +6,47 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use stickler::Code;
-use stickler_protocol::envelope::{Address, Bearing, Glimpse};
+use stickler_protocol::envelope::{MessageKind, PartialHeader, RoutingHeader};
 use stickler_protocol::frame::{SseEvent, SseFrame, SseFramer, sse_event};
 use stickler_transport::http::Lease;
 use tokio::sync::{mpsc, watch};
 
-use super::{CLIENT_LEFT, Exchange, Phase, SHUTTING_DOWN};
+use super::{CLIENT_DISCONNECTED, Exchange, Phase, SHUTTING_DOWN};
 use crate::http::body::{Body, Source};
-use crate::http::conversation::{Conversation, Heard};
 use crate::http::deadline::Deadline;
+use crate::http::driver::{Driver, Outgoing};
 
 impl Exchange<'_> {
     pub(super) fn stream(
         &self,
         incoming: Incoming,
         lease: Lease,
-        late: Deadline,
+        deadline: Deadline,
         first: &[Bytes],
     ) -> Body {
         let (sender, events) = mpsc::channel(8);
         let relay = Relay {
-            conversation: Arc::clone(self.conversation),
-            is_listening: late.ids.is_empty(),
-            late,
+            driver: Arc::clone(self.driver),
+            is_standalone: deadline.ids.is_empty(),
+            deadline,
             resumable: false,
             events: sender,
             phase: self.proxy.phase.subscribe(),
         };
-        let limit = self.proxy.recipe.message_bytes();
+        let limit = self.proxy.factory.message_bytes();
         tokio::spawn(relay.run(incoming, lease, limit));
         let ready = first.iter().map(|one| sse_event(one).into()).collect();
         Body::stream(ready, Source::Raw(events), None)
     }
 }
 
-/// A stream on its way back.
+/// The task that relays one stream.
 struct Relay {
-    conversation: Arc<Conversation>,
-    /// The requests that it is to answer, and by when.
-    late: Deadline,
-    is_listening: bool,
-    /// Events had ids: the client can ask for the rest of a stream that broke off.
+    driver: Arc<Driver>,
+    /// The requests that are still to be answered, and their deadline.
+    deadline: Deadline,
+    is_standalone: bool,
+    /// Events had ids, so the client can resume the stream.
     resumable: bool,
     events: mpsc::Sender<Bytes>,
     phase: watch::Receiver<Phase>,
@@ -55,15 +55,15 @@ struct Relay {
 impl Relay {
     async fn run(mut self, mut incoming: Incoming, lease: Lease, limit: usize) {
         let mut framer = SseFramer::new(limit);
-        let over = if self.is_listening { Phase::Closing } else { Phase::Closed };
+        let end_phase = if self.is_standalone { Phase::Closing } else { Phase::Closed };
         let reason = loop {
             let frame = tokio::select! {
                 biased;
-                // First: the connection breaks off then, too.
-                _ = self.phase.wait_for(|phase| *phase >= over) => break Some(SHUTTING_DOWN),
-                () = self.events.closed() => break Some(CLIENT_LEFT),
-                // Before what comes: a server that never stops has its deadline, too.
-                () = self.late.passed() => break None,
+                // Checked first: a shutdown also breaks the connection.
+                _ = self.phase.wait_for(|phase| *phase >= end_phase) => break Some(SHUTTING_DOWN),
+                () = self.events.closed() => break Some(CLIENT_DISCONNECTED),
+                // Checked before new data, so that an endless stream cannot avoid the deadline.
+                () = self.deadline.elapsed() => break None,
                 frame = incoming.frame() => frame,
             };
             match frame {
@@ -71,73 +71,75 @@ impl Relay {
                     framer.push(frame.data_ref().map_or(&[][..], |data| data));
                     while let Some(frame) = framer.next_frame() {
                         if !self.event(frame).await {
-                            return self.end(CLIENT_LEFT).await;
+                            return self.end(CLIENT_DISCONNECTED).await;
                         }
                     }
                 }
-                Some(Err(_)) => break Some("the server broke off its answer"),
+                Some(Err(_)) => break Some("the server's response was interrupted"),
                 None => {
-                    lease.give_back();
-                    break Some("the server ended its answer without a response");
+                    lease.release();
+                    break Some("the server ended the stream without a response");
                 }
             }
         };
         match reason {
             Some(reason) => self.end(reason).await,
             None => {
-                for error in self.late.end(&self.conversation) {
+                for error in self.deadline.expire(&self.driver) {
                     let _ = self.events.send(sse_event(&error).into()).await;
                 }
             }
         }
     }
 
-    /// Requests without an answer get an error, unless the client can ask for the rest: then the
-    /// answer is still to come, on another stream.
+    /// Answers the remaining requests with errors. If the client can resume the stream, they stay
+    /// pending instead.
     async fn end(self, reason: &str) {
-        if self.resumable && !self.late.is_modern {
-            return self.late.leave_open(&self.conversation);
+        if self.resumable && !self.deadline.is_modern {
+            return self.deadline.continue_in_background(&self.driver);
         }
-        for id in &self.late.ids {
-            if let Some(error) = self.conversation.give_up_on(id, Code::ServerGone, reason) {
+        for id in &self.deadline.ids {
+            if let Some(error) = self.driver.abandon_request(id, Code::ServerGone, reason) {
                 let _ = self.events.send(sse_event(&error).into()).await;
             }
         }
     }
 
-    /// Passes an event on; false when nobody reads any more.
+    /// Forwards an event. Returns false if the client has disconnected.
     async fn event(&mut self, frame: SseFrame) -> bool {
         let event = match frame {
             SseFrame::Event(event) => event,
-            SseFrame::TooLong(beginning) => {
-                let heard = self
-                    .conversation
-                    .overlong(stickler_protocol::Side::Server, Glimpse::of(&beginning));
-                return self.pass(heard, None).await;
+            SseFrame::TooLong(prefix) => {
+                let outgoing = self
+                    .driver
+                    .handle_oversized(stickler_protocol::Side::Server, PartialHeader::of(&prefix));
+                return self.forward(outgoing, None).await;
             }
         };
         self.resumable |= event.id.is_some();
         match event.data.clone().filter(|_| event.is_message) {
             Some(data) => {
                 let data = Bytes::from(data);
-                let heard = self.conversation.hear_whole(&data);
-                self.pass(heard, Some((event, data))).await
+                let outgoing = self.driver.handle_server_message(&data);
+                self.forward(outgoing, Some((event, data))).await
             }
             None => self.events.send(event.raw.into()).await.is_ok(),
         }
     }
 
-    async fn pass(&mut self, heard: Heard, event: Option<(SseEvent, Bytes)>) -> bool {
-        self.conversation.send(heard.to_server);
-        for message in heard.to_client {
-            let address = Address::of(&message);
-            let id = address.request_id(&message);
-            if address.bearing == Bearing::Response {
-                if let Some(index) = self.late.ids.iter().position(|one| Some(one) == id.as_ref()) {
-                    self.late.ids.swap_remove(index);
-                } else if self.conversation.mail().waits_for(id.as_ref()) {
-                    // The answer to a call that has waited elsewhere.
-                    self.conversation.deliver(vec![message]).await;
+    async fn forward(&mut self, outgoing: Outgoing, event: Option<(SseEvent, Bytes)>) -> bool {
+        self.driver.send(outgoing.to_server);
+        for message in outgoing.to_client {
+            let header = RoutingHeader::of(&message);
+            let id = header.request_id(&message);
+            if header.kind == MessageKind::Response {
+                if let Some(index) =
+                    self.deadline.ids.iter().position(|one| Some(one) == id.as_ref())
+                {
+                    self.deadline.ids.swap_remove(index);
+                } else if self.driver.pending_responses().is_pending(id.as_ref()) {
+                    // The response to a call that was held and waits on another POST.
+                    self.driver.deliver(vec![message]).await;
                     continue;
                 }
             }

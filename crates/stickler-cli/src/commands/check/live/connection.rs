@@ -1,4 +1,4 @@
-//! The way to a server and back: a child process or a URL.
+//! Transport to the checked server: a child process or a URL.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,169 +9,174 @@ use std::time::{Duration, Instant};
 
 use stickler::McpValidator;
 use stickler_protocol::frame::Frame;
-use stickler_transport::http::{Asker, Heard};
-use stickler_transport::{Ending, Process, Server, ServerCommand, end_on_signals};
+use stickler_transport::http::{ProbeClient, ProbeEvent};
+use stickler_transport::{ExitCause, Process, Server, ServerCommand, exit_on_signals};
 
 use super::{SERVER, Setup};
 use crate::exit::Failure;
 use crate::lines::Lines;
 
-/// Messages of the server's that may wait to be looked at.
-const UNHEARD: usize = 1024;
+/// Capacity of the event queue; a full queue applies backpressure to the server.
+const EVENT_QUEUE_CAPACITY: usize = 1024;
 
-/// Lines of the server's standard error that are kept, for when it cannot be talked to.
-const KEPT: usize = 12;
+/// Lines of standard error that are tail for error messages.
+const MAX_STDERR_LINES: usize = 12;
 
-/// Longer lines are taken in parts.
-const LONGEST_LINE: u64 = 64 << 10;
+/// Longer lines of standard error are split.
+const MAX_STDERR_LINE_BYTES: u64 = 64 << 10;
 
-/// Characters of such a line that are kept.
-const KEPT_BYTES: usize = 400;
+/// Characters that are tail of a line of standard error.
+const MAX_STDERR_LINE_CHARS: usize = 400;
 
-/// How often it is looked whether something of the server's is left.
-const BEAT: Duration = Duration::from_millis(20);
+/// Interval at which the remaining processes are counted.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long whatever the server started has to end after it.
-const LINGER: Duration = Duration::from_secs(1);
+/// Time for child processes of the server to exit after it.
+const CHILD_EXIT_GRACE: Duration = Duration::from_secs(1);
 
-/// A server that can be talked to.
+/// A connection to the checked server.
 pub(super) struct Connection {
-    way: Way,
-    heard: Receiver<Heard>,
+    transport: Transport,
+    events: Receiver<ProbeEvent>,
 }
 
-enum Way {
-    Process { process: Process, input: Sender<Vec<u8>>, complaints: Complaints },
-    Url(Asker),
+enum Transport {
+    Process { process: Process, input: Sender<Vec<u8>>, stderr_tail: StderrTail },
+    Url(ProbeClient),
 }
 
-type Complaints = Arc<Mutex<VecDeque<String>>>;
+type StderrTail = Arc<Mutex<VecDeque<String>>>;
 
-/// How a server process ended.
+/// How a server process exited.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Farewell {
-    pub(super) ended_by_itself: bool,
+pub(super) struct ServerExit {
+    pub(super) is_voluntary: bool,
     pub(super) killed: bool,
     pub(super) seconds: u64,
-    /// Processes that it left.
-    pub(super) left_behind: usize,
+    /// Processes in its group that were still running.
+    pub(super) orphans: usize,
 }
 
 impl Connection {
     pub(super) fn open(setup: &Setup) -> Result<Self, Failure> {
-        let (sender, heard) = sync_channel(UNHEARD);
+        let (sender, events) = sync_channel(EVENT_QUEUE_CAPACITY);
         let limit = setup.validator.config().limits.message_bytes;
-        let way = match &setup.server {
-            Server::Command(command) => start(command, sender, limit)?,
+        let transport = match &setup.server {
+            Server::Command(command) => spawn(command, sender, limit)?,
             Server::Url(url, _) => {
                 let validator: Arc<McpValidator> = Arc::clone(&setup.validator);
                 let schema = move |tool: &str| {
                     validator.cache().get(SERVER, tool).map(|cached| cached.raw.clone())
                 };
-                let asker = Asker::new(url.clone(), setup.token.as_deref(), limit, schema, sender);
-                Way::Url(asker.map_err(|error| {
+                let client =
+                    ProbeClient::new(url.clone(), setup.token.as_deref(), limit, schema, sender);
+                Transport::Url(client.map_err(|error| {
                     Failure::Unreachable(format!("[STK-101] cannot reach `{url}`: {error}"))
                 })?)
             }
         };
-        Ok(Self { way, heard })
+        Ok(Self { transport, events })
     }
 
-    /// Sends a message. Whether it arrived is seen by what comes back.
+    /// Sends a message. Errors surface as missing responses.
     pub(super) fn send(&self, message: &[u8]) {
-        match &self.way {
-            Way::Process { input, .. } => drop(input.send(message.to_vec())),
-            Way::Url(asker) => asker.post(message),
+        match &self.transport {
+            Transport::Process { input, .. } => drop(input.send(message.to_vec())),
+            Transport::Url(client) => client.post(message),
         }
     }
 
-    /// What the server says next; `None` when it says nothing for that long.
-    pub(super) fn receive(&self, wait: Duration) -> Option<Heard> {
-        match self.heard.recv_timeout(wait) {
-            Ok(heard) => Some(heard),
+    /// Returns the next event; `None` after `wait`.
+    pub(super) fn receive(&self, wait: Duration) -> Option<ProbeEvent> {
+        match self.events.recv_timeout(wait) {
+            Ok(events) => Some(events),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                Some(Heard::Ended("the server ended".to_owned()))
+                Some(ProbeEvent::Ended("the server exited".to_owned()))
             }
         }
     }
 
     pub(super) fn is_stdio(&self) -> bool {
-        matches!(self.way, Way::Process { .. })
+        matches!(self.transport, Transport::Process { .. })
     }
 
-    /// Says which revision was agreed on, where that is part of every message.
-    pub(super) fn agree(&self, revision: Option<stickler::Revision>) {
-        if let Way::Url(asker) = &self.way {
-            asker.agree(revision);
+    /// Sets the negotiated revision, which is a header of every HTTP request.
+    pub(super) fn set_revision(&self, revision: Option<stickler::Revision>) {
+        if let Transport::Url(client) = &self.transport {
+            client.set_revision(revision);
         }
     }
 
-    /// The last that the server wrote to its standard error.
-    pub(super) fn complaints(&self) -> String {
-        match &self.way {
-            Way::Process { complaints, .. } => {
-                let lines = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the last lines of the standard error of the server.
+    pub(super) fn stderr_tail(&self) -> String {
+        match &self.transport {
+            Transport::Process { stderr_tail, .. } => {
+                let lines = stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
                 lines.iter().fold(String::new(), |text, line| text + "\n  | " + line)
             }
-            Way::Url(_) => String::new(),
+            Transport::Url(_) => String::new(),
         }
     }
 
-    /// Says goodbye; how a process took it.
-    pub(super) fn end(self, grace: Duration) -> Option<Farewell> {
-        let Self { way, heard } = self;
-        // A server that is still talking must be able to go on until it notices the end.
-        std::thread::spawn(move || heard.into_iter().for_each(drop));
-        match way {
-            Way::Url(asker) => {
-                asker.say_goodbye(grace);
+    /// Closes the connection and returns how the process exited, if there is one.
+    pub(super) fn shutdown(self, grace: Duration) -> Option<ServerExit> {
+        let Self { transport, events } = self;
+        // Drains the queue, so that a server that is still writing is not blocked until it exits.
+        std::thread::spawn(move || events.into_iter().for_each(drop));
+        match transport {
+            Transport::Url(client) => {
+                client.close(grace);
                 None
             }
-            Way::Process { mut process, input, .. } => {
+            Transport::Process { mut process, input, .. } => {
                 drop(input);
-                let (_, ending) = process.see_off(grace).ok()?;
-                let left_behind = linger(&process, ending);
-                process.clean_up();
-                Some(Farewell {
-                    ended_by_itself: ending == Ending::ByItself,
-                    killed: ending == Ending::Killed,
+                let (_, ending) = process.shutdown(grace).ok()?;
+                let orphans = remaining_processes(&process, ending);
+                process.terminate_group();
+                Some(ServerExit {
+                    is_voluntary: ending == ExitCause::Voluntary,
+                    killed: ending == ExitCause::Killed,
                     seconds: grace.as_secs(),
-                    left_behind,
+                    orphans,
                 })
             }
         }
     }
 }
 
-/// How many processes are left once they had a moment to end.
-fn linger(process: &Process, ending: Ending) -> usize {
-    if ending == Ending::Killed {
+/// Returns how many processes of the group are left after a grace period.
+fn remaining_processes(process: &Process, ending: ExitCause) -> usize {
+    if ending == ExitCause::Killed {
         return 0;
     }
-    let deadline = Instant::now() + LINGER;
+    let deadline = Instant::now() + CHILD_EXIT_GRACE;
     loop {
-        let left = process.companions();
+        let left = process.other_group_members();
         if left == 0 || Instant::now() > deadline {
             return left;
         }
-        std::thread::sleep(BEAT);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-fn start(command: &ServerCommand, heard: SyncSender<Heard>, limit: usize) -> Result<Way, Failure> {
+fn spawn(
+    command: &ServerCommand,
+    events: SyncSender<ProbeEvent>,
+    limit: usize,
+) -> Result<Transport, Failure> {
     let started = command.start_with_stderr().map_err(|error| {
         Failure::Unreachable(format!("[STK-101] cannot start `{}`: {error}", command.program))
     })?;
     let (process, stdin, stdout, stderr) = started;
-    end_on_signals(process.pid()).map_err(Failure::Output)?;
-    let complaints = Complaints::default();
+    exit_on_signals(process.pid()).map_err(Failure::Output)?;
+    let stderr_tail = StderrTail::default();
     let (input, messages) = channel();
     std::thread::spawn(move || write_lines(stdin, &messages));
-    std::thread::spawn(move || read_lines(stdout, &heard, limit));
-    let kept = Arc::clone(&complaints);
-    std::thread::spawn(move || keep_lines(stderr, &kept));
-    Ok(Way::Process { process, input, complaints })
+    std::thread::spawn(move || read_lines(stdout, &events, limit));
+    let tail = Arc::clone(&stderr_tail);
+    std::thread::spawn(move || collect_stderr(stderr, &tail));
+    Ok(Transport::Process { process, input, stderr_tail })
 }
 
 fn write_lines(mut stdin: ChildStdin, messages: &Receiver<Vec<u8>>) {
@@ -183,30 +188,37 @@ fn write_lines(mut stdin: ChildStdin, messages: &Receiver<Vec<u8>>) {
     }
 }
 
-fn read_lines(stdout: ChildStdout, heard: &SyncSender<Heard>, limit: usize) {
+fn read_lines(stdout: ChildStdout, events: &SyncSender<ProbeEvent>, limit: usize) {
     let mut lines = Lines::new(stdout, limit);
     while lines.fill().unwrap_or(false) {
         while let Some(frame) = lines.next() {
-            let said = match frame {
-                Frame::Line(line) => Heard::Message(line.to_vec()),
-                Frame::TooLong { glimpse, .. } => Heard::TooLong(glimpse),
+            let event = match frame {
+                Frame::Line(line) => ProbeEvent::Message(line.to_vec()),
+                Frame::TooLong { partial, .. } => ProbeEvent::TooLong(partial),
             };
-            if heard.send(said).is_err() {
+            if events.send(event).is_err() {
                 return;
             }
         }
     }
 }
 
-fn keep_lines(stderr: ChildStderr, kept: &Mutex<VecDeque<String>>) {
+fn collect_stderr(stderr: ChildStderr, tail: &Mutex<VecDeque<String>>) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
-    while reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0)
+    while reader
+        .by_ref()
+        .take(MAX_STDERR_LINE_BYTES)
+        .read_until(b'\n', &mut line)
+        .is_ok_and(|read| read > 0)
     {
-        let text = crate::style::printable(String::from_utf8_lossy(&line).trim_end(), KEPT_BYTES);
-        let mut lines = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = crate::style::printable(
+            String::from_utf8_lossy(&line).trim_end(),
+            MAX_STDERR_LINE_CHARS,
+        );
+        let mut lines = tail.lock().unwrap_or_else(PoisonError::into_inner);
         lines.push_back(text);
-        if lines.len() > KEPT {
+        if lines.len() > MAX_STDERR_LINES {
             lines.pop_front();
         }
         line.clear();

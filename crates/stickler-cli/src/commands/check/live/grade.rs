@@ -1,23 +1,23 @@
-//! How clear an answer to something wrong is.
+//! Grades responses to invalid requests.
 
 use serde_json::Value;
 
-use super::reply::{Outcome, Reply};
+use super::response::{Outcome, Response};
 
-/// What an answer is worth to whoever has to correct something.
+/// How useful a response is for correcting the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grade {
-    /// A right question, answered.
+    /// A valid request was answered.
     Answered,
-    /// A refusal that says what is wrong.
+    /// Rejected, and the response names the invalid field.
     Names,
-    /// A refusal that does not.
+    /// Rejected without naming the field.
     Vague,
-    /// No answer.
+    /// No response.
     Silent,
-    /// As if nothing were wrong.
+    /// Accepted as if it were valid.
     Accepted,
-    /// The server ended.
+    /// The server exited.
     Died,
 }
 
@@ -34,46 +34,46 @@ impl Grade {
     }
 }
 
-/// Grades the answer to something wrong; an answer with one of the words in it is clear.
-pub(super) fn of(reply: &Reply, words: &[String], clear_code: Option<i64>) -> Grade {
-    match &reply.outcome {
-        Outcome::Silence => Grade::Silent,
-        Outcome::Gone(_) => Grade::Died,
+/// Grades the response to an invalid request. A response that contains one of the words names the field.
+pub(super) fn of(response: &Response, words: &[String], clear_code: Option<i64>) -> Grade {
+    match &response.outcome {
+        Outcome::Timeout => Grade::Silent,
+        Outcome::Exited(_) => Grade::Died,
         Outcome::Status(_) => Grade::Vague,
         Outcome::Result(result) if result["isError"] != true => Grade::Accepted,
         Outcome::Error { code, .. } if Some(*code) == clear_code => Grade::Names,
-        _ if words.iter().any(|word| mentions(&told(reply), word)) => Grade::Names,
+        _ if words.iter().any(|word| contains_word(&response_text(response), word)) => Grade::Names,
         _ => Grade::Vague,
     }
 }
 
-/// The words of an answer.
-pub(super) fn told(reply: &Reply) -> String {
-    match &reply.outcome {
+/// Returns the text of a response.
+pub(super) fn response_text(response: &Response) -> String {
+    match &response.outcome {
         Outcome::Result(result) => content(result),
         Outcome::Error { message, data, .. } if data.is_null() => message.clone(),
         Outcome::Error { message, data, .. } => format!("{message} {data}"),
         Outcome::Status(status) => format!("HTTP status {status}"),
-        Outcome::Silence => String::new(),
-        Outcome::Gone(reason) => reason.clone(),
+        Outcome::Timeout => String::new(),
+        Outcome::Exited(reason) => reason.clone(),
     }
 }
 
-/// The same in a few words, with what kind of answer it is.
-pub(super) fn shortly(reply: &Reply) -> String {
-    let words = in_words(reply);
+/// Returns a one-line summary of a response, including its kind.
+pub(super) fn summary(response: &Response) -> String {
+    let words = describe(response);
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn in_words(reply: &Reply) -> String {
-    match &reply.outcome {
+fn describe(response: &Response) -> String {
+    match &response.outcome {
         Outcome::Error { code, message, .. } => format!("error {code}: {message}"),
         Outcome::Result(result) if result["isError"] == true => {
             format!("isError: {}", content(result))
         }
         Outcome::Result(_) => "a result".to_owned(),
-        Outcome::Silence => "nothing".to_owned(),
-        Outcome::Status(_) | Outcome::Gone(_) => told(reply),
+        Outcome::Timeout => "no response".to_owned(),
+        Outcome::Status(_) | Outcome::Exited(_) => response_text(response),
     }
 }
 
@@ -82,8 +82,8 @@ fn content(result: &Value) -> String {
     blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a text has a name in it, as a word of its own.
-fn mentions(text: &str, name: &str) -> bool {
+/// Whether a text contains a name as a whole word.
+fn contains_word(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     !name.is_empty()
         && text.match_indices(name).any(|(at, _)| {
@@ -95,12 +95,12 @@ fn mentions(text: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Grade, mentions, of};
-    use crate::commands::check::live::reply::{Outcome, Reply};
+    use super::{Grade, contains_word, of};
+    use crate::commands::check::live::response::{Outcome, Response};
     use serde_json::{Value, json};
 
     fn grade(outcome: Outcome) -> Grade {
-        of(&Reply { outcome, millis: 0, raw: Vec::new() }, &["path".to_owned()], None)
+        of(&Response { outcome, millis: 0, raw: Vec::new() }, &["path".to_owned()], None)
     }
 
     fn error(message: &str, data: Value) -> Outcome {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_by_their_words() {
+    fn responses_are_graded_by_their_content() {
         let result = |is_error: bool, text: &str| {
             Outcome::Result(json!({ "isError": is_error, "content": [{ "text": text }] }))
         };
@@ -117,14 +117,14 @@ mod tests {
         assert_eq!(grade(result(false, "path")), Grade::Accepted);
         assert_eq!(grade(error("bad", json!({ "path": ["path"] }))), Grade::Names);
         assert_eq!(grade(error("bad", Value::Null)), Grade::Vague);
-        assert_eq!(grade(Outcome::Silence), Grade::Silent);
-        assert_eq!(grade(Outcome::Gone("x".to_owned())), Grade::Died);
+        assert_eq!(grade(Outcome::Timeout), Grade::Silent);
+        assert_eq!(grade(Outcome::Exited("x".to_owned())), Grade::Died);
     }
 
     #[test]
-    fn names_are_words() {
-        assert!(mentions("at .path:", "path") && mentions("path", "path"));
-        assert!(!mentions("filepath", "path") && !mentions("path_1", "path"));
-        assert!(!mentions("", "path") && !mentions("x", ""));
+    fn names_match_whole_words() {
+        assert!(contains_word("at .path:", "path") && contains_word("path", "path"));
+        assert!(!contains_word("filepath", "path") && !contains_word("path_1", "path"));
+        assert!(!contains_word("", "path") && !contains_word("x", ""));
     }
 }

@@ -1,21 +1,21 @@
-//! A server that is there: asked for its tools, and tried with what is wrong.
+//! Checks a running server: lists its tools and probes it with invalid requests.
 //!
-//! | file | holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `connection` | a command or a URL, with messages in both directions |
-//! | `talk`, `reply` | questions and answers, every message of the server's judged on the way |
-//! | `opening` | the handshake of either era, and the list of tools |
-//! | `plan` | which wrong calls a tool can be given without harm |
-//! | `grade` | how clear an answer is |
-//! | `probes` | what is sent, and what is made of it |
+//! | `connection` | the transport: a child process or a URL |
+//! | `session`, `response` | requests and responses, with validation of every message from the server |
+//! | `handshake` | the handshake of both protocol eras, and the tool list |
+//! | `plan` | invalid calls that a tool can receive without side effects |
+//! | `grade` | grades of responses |
+//! | `probes` | the probes and the findings from their responses |
 
 mod connection;
 mod grade;
-mod opening;
+mod handshake;
 mod plan;
 mod probes;
-mod reply;
-mod talk;
+mod response;
+mod session;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,15 +26,15 @@ use stickler_protocol::lint::{LintOptions, lint};
 use stickler_transport::{Server, ServerCommand};
 
 use super::options::CheckOptions;
-use super::report::{Found, Report};
+use super::report::{CheckFinding, Report};
 use crate::exit::Failure;
-use connection::Farewell;
+use connection::ServerExit;
 pub(super) use grade::Grade;
 
-/// Where the server's tools are kept.
+/// Server name in the cache.
 const SERVER: &str = "server";
 
-/// What all connections of one check have in common.
+/// Parameters shared by all connections of a check.
 pub(super) struct Setup {
     server: Server,
     token: Option<String>,
@@ -44,51 +44,52 @@ pub(super) struct Setup {
     revision: Option<stickler::Revision>,
 }
 
-/// One thing that was tried.
+/// Result of one probe.
 #[derive(Debug)]
-pub(super) struct Probed {
+pub(super) struct ProbeResult {
     pub(super) name: &'static str,
     pub(super) tool: Option<String>,
     pub(super) grade: Grade,
-    /// The answer, in a few words.
+    /// Summary of the response.
     pub(super) answer: String,
     pub(super) millis: u64,
 }
 
-/// A tool that was not tried.
+/// A tool that was not probed.
 #[derive(Debug)]
-pub(super) struct Spared {
+pub(super) struct SkippedTool {
     pub(super) tool: String,
     pub(super) reason: String,
 }
 
 pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
     let setup = Setup::new(options)?;
-    let mut talk = opening::open(&setup)?;
-    let listed = opening::list_tools(&mut talk)?;
-    talk.timeout = setup.timeout;
-    let lint_options = LintOptions::default().with_revision(talk.revision());
-    let examined = lint(&listed.text, &lint_options)
-        .map_err(|error| Failure::Unreachable(format!("the server's list of tools: {error}")))?;
+    let mut session = handshake::open(&setup)?;
+    let listing = handshake::list_tools(&mut session)?;
+    session.timeout = setup.timeout;
+    let lint_options = LintOptions::default().with_revision(session.revision());
+    let examined = lint(&listing.text, &lint_options).map_err(|error| {
+        Failure::Unreachable(format!("cannot read the tool list of the server: {error}"))
+    })?;
     let mut report = Report {
         name: setup.server.name(),
-        server: talk.server_name.clone(),
-        revision: talk.revision(),
+        server: session.server_name.clone(),
+        revision: session.revision(),
         tools: examined.tools,
-        findings: examined.findings.into_iter().map(Found::from).collect(),
+        findings: examined.findings.into_iter().map(CheckFinding::from).collect(),
         ..Report::default()
     };
     if report.tools.is_empty() {
-        let found = about_server(&rules::NO_TOOLS, "the server has no tools");
+        let found = server_finding(&rules::NO_TOOLS, "the server has no tools");
         report.findings.push(found);
     }
     if !options.no_probe {
-        talk = probes::run(&setup, talk, &listed, options.probe_limit, &mut report)?;
+        session = probes::run(&setup, session, &listing, options.probe_limit, &mut report)?;
     }
-    let (findings, connection) = talk.close();
+    let (findings, connection) = session.close();
     report.findings.extend(findings);
-    if let Some(farewell) = connection.end(setup.timeout) {
-        report.findings.extend(about_farewell(&farewell));
+    if let Some(server_exit) = connection.shutdown(setup.timeout) {
+        report.findings.extend(exit_findings(&server_exit));
     }
     Ok(report)
 }
@@ -112,7 +113,9 @@ impl Setup {
         };
         let token = options.bearer_token_env.as_ref().map(|variable| {
             let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
-            token.ok_or_else(|| Failure::Usage(format!("the variable `{variable}` holds no token")))
+            token.ok_or_else(|| {
+                Failure::Usage(format!("the environment variable `{variable}` is not set or empty"))
+            })
         });
         Ok(Self {
             server,
@@ -125,8 +128,8 @@ impl Setup {
     }
 }
 
-fn about_server(rule: &'static stickler::Rule, message: impl Into<String>) -> Found {
-    Found {
+fn server_finding(rule: &'static stickler::Rule, message: impl Into<String>) -> CheckFinding {
+    CheckFinding {
         rule,
         severity: rule.severity,
         tool: None,
@@ -137,22 +140,22 @@ fn about_server(rule: &'static stickler::Rule, message: impl Into<String>) -> Fo
     }
 }
 
-fn about_farewell(farewell: &Farewell) -> Vec<Found> {
+fn exit_findings(server_exit: &ServerExit) -> Vec<CheckFinding> {
     let mut found = Vec::new();
-    match farewell {
-        Farewell { ended_by_itself: false, killed, seconds, .. } => {
-            let how = if *killed { "had to be killed" } else { "ended when it was told to" };
+    match server_exit {
+        ServerExit { is_voluntary: false, killed, seconds, .. } => {
+            let how = if *killed { "had to be killed" } else { "exited on SIGTERM" };
             let message = format!(
-                "{seconds} s after the end of its input the server was still there; it {how}"
+                "the server was still running {seconds} s after its input was closed; it {how}"
             );
-            found.push(about_server(&rules::KEEPS_RUNNING, message));
+            found.push(server_finding(&rules::KEEPS_RUNNING, message));
         }
-        Farewell { left_behind: 0, .. } => {}
-        Farewell { left_behind, .. } => {
-            let message = format!("{left_behind} processes of the server's were still there");
-            found.push(Found {
+        ServerExit { orphans: 0, .. } => {}
+        ServerExit { orphans, .. } => {
+            let message = format!("{orphans} child processes of the server were still running");
+            found.push(CheckFinding {
                 severity: Severity::Warning,
-                ..about_server(&rules::LEFT_BEHIND, message)
+                ..server_finding(&rules::LEFT_BEHIND, message)
             });
         }
     }

@@ -1,21 +1,20 @@
-//! Which wrong calls a tool can be given without harm.
+//! Selects invalid calls that a tool can receive without side effects.
 //!
-//! A tool that says that it only reads is given calls that are wrong in one place. Any other tool is
-//! only given calls in which every required field is missing or `null`: Stickler's own check refuses
-//! them, and even a server that checks nothing has nothing to act on. Where that cannot be had, the
-//! tool is not called at all.
+//! A read-only tool receives calls with a single invalid field. Any other tool only receives calls in which
+//! every required field is missing or `null`: Stickler rejects them, and a server that validates nothing has
+//! nothing to act on. A tool for which no call meets this condition is not called.
 
 use serde_json::{Map, Value, json};
 use stickler::{CachedSchema, McpValidator};
 
 use super::SERVER;
 
-/// One wrong call.
+/// An invalid call.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct WrongCall {
+pub(super) struct InvalidCall {
     pub(super) name: &'static str,
     pub(super) arguments: Value,
-    /// The fields that are wrong; an answer that names one of them is clear.
+    /// The invalid fields; a response that names one of them is graded as clear.
     pub(super) fields: Vec<String>,
 }
 
@@ -23,84 +22,90 @@ pub(super) const MISSING: &str = "missing field";
 pub(super) const WRONG_TYPE: &str = "wrong type";
 pub(super) const UNKNOWN_FIELD: &str = "unknown field";
 
-/// The wrong calls for a tool, or why there are none.
-pub(super) fn plan(tool: &Value, validator: &McpValidator) -> Result<Vec<WrongCall>, &'static str> {
+/// Returns the invalid calls for a tool, or why there are none.
+pub(super) fn plan(
+    tool: &Value,
+    validator: &McpValidator,
+) -> Result<Vec<InvalidCall>, &'static str> {
     let name = tool["name"].as_str().unwrap_or_default();
     let cached = validator.cache().get(SERVER, name);
-    let cached = cached.ok_or("its schema is missing or cannot be used")?;
+    let cached = cached.ok_or("its schema is missing or unusable")?;
     if tool["execution"]["taskSupport"] == "required" {
         return Err("it can only be called as a task");
     }
-    let says = |hint: &str| tool["annotations"][hint] == true;
-    if says("readOnlyHint") && says("destructiveHint") {
+    let declares = |hint: &str| tool["annotations"][hint] == true;
+    if declares("readOnlyHint") && declares("destructiveHint") {
         return Err("its annotations contradict each other");
     }
-    let calls = if says("readOnlyHint") {
-        reading(&cached)?
-    } else if says("destructiveHint") {
-        return Err("it says that it can destroy something");
+    let calls = if declares("readOnlyHint") {
+        read_only_calls(&cached)?
+    } else if declares("destructiveHint") {
+        return Err("its annotations declare it destructive");
     } else {
-        changing(&cached)?
+        mutating_calls(&cached)?
     };
-    let refused = calls.into_iter().filter(|call| is_refused(validator, name, call));
-    let calls: Vec<WrongCall> = refused.collect();
-    if calls.is_empty() { Err("no call of it would be wrong") } else { Ok(calls) }
+    let rejected = calls.into_iter().filter(|call| is_rejected(validator, name, call));
+    let calls: Vec<InvalidCall> = rejected.collect();
+    if calls.is_empty() { Err("no call to it would be invalid") } else { Ok(calls) }
 }
 
-/// Whether our own check refuses the call, and because of all the fields that are meant.
-fn is_refused(validator: &McpValidator, tool: &str, call: &WrongCall) -> bool {
+/// Whether the validator rejects the call and reports all intended fields.
+fn is_rejected(validator: &McpValidator, tool: &str, call: &InvalidCall) -> bool {
     let result = validator.validate(SERVER, tool, &call.arguments);
-    let is_told = |field: &String| {
+    let is_reported = |field: &String| {
         result.errors.iter().any(|error| error.path.trim_start_matches('/') == field)
     };
-    !result.is_valid && call.fields.iter().all(is_told)
+    !result.is_valid && call.fields.iter().all(is_reported)
 }
 
-/// For a tool that only reads: one mistake in a call that is right otherwise.
-fn reading(cached: &CachedSchema) -> Result<Vec<WrongCall>, &'static str> {
-    let right = cached.example().and_then(Value::as_object);
-    let right = right.ok_or("no valid call is known to start from")?;
+/// Calls for a read-only tool: a valid call with one mistake.
+fn read_only_calls(cached: &CachedSchema) -> Result<Vec<InvalidCall>, &'static str> {
+    let valid = cached.example().and_then(Value::as_object);
+    let valid = valid.ok_or("no valid example call is available")?;
     let mut calls = Vec::new();
     if let Some(field) = cached.required.first() {
-        let mut arguments = right.clone();
+        let mut arguments = valid.clone();
         arguments.remove(field);
-        calls.push(wrong(MISSING, arguments, field));
+        calls.push(invalid_call(MISSING, arguments, field));
     }
-    if let Some(field) = cached.required.first().or_else(|| right.keys().next()) {
-        let odd = [json!({ "stickler": "probe" }), json!([["stickler"]]), json!("stickler")];
-        calls.extend(odd.into_iter().find_map(|value| {
-            let mut arguments = right.clone();
+    if let Some(field) = cached.required.first().or_else(|| valid.keys().next()) {
+        let invalid_values =
+            [json!({ "stickler": "probe" }), json!([["stickler"]]), json!("stickler")];
+        calls.extend(invalid_values.into_iter().find_map(|value| {
+            let mut arguments = valid.clone();
             arguments.insert(field.clone(), value);
             let arguments_value = Value::Object(arguments.clone());
-            (!cached.accepts(&arguments_value)).then(|| wrong(WRONG_TYPE, arguments, field))
+            (!cached.accepts(&arguments_value)).then(|| invalid_call(WRONG_TYPE, arguments, field))
         }));
     }
-    let optional = cached.properties.iter().find(|name| !right.contains_key(*name));
+    let optional = cached.properties.iter().find(|name| !valid.contains_key(*name));
     let misspelt = optional.map_or_else(|| "stickler_probe".to_owned(), |name| misspell(name));
-    let mut arguments = right.clone();
+    let mut arguments = valid.clone();
     arguments.insert(misspelt.clone(), json!("stickler"));
-    calls.push(wrong(UNKNOWN_FIELD, arguments, &misspelt));
+    calls.push(invalid_call(UNKNOWN_FIELD, arguments, &misspelt));
     Ok(calls)
 }
 
-/// For a tool that may change something: nothing of what it needs.
-fn changing(cached: &CachedSchema) -> Result<Vec<WrongCall>, &'static str> {
+/// Calls for a tool that may have side effects: no required field has a value.
+fn mutating_calls(cached: &CachedSchema) -> Result<Vec<InvalidCall>, &'static str> {
     if cached.required.is_empty() {
-        return Err("every field is optional, so a lenient server could carry out any call");
+        return Err("every field is optional, so a lenient server could execute any call");
     }
-    if !cached.required.iter().any(|field| says_on_what(&cached.raw, field)) {
-        return Err("what is required is only a choice, so a lenient server could carry it out");
+    if !cached.required.iter().any(|field| identifies_target(&cached.raw, field)) {
+        return Err(
+            "its required fields only select options, so a lenient server could execute the call",
+        );
     }
     let fields = cached.required.clone();
     let nothing = fields.iter().map(|field| (field.clone(), Value::Null)).collect();
     Ok(vec![
-        WrongCall { name: MISSING, arguments: json!({}), fields: fields.clone() },
-        WrongCall { name: WRONG_TYPE, arguments: Value::Object(nothing), fields },
+        InvalidCall { name: MISSING, arguments: json!({}), fields: fields.clone() },
+        InvalidCall { name: WRONG_TYPE, arguments: Value::Object(nothing), fields },
     ])
 }
 
-/// A field with a text, number, list or object says what to act on; a switch or a choice only how.
-fn says_on_what(schema: &Value, field: &str) -> bool {
+/// Whether a field identifies what to act on (string, number, array, object) rather than how (boolean, enum).
+fn identifies_target(schema: &Value, field: &str) -> bool {
     let part = &schema["properties"][field];
     let is_open =
         part.get("enum").is_none() && part.get("const").is_none() && part.get("default").is_none();
@@ -108,11 +113,11 @@ fn says_on_what(schema: &Value, field: &str) -> bool {
     is_open && part["type"].as_str().is_some_and(|kind| kinds.contains(&kind))
 }
 
-fn wrong(name: &'static str, arguments: Map<String, Value>, field: &str) -> WrongCall {
-    WrongCall { name, arguments: Value::Object(arguments), fields: vec![field.to_owned()] }
+fn invalid_call(name: &'static str, arguments: Map<String, Value>, field: &str) -> InvalidCall {
+    InvalidCall { name, arguments: Value::Object(arguments), fields: vec![field.to_owned()] }
 }
 
-/// As a model misspells: the last letter twice.
+/// Misspells a name as a model might: repeats the last letter.
 fn misspell(name: &str) -> String {
     let last = name.chars().next_back().unwrap_or('x');
     format!("{name}{last}")
@@ -140,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_reads_gets_one_mistake_at_a_time() {
+    fn read_only_tool_gets_one_mistake_per_call() {
         let properties = json!({ "path": { "type": "string" }, "tail": { "type": "integer" } });
         let tool = tool(&json!({ "readOnlyHint": true }), &properties, &json!(["path"]));
         let calls = planned(&tool).unwrap();
@@ -152,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_tool_gets_nothing_to_act_on() {
+    fn other_tool_gets_no_required_values() {
         let properties = json!({ "path": { "type": "string" }, "force": { "type": "boolean" } });
         for annotations in [json!(null), json!({ "readOnlyHint": false })] {
             let tool = tool(&annotations, &properties, &json!(["path", "force"]));
@@ -162,23 +167,25 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_a_lenient_server_could_run_are_spared() {
+    fn tool_that_a_lenient_server_could_execute_is_not_called() {
         let properties = json!({
             "path": { "type": "string" }, "yes": { "type": "boolean" },
             "mode": { "type": "string", "enum": ["all", "none"] },
         });
-        let spared = |annotations: Value, required: Value| {
+        let skipped = |annotations: Value, required: Value| {
             planned(&tool(&annotations, &properties, &required)).unwrap_err()
         };
-        assert!(spared(json!(null), json!([])).contains("optional"));
-        assert!(spared(json!(null), json!(["yes", "mode"])).contains("only a choice"));
-        assert!(spared(json!({ "destructiveHint": true }), json!(["path"])).contains("destroy"));
+        assert!(skipped(json!(null), json!([])).contains("optional"));
+        assert!(skipped(json!(null), json!(["yes", "mode"])).contains("only select options"));
+        assert!(
+            skipped(json!({ "destructiveHint": true }), json!(["path"])).contains("destructive")
+        );
         let both = json!({ "destructiveHint": true, "readOnlyHint": true });
-        assert!(spared(both, json!(["path"])).contains("contradict"));
+        assert!(skipped(both, json!(["path"])).contains("contradict"));
     }
 
     #[test]
-    fn what_the_schema_allows_is_not_a_mistake() {
+    fn call_that_the_schema_allows_is_not_planned() {
         let mut open = tool(&json!({ "readOnlyHint": true }), &json!({}), &json!([]));
         open["inputSchema"]["additionalProperties"] = true.into();
         assert!(planned(&open).is_err());

@@ -1,4 +1,4 @@
-//! What is sent to a server to see how it takes it. None of it can change anything: see `plan`.
+//! Probes a server with invalid requests and records findings. No probe has side effects, see `plan`.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use stickler::rules::{json_rpc, probes as rules};
 use stickler::{Rule, Severity};
 
 use super::grade::{self, Grade};
-use super::opening::{self, Listed};
-use super::plan::{self, UNKNOWN_FIELD, WrongCall};
-use super::reply::{Outcome, Reply};
-use super::talk::Talk;
-use super::{Probed, Setup, Spared, about_server};
-use crate::commands::check::report::{Found, Report};
+use super::handshake::{self, ToolListing};
+use super::plan::{self, InvalidCall, UNKNOWN_FIELD};
+use super::response::{Outcome, Response};
+use super::session::Session;
+use super::{ProbeResult, Setup, SkippedTool, server_finding};
+use crate::commands::check::report::{CheckFinding, Report};
 use crate::exit::Failure;
 
-/// Most servers never answer what is no JSON; there is no point in waiting long.
-const LONGEST_NONSENSE: Duration = Duration::from_secs(3);
+/// Maximum wait for a response to malformed JSON, which most servers do not send.
+const MALFORMED_JSON_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// After so many questions without an answer no more tools are tried.
-const MOST_SILENCES: usize = 3;
+/// Number of requests without a response after which no more tools are probed.
+const MAX_TIMEOUTS: usize = 3;
 
-/// How often a server that died is started again.
-const MOST_RESTARTS: usize = 3;
+/// Maximum number of restarts of a server that exits.
+const MAX_RESTARTS: usize = 3;
 
 const BAD_PARAMETERS: &str = "bad parameters";
 const NO_SUCH_TOOL: &str = "stickler_no_such_tool";
@@ -30,99 +30,117 @@ const NO_SUCH_METHOD: &str = "stickler/no-such-method";
 
 struct Prober<'p> {
     setup: &'p Setup,
-    talk: Talk,
+    session: Session,
     report: &'p mut Report,
-    silences: usize,
+    timeouts: usize,
     restarts: usize,
 }
 
-/// Tries everything; gives the conversation back, or a later one.
+/// Runs all probes. Returns the session, which is a new one if the server was restarted.
 pub(super) fn run(
     setup: &Setup,
-    talk: Talk,
-    listed: &Listed,
-    most_tools: usize,
+    session: Session,
+    listing: &ToolListing,
+    max_tools: usize,
     report: &mut Report,
-) -> Result<Talk, Failure> {
-    let mut prober = Prober { setup, talk, report, silences: 0, restarts: 0 };
-    if !prober.talk.is_modern {
+) -> Result<Session, Failure> {
+    let mut prober = Prober { setup, session, report, timeouts: 0, restarts: 0 };
+    if !prober.session.is_modern {
         prober.ping("ping")?;
     }
     prober.unknown_method()?;
-    if prober.talk.has_tools {
+    if prober.session.has_tools {
         prober.bad_parameters()?;
         prober.unknown_tool()?;
-        prober.tools(listed, most_tools)?;
+        prober.tools(listing, max_tools)?;
     }
-    prober.nonsense()?;
-    Ok(prober.talk)
+    prober.malformed_json()?;
+    Ok(prober.session)
 }
 
 impl Prober<'_> {
     fn ping(&mut self, name: &'static str) -> Result<(), Failure> {
-        let reply = self.talk.ask("ping", json!({}));
-        let grade = match &reply.outcome {
+        let response = self.session.request("ping", json!({}));
+        let grade = match &response.outcome {
             Outcome::Result(_) => Grade::Answered,
-            Outcome::Gone(_) => Grade::Died,
-            Outcome::Silence => Grade::Silent,
+            Outcome::Exited(_) => Grade::Died,
+            Outcome::Timeout => Grade::Silent,
             Outcome::Error { .. } | Outcome::Status(_) => Grade::Vague,
         };
         if matches!(grade, Grade::Vague | Grade::Silent) {
-            let told = grade::shortly(&reply);
-            let message = format!("`ping` must be answered with an empty result; there was {told}");
-            let finding = about_server(&rules::SILENT, message);
-            self.report.findings.push(Found { severity: Severity::Error, ..finding });
+            let received = grade::summary(&response);
+            let message = format!("expected an empty result for `ping`, got {received}");
+            let finding = server_finding(&rules::SILENT, message);
+            self.report.findings.push(CheckFinding { severity: Severity::Error, ..finding });
         }
-        self.note(name, None, grade, &reply);
-        self.revive(name, grade)
+        self.add_probe(name, None, grade, &response);
+        self.restart_if_exited(name, grade)
     }
 
     fn unknown_method(&mut self) -> Result<(), Failure> {
-        let reply = self.talk.ask_wrongly(NO_SUCH_METHOD, json!({}));
+        let response = self.session.request_invalid(NO_SUCH_METHOD, json!({}));
         let code = i64::from(json_rpc::METHOD_NOT_FOUND);
-        let grade = grade::of(&reply, &[NO_SUCH_METHOD.to_owned()], Some(code));
-        self.judge_code("unknown method", &reply, code);
-        self.judge("unknown method", None, grade, &reply, "a method that does not exist")
+        let grade = grade::of(&response, &[NO_SUCH_METHOD.to_owned()], Some(code));
+        self.check_error_code("unknown method", &response, code);
+        self.record_probe("unknown method", None, grade, &response, "a method that does not exist")
     }
 
     fn bad_parameters(&mut self) -> Result<(), Failure> {
         let code = i64::from(json_rpc::INVALID_PARAMS);
-        let reply = self.talk.ask_wrongly("tools/list", json!({ "cursor": 42 }));
-        let grade = grade::of(&reply, &["cursor".to_owned()], None);
-        self.judge(BAD_PARAMETERS, None, grade, &reply, "`tools/list` with the cursor 42")?;
-        let reply = self.talk.ask_wrongly("tools/call", json!({ "arguments": {} }));
-        let grade = grade::of(&reply, &["name".to_owned()], None);
-        self.judge_code("call without a name", &reply, code);
-        self.judge("call without a name", None, grade, &reply, "a call that names no tool")
+        let response = self.session.request_invalid("tools/list", json!({ "cursor": 42 }));
+        let grade = grade::of(&response, &["cursor".to_owned()], None);
+        self.record_probe(
+            BAD_PARAMETERS,
+            None,
+            grade,
+            &response,
+            "`tools/list` with the cursor 42",
+        )?;
+        let response = self.session.request_invalid("tools/call", json!({ "arguments": {} }));
+        let grade = grade::of(&response, &["name".to_owned()], None);
+        self.check_error_code("call without a name", &response, code);
+        self.record_probe(
+            "call without a name",
+            None,
+            grade,
+            &response,
+            "a call without a tool name",
+        )
     }
 
     fn unknown_tool(&mut self) -> Result<(), Failure> {
         let params = json!({ "name": NO_SUCH_TOOL, "arguments": {} });
-        let reply = self.talk.ask_wrongly("tools/call", params);
-        let grade = grade::of(&reply, &[NO_SUCH_TOOL.to_owned()], None);
-        self.judge_code("unknown tool", &reply, i64::from(json_rpc::INVALID_PARAMS));
-        self.judge("unknown tool", None, grade, &reply, "a call of a tool that does not exist")
+        let response = self.session.request_invalid("tools/call", params);
+        let grade = grade::of(&response, &[NO_SUCH_TOOL.to_owned()], None);
+        self.check_error_code("unknown tool", &response, i64::from(json_rpc::INVALID_PARAMS));
+        self.record_probe(
+            "unknown tool",
+            None,
+            grade,
+            &response,
+            "a call to a tool that does not exist",
+        )
     }
 
-    fn tools(&mut self, listed: &Listed, most: usize) -> Result<(), Failure> {
+    fn tools(&mut self, listing: &ToolListing, max_tools: usize) -> Result<(), Failure> {
         let mut probed = 0;
-        for tool in &listed.tools {
+        for tool in &listing.tools {
             let Some(name) = tool["name"].as_str() else { continue };
-            let calls = if self.silences >= MOST_SILENCES {
-                Err("the server had stopped answering".to_owned())
-            } else if probed >= most {
-                Err(format!("{most} tools were tried already (`--probe-limit`)"))
+            let calls = if self.timeouts >= MAX_TIMEOUTS {
+                Err("the server stopped responding".to_owned())
+            } else if probed >= max_tools {
+                Err(format!("the limit of {max_tools} tools is reached (`--probe-limit`)"))
             } else {
                 plan::plan(tool, &self.setup.validator).map_err(str::to_owned)
             };
             match calls {
                 Err(reason) => {
-                    self.report.spared.push(Spared { tool: name.to_owned(), reason });
+                    self.report.skipped.push(SkippedTool { tool: name.to_owned(), reason });
                 }
                 Ok(calls) => {
                     probed += 1;
                     for call in calls {
-                        self.wrong_call(name, &call)?;
+                        self.invalid_call(name, &call)?;
                     }
                 }
             }
@@ -130,10 +148,10 @@ impl Prober<'_> {
         Ok(())
     }
 
-    fn wrong_call(&mut self, tool: &str, call: &WrongCall) -> Result<(), Failure> {
+    fn invalid_call(&mut self, tool: &str, call: &InvalidCall) -> Result<(), Failure> {
         let params = json!({ "name": tool, "arguments": call.arguments });
-        let reply = self.talk.ask_wrongly("tools/call", params);
-        let grade = grade::of(&reply, &call.fields, None);
+        let response = self.session.request_invalid("tools/call", params);
+        let grade = grade::of(&response, &call.fields, None);
         let arguments = crate::style::printable(&call.arguments.to_string(), 160);
         let mut what = format!("a call with the arguments {arguments}");
         if call.name == UNKNOWN_FIELD
@@ -141,129 +159,137 @@ impl Prober<'_> {
         {
             what = format!("a call with the unknown field `{field}`");
         }
-        self.judge(call.name, Some(tool), grade, &reply, &what)
+        self.record_probe(call.name, Some(tool), grade, &response, &what)
     }
 
-    /// Bytes that are no JSON, and then a question to see whether the server is still there.
-    fn nonsense(&mut self) -> Result<(), Failure> {
-        let wait = self.setup.timeout.min(LONGEST_NONSENSE);
-        let reply = self.talk.say_nonsense(br#"{"jsonrpc":"2.0","id":"#, wait);
+    /// Sends malformed JSON, then a valid request to see whether the server still responds.
+    fn malformed_json(&mut self) -> Result<(), Failure> {
+        let wait = self.setup.timeout.min(MALFORMED_JSON_TIMEOUT);
+        let response = self.session.send_malformed(br#"{"jsonrpc":"2.0","id":"#, wait);
         let code = i64::from(json_rpc::PARSE_ERROR);
-        let grade = grade::of(&reply, &["JSON".to_owned(), "Parse error".to_owned()], Some(code));
+        let grade =
+            grade::of(&response, &["JSON".to_owned(), "Parse error".to_owned()], Some(code));
         let name = "malformed JSON";
         if grade == Grade::Silent {
-            // So do the servers of all official SDKs: worth knowing, no more.
-            let message = "bytes that are no JSON get no answer";
-            self.report.findings.push(Found {
+            // The servers of all official SDKs behave like this, so it is only a note.
+            let message = "malformed JSON gets no response";
+            self.report.findings.push(CheckFinding {
                 severity: Severity::Note,
                 path: probe_path(name, None),
-                fix: "Answer with the error -32700, without an id.".to_owned(),
-                ..about_server(&rules::SILENT, message)
+                fix: "Respond with error -32700, without an id.".to_owned(),
+                ..server_finding(&rules::SILENT, message)
             });
-            self.note(name, None, grade, &reply);
+            self.add_probe(name, None, grade, &response);
         } else {
-            self.judge(name, None, grade, &reply, "bytes that are no JSON")?;
+            self.record_probe(name, None, grade, &response, "malformed JSON")?;
         }
-        if self.talk.is_modern {
-            let reply = self.talk.ask("server/discover", json!({}));
-            let grade = match &reply.outcome {
+        if self.session.is_modern {
+            let response = self.session.request("server/discover", json!({}));
+            let grade = match &response.outcome {
                 Outcome::Result(_) => Grade::Answered,
-                Outcome::Gone(_) => Grade::Died,
+                Outcome::Exited(_) => Grade::Died,
                 _ => Grade::Silent,
             };
-            self.note("still there", None, grade, &reply);
-            return self.revive("malformed JSON", grade);
+            self.add_probe("still there", None, grade, &response);
+            return self.restart_if_exited("malformed JSON", grade);
         }
         self.ping("still there")
     }
 
-    /// Notes what came of a probe and makes a finding of it where it is not as it should be.
-    fn judge(
+    /// Records a probe, and a finding if the response is not as it should be.
+    fn record_probe(
         &mut self,
         name: &'static str,
         tool: Option<&str>,
         grade: Grade,
-        reply: &Reply,
+        response: &Response,
         what: &str,
     ) -> Result<(), Failure> {
-        self.note(name, tool, grade, reply);
-        let told = crate::style::printable(&grade::shortly(reply), 160);
+        self.add_probe(name, tool, grade, response);
+        let received = crate::style::printable(&grade::summary(response), 160);
         let finding: Option<(&'static Rule, String)> = match grade {
             Grade::Answered | Grade::Names => None,
             Grade::Vague if name == UNKNOWN_FIELD => {
-                let message = format!("{what} got an answer that does not mention it: {told}");
+                let message = format!("{what} got a response that does not mention it: {received}");
                 Some((&rules::VAGUE, message))
             }
-            Grade::Vague => Some((&rules::VAGUE, format!("{what} is refused with: {told}"))),
+            Grade::Vague => Some((&rules::VAGUE, format!("{what} is rejected with: {received}"))),
             Grade::Accepted => {
-                Some((&rules::ACCEPTED, format!("{what} is answered as if nothing were wrong")))
+                Some((&rules::ACCEPTED, format!("{what} is accepted as if it were valid")))
             }
             Grade::Silent => {
-                // A valid call but for one field may simply take its time.
-                self.silences += usize::from(name != UNKNOWN_FIELD);
+                // Apart from the unknown field the call is valid, so the tool may be running.
+                self.timeouts += usize::from(name != UNKNOWN_FIELD);
                 let seconds = self.setup.timeout.as_secs();
-                let message = format!("{what} got no answer within {seconds} s");
-                let at_work = "; the tool may have been at work, so the field was not refused";
-                let hint = if name == UNKNOWN_FIELD { at_work } else { "" };
+                let message = format!("{what} got no response within {seconds} s");
+                let may_be_running =
+                    "; the tool may have been running, so the field was not rejected";
+                let hint = if name == UNKNOWN_FIELD { may_be_running } else { "" };
                 Some((&rules::SILENT, format!("{message}{hint}")))
             }
-            Grade::Died => Some((&rules::DIED, format!("the server ended after {what}"))),
+            Grade::Died => Some((&rules::DIED, format!("the server exited after {what}"))),
         };
         if let Some((rule, message)) = finding {
-            // A list that ignores an odd cursor does no harm, and a tool may be slow.
+            // An ignored cursor is harmless, and a tool may be slow.
             let is_harmless = (grade == Grade::Accepted && name == BAD_PARAMETERS)
                 || (grade == Grade::Silent && name == UNKNOWN_FIELD);
             let severity = if is_harmless { Severity::Note } else { rule.severity };
-            self.report.findings.push(Found {
+            self.report.findings.push(CheckFinding {
                 severity,
                 tool: tool.map(str::to_owned),
                 path: probe_path(name, tool),
-                ..about_server(rule, message)
+                ..server_finding(rule, message)
             });
         }
-        self.revive(name, grade)
+        self.restart_if_exited(name, grade)
     }
 
-    fn judge_code(&mut self, name: &'static str, reply: &Reply, expected: i64) {
-        if let Outcome::Error { code, .. } = &reply.outcome
+    fn check_error_code(&mut self, name: &'static str, response: &Response, expected: i64) {
+        if let Outcome::Error { code, .. } = &response.outcome
             && *code != expected
         {
-            let message = format!("{name}: answered with the code {code}, {expected} was expected");
-            let finding = about_server(&rules::ERROR_CODE, message);
-            self.report.findings.push(Found { path: probe_path(name, None), ..finding });
+            let message = format!("{name}: error code {code}, expected {expected}");
+            let finding = server_finding(&rules::ERROR_CODE, message);
+            self.report.findings.push(CheckFinding { path: probe_path(name, None), ..finding });
         }
     }
 
-    fn note(&mut self, name: &'static str, tool: Option<&str>, grade: Grade, reply: &Reply) {
-        self.report.probes.push(Probed {
+    fn add_probe(
+        &mut self,
+        name: &'static str,
+        tool: Option<&str>,
+        grade: Grade,
+        response: &Response,
+    ) {
+        self.report.probes.push(ProbeResult {
             name,
             tool: tool.map(str::to_owned),
             grade,
-            answer: grade::shortly(reply),
-            millis: reply.millis,
+            answer: grade::summary(response),
+            millis: response.millis,
         });
     }
 
-    /// A server that died is started again, so that the rest can be tried too.
-    fn revive(&mut self, name: &str, grade: Grade) -> Result<(), Failure> {
+    /// Restarts a server that exited, so that the remaining probes can run.
+    fn restart_if_exited(&mut self, name: &str, grade: Grade) -> Result<(), Failure> {
         if grade != Grade::Died {
             return Ok(());
         }
         self.restarts += 1;
-        if self.restarts > MOST_RESTARTS {
+        if self.restarts > MAX_RESTARTS {
             return Err(Failure::Unreachable(format!(
-                "[STK-105] the server ended {MOST_RESTARTS} times, last after `{name}`"
+                "[STK-105] the server exited {MAX_RESTARTS} times, last after `{name}`"
             )));
         }
-        let mut talk = opening::open(self.setup)?;
-        talk.timeout = self.setup.timeout;
-        let earlier = std::mem::replace(&mut self.talk, talk);
-        self.talk.inherit(earlier);
+        let mut session = handshake::open(self.setup)?;
+        session.timeout = self.setup.timeout;
+        let earlier = std::mem::replace(&mut self.session, session);
+        self.session.take_findings(earlier);
         Ok(())
     }
 }
 
-/// Where a baseline looks for the same finding again.
+/// Returns the path that identifies the finding in a baseline.
 fn probe_path(name: &str, tool: Option<&str>) -> String {
     match tool {
         Some(_) => format!("/probes/{}", name.replace(' ', "-")),

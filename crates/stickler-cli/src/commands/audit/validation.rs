@@ -1,0 +1,107 @@
+//! Validates the messages of a recording. One file is one session.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use stickler::{Finding, McpValidator, MessageRule, Severity};
+use stickler_protocol::{Policy, Side, ValidationMiddleware, Verdict};
+
+use super::Setup;
+use super::reader::{Batch, Content, Item};
+use super::tally::Tally;
+
+/// Maximum number of findings per event; a batch of short lines can have very many.
+const MAX_FINDINGS_PER_EVENT: usize = 1000;
+
+/// A finding with its line.
+#[derive(Debug)]
+pub(super) struct AuditFinding {
+    pub(super) line: usize,
+    pub(super) side: Side,
+    pub(super) rule: MessageRule,
+    pub(super) severity: Severity,
+    pub(super) path: String,
+    pub(super) message: String,
+    pub(super) expected: String,
+    pub(super) received: String,
+}
+
+pub(super) struct SessionValidator {
+    middleware: ValidationMiddleware,
+    pub(super) tally: Tally,
+}
+
+impl SessionValidator {
+    /// Creates the validator of a file. Files share no tool definitions.
+    pub(super) fn new(path: &Path, setup: &Setup) -> Self {
+        let server = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        let validator = Arc::new(McpValidator::new(setup.config.clone()));
+        let middleware = ValidationMiddleware::new(server, validator)
+            .with_policy(Policy::observing())
+            .with_protocol(Arc::clone(&setup.schemas));
+        let middleware = match setup.revision {
+            Some(revision) => middleware.with_revision(revision),
+            None => middleware,
+        };
+        Self { middleware, tally: Tally::default() }
+    }
+
+    /// Validates a batch and reports the findings in portions.
+    pub(super) fn validate<E>(
+        &mut self,
+        batch: &Batch,
+        report: impl Fn(Vec<AuditFinding>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.tally.skipped += batch.skipped;
+        let mut portion = Vec::new();
+        for item in &batch.items {
+            let found = self.validate_line(batch, item);
+            // An empty line is a finding, but does not count as a message.
+            let is_empty = found.iter().any(|found| found.rule == MessageRule::EmptyLine);
+            self.tally.messages += usize::from(!is_empty);
+            for one in &found {
+                self.tally.add(one.rule, one.severity);
+            }
+            portion.extend(found);
+            if portion.len() >= MAX_FINDINGS_PER_EVENT {
+                report(std::mem::take(&mut portion))?;
+            }
+        }
+        if portion.is_empty() { Ok(()) } else { report(portion) }
+    }
+
+    fn validate_line(&mut self, batch: &Batch, item: &Item) -> Vec<AuditFinding> {
+        let Item { line, side, time, content } = item;
+        let verdict: Verdict = match content {
+            Content::Message(range) => self.middleware.handle(*side, batch.text(range), *time),
+            Content::TooLong(partial) => self.middleware.handle_oversized(*side, partial.clone()),
+            Content::BrokenRecord => return vec![broken_record_finding(*line, *side)],
+        };
+        verdict
+            .findings
+            .into_iter()
+            .map(|finding| AuditFinding::new(*line, *side, finding))
+            .collect()
+    }
+}
+
+impl AuditFinding {
+    fn new(line: usize, side: Side, finding: Finding) -> Self {
+        let Finding { rule, severity, path, message, expected, received, .. } = finding;
+        Self { line, side, rule, severity, path, message, expected, received }
+    }
+}
+
+fn broken_record_finding(line: usize, side: Side) -> AuditFinding {
+    let rule = MessageRule::JsonSyntax;
+    AuditFinding {
+        line,
+        side,
+        rule,
+        severity: rule.severity(),
+        path: String::new(),
+        message: "the record is truncated or not JSON, so its message cannot be read".to_owned(),
+        expected: "a complete record".to_owned(),
+        received: "an incomplete record".to_owned(),
+    }
+}

@@ -1,0 +1,117 @@
+//! Creates protocol connections that share one policy, validator, schema set and tool cache.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, Mutex};
+
+use stickler::{McpValidator, Revision, ValidationConfig};
+use stickler_protocol::headers::ParamHeaders;
+use stickler_protocol::{
+    Connection, ConnectionSettings, Policy, ProtocolSchemas, Repeats, ValidationMiddleware,
+};
+
+/// The parts that all connections to one server share.
+#[derive(Debug)]
+pub struct ConnectionFactory {
+    pub(crate) name: Arc<str>,
+    pub(crate) validator: Arc<McpValidator>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) protocol: Arc<ProtocolSchemas>,
+    pub(crate) settings: Arc<ConnectionSettings>,
+    /// Counts repeated invalid calls of requests without a session.
+    repeats: Arc<Mutex<Repeats>>,
+}
+
+impl ConnectionFactory {
+    /// Creates a factory for the server with that name.
+    pub fn new(
+        name: Arc<str>,
+        policy: Policy,
+        validation: ValidationConfig,
+        mut settings: ConnectionSettings,
+        protocol: Arc<ProtocolSchemas>,
+    ) -> Self {
+        let policy = Arc::new(policy);
+        let validator = Arc::new(McpValidator::new(validation));
+        settings.first_request_number = random_first_id();
+        let repeats = Arc::default();
+        Self { name, validator, policy, protocol, settings: Arc::new(settings), repeats }
+    }
+
+    /// Creates a connection for one modern request. Its revision and mirrored headers are known before
+    /// the body is read; learned tools belong to the given tool view.
+    pub(crate) fn for_request(
+        &self,
+        view: &Arc<str>,
+        revision: Option<Revision>,
+        param_headers: ParamHeaders,
+    ) -> Connection {
+        let mut middleware = self.middleware(view).with_repeats(Arc::clone(&self.repeats));
+        if let Some(revision) = revision {
+            middleware = middleware.with_revision(revision);
+        }
+        self.with_middleware(view, middleware, Arc::clone(&self.settings))
+            .with_param_headers(param_headers)
+    }
+
+    /// Creates a connection to the server with that name in the tool cache. The revision is given if it is
+    /// known independently of the messages.
+    pub(crate) fn connection(&self, server: &Arc<str>, revision: Option<Revision>) -> Connection {
+        self.create(server, revision, Arc::clone(&self.settings))
+    }
+
+    /// Creates a connection that subscribes to tool list changes. Of all connections that share learned
+    /// tools, only one may subscribe.
+    pub(crate) fn subscriber(&self, server: &Arc<str>, revision: Option<Revision>) -> Connection {
+        let mut settings = ConnectionSettings::clone(&self.settings);
+        settings.subscribe = true;
+        self.create(server, revision, Arc::new(settings))
+    }
+
+    fn create(
+        &self,
+        server: &Arc<str>,
+        revision: Option<Revision>,
+        settings: Arc<ConnectionSettings>,
+    ) -> Connection {
+        let mut middleware = self.middleware(server);
+        if let Some(revision) = revision {
+            middleware = middleware.with_revision(revision);
+        }
+        self.with_middleware(server, middleware, settings)
+    }
+
+    /// Creates a connection for a session with that negotiated version, if the gateway did not see its
+    /// handshake or no longer remembers it.
+    pub(crate) fn connection_in_session(&self, server: &Arc<str>, version: &str) -> Connection {
+        let middleware = self.middleware(server).in_session(version);
+        self.with_middleware(server, middleware, Arc::clone(&self.settings))
+    }
+
+    fn middleware(&self, server: &Arc<str>) -> ValidationMiddleware {
+        ValidationMiddleware::new(Arc::clone(server), Arc::clone(&self.validator))
+            .with_policy(Arc::clone(&self.policy))
+            .with_protocol(Arc::clone(&self.protocol))
+    }
+
+    fn with_middleware(
+        &self,
+        server: &Arc<str>,
+        middleware: ValidationMiddleware,
+        settings: Arc<ConnectionSettings>,
+    ) -> Connection {
+        let validator = Arc::clone(&self.validator);
+        Connection::new(Arc::clone(server), validator, middleware, settings)
+    }
+
+    /// Returns the maximum size of a message in bytes.
+    pub(crate) fn message_bytes(&self) -> usize {
+        self.validator.config().limits.message_bytes
+    }
+}
+
+/// Returns a random number, so that chained gateways use different ids for their requests.
+fn random_first_id() -> u64 {
+    // The shift leaves room to count up.
+    RandomState::new().hash_one(std::process::id()) >> 32
+}

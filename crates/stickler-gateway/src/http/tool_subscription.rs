@@ -1,0 +1,210 @@
+//! Gateway subscriptions to tool list changes of an HTTP server.
+//!
+//! Each subscription is a POST; its event stream is read until it ends. Its messages update the cached
+//! tools and are never forwarded to a client.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::{HeaderMap, Method};
+use stickler::rules::json_rpc;
+use stickler_protocol::envelope::RoutingHeader;
+use stickler_protocol::frame::{SseFrame, SseFramer};
+use stickler_protocol::{error_reply, is_gateway_subscription};
+use stickler_transport::http::{Received, Upstream, has_content_type, receive};
+use stickler_transport::{Backoff, Restart, RestartWhen};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::driver::{Driver, Link};
+use super::gateway_requests::{headers_for, post};
+
+/// Reconnects a stream that ended, because proxies close idle streams.
+const RECONNECT_POLICY: Restart =
+    Restart { when: RestartWhen::OnFailure, pause: Duration::from_secs(1), limit: u32::MAX };
+
+/// Maximum number of open subscription streams per server.
+const MAX_OPEN_STREAMS: usize = 64;
+
+/// A subscription used within this time is not evicted.
+const MIN_IDLE_BEFORE_EVICTION: Duration = Duration::from_secs(60);
+
+/// Maximum number of credentials for which a subscription, open or ended, is remembered.
+const MAX_REMEMBERED_CREDENTIALS: usize = 10_000;
+
+/// One subscription stream.
+pub(super) struct ToolSubscription {
+    /// Identifies and handles the messages of the subscription.
+    pub(super) driver: Arc<Driver>,
+    pub(super) upstream: Arc<Upstream>,
+    pub(super) limit: usize,
+}
+
+impl ToolSubscription {
+    /// Subscribes with the credentials of a client, if the server supports it.
+    pub(super) async fn subscribe(self, context: HeaderMap) {
+        let mut unsent = self.driver.subscribe();
+        while let Some(message) = unsent.pop() {
+            let headers = headers_for(context.clone(), &message);
+            if is_gateway_subscription(&message) {
+                return self.keep_open(headers, message).await;
+            }
+            for response in post(&self.upstream, headers, message, self.limit).await {
+                unsent.extend(self.driver.handle_server_message(&response).to_server);
+            }
+        }
+    }
+
+    /// Keeps the subscription open until the server rejects it.
+    pub(super) async fn keep_open(&self, headers: HeaderMap, message: Bytes) {
+        let mut backoff = Backoff::new(RECONNECT_POLICY);
+        loop {
+            let began = Instant::now();
+            self.open(headers.clone(), message.clone()).await;
+            if !self.driver.has_subscription() {
+                return;
+            }
+            let Some(pause) = backoff.next(began.elapsed()) else { return };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn open(&self, headers: HeaderMap, message: Bytes) {
+        let sent = self.upstream.send(Method::POST, headers, message.clone()).await;
+        // An unreachable server has not rejected the subscription.
+        let Ok((response, lease)) = sent else { return };
+        if has_content_type(response.headers(), "text/event-stream") {
+            return self.events(response.into_body()).await;
+        }
+        let status = response.status();
+        if let Received::Whole(bytes) = receive(response.into_body(), self.limit).await {
+            lease.release();
+            self.handle_message(&bytes);
+        }
+        if self.driver.has_subscription() {
+            let reason = format!("the server responded without a stream (HTTP status {status})");
+            let id = RoutingHeader::of(&message).id.and_then(|span| message.get(span));
+            let id = id.and_then(|id| std::str::from_utf8(id).ok());
+            let rejection = error_reply(id, json_rpc::INTERNAL_ERROR, &reason);
+            self.driver.handle_gateway_response(&rejection.into());
+        }
+    }
+
+    async fn events(&self, mut incoming: Incoming) {
+        let mut framer = SseFramer::new(self.limit);
+        while let Some(Ok(frame)) = incoming.frame().await {
+            framer.push(frame.data_ref().map_or(&[][..], |data| data));
+            while let Some(frame) = framer.next_frame() {
+                let SseFrame::Event(event) = frame else { continue };
+                if let Some(data) = event.data.filter(|_| event.is_message) {
+                    self.handle_message(&Bytes::from(data));
+                }
+            }
+            if !self.driver.has_subscription() {
+                return;
+            }
+        }
+    }
+
+    /// Handles a message of the stream; only gateway requests may result from it.
+    fn handle_message(&self, message: &Bytes) {
+        let outgoing = self.driver.handle_server_message(message);
+        self.driver.send(outgoing.to_server);
+    }
+}
+
+/// Discards all messages: the link of a driver without a client.
+pub(super) struct NullLink;
+
+impl Link for NullLink {
+    fn send(&self, _: &Arc<Driver>, _: Bytes) {}
+}
+
+/// The subscriptions to one server, by a hash of the client's credentials.
+#[derive(Default)]
+pub(super) struct Subscriptions(Mutex<HashMap<u64, Subscription>>);
+
+/// A subscription that is open, or that ended and is not opened again.
+struct Subscription {
+    task: JoinHandle<()>,
+    used: Instant,
+}
+
+impl Subscription {
+    fn is_evictable(&self) -> bool {
+        self.used.elapsed() >= MIN_IDLE_BEFORE_EVICTION
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Subscriptions {
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Subscription>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether a subscription exists or existed, and marks it as used.
+    pub(super) fn touch(&self, context: u64) -> bool {
+        let mut all = self.all();
+        let existing = all.get_mut(&context);
+        existing.map(|subscription| subscription.used = Instant::now()).is_some()
+    }
+
+    /// Starts a subscription. Evicts the least recently used one if too many are open, unless that was
+    /// used recently: with many alternating clients, subscriptions would only replace each other.
+    pub(super) fn start(&self, context: u64, work: impl Future<Output = ()> + Send + 'static) {
+        let mut all = self.all();
+        if all.contains_key(&context) {
+            return;
+        }
+        let open = all.values().filter(|one| !one.task.is_finished()).count();
+        if open >= MAX_OPEN_STREAMS {
+            if !remove_oldest(&mut all, |one| !one.task.is_finished() && one.is_evictable()) {
+                return;
+            }
+        } else if all.len() >= MAX_REMEMBERED_CREDENTIALS {
+            remove_oldest(&mut all, |_| true);
+        }
+        all.insert(context, Subscription { task: tokio::spawn(work), used: Instant::now() });
+    }
+
+    pub(super) fn close_all(&self) {
+        self.all().clear();
+    }
+}
+
+/// Removes the least recently used candidate and returns whether there was one.
+fn remove_oldest(
+    all: &mut HashMap<u64, Subscription>,
+    is_candidate: impl Fn(&Subscription) -> bool,
+) -> bool {
+    let oldest = all.iter().filter(|(_, one)| is_candidate(one)).min_by_key(|(_, one)| one.used);
+    let oldest = oldest.map(|(context, _)| *context);
+    oldest.is_some_and(|oldest| all.remove(&oldest).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_OPEN_STREAMS, Subscriptions};
+
+    #[tokio::test]
+    async fn subscription_in_use_is_not_evicted() {
+        let subscriptions = Subscriptions::default();
+        let contexts = 0..MAX_OPEN_STREAMS as u64;
+        contexts.clone().for_each(|context| subscriptions.start(context, std::future::pending()));
+        subscriptions.start(contexts.end, std::future::pending());
+        assert!(!subscriptions.touch(contexts.end));
+        assert!(contexts.clone().all(|context| subscriptions.touch(context)));
+        subscriptions.all().remove(&0);
+        subscriptions.start(contexts.end, std::future::pending());
+        assert!(subscriptions.touch(contexts.end));
+    }
+}

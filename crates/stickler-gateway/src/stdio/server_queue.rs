@@ -1,0 +1,65 @@
+//! Queue for messages to the server that do not come from the client's thread.
+//!
+//! A separate thread writes them, so that the thread that reads the server's output never blocks on its input.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender};
+
+use stickler_protocol::Outbox;
+use stickler_protocol::envelope::{MessageKind, RoutingHeader};
+use stickler_transport::wire::LineWriter;
+use tracing::warn;
+
+use super::Shared;
+
+/// Maximum number of queued responses to a server that does not read. Queued requests are not limited here;
+/// their number is bounded by their source.
+const MAX_QUEUED_RESPONSES: usize = 1024;
+
+/// Work for the thread that writes queued messages to the server.
+pub(super) enum ServerWrite {
+    /// A message for the server of that generation.
+    Message(u64, Vec<u8>),
+    /// Closes the server's input.
+    Close,
+}
+
+impl Shared {
+    /// Queues the messages of an outbox. Responses are dropped if too many messages are queued.
+    pub(super) fn queue_for_server(
+        &self,
+        generation: u64,
+        outbox: &Outbox<'_>,
+        server_queue: &Sender<ServerWrite>,
+    ) {
+        for message in &outbox.to_server {
+            let is_response = || RoutingHeader::of(message).kind == MessageKind::Response;
+            if self.queued_messages.load(Ordering::SeqCst) >= MAX_QUEUED_RESPONSES && is_response()
+            {
+                warn!(
+                    parent: self.log.span(),
+                    "the server does not read its input; a response to it was dropped"
+                );
+                continue;
+            }
+            self.queued_messages.fetch_add(1, Ordering::SeqCst);
+            let _ = server_queue.send(ServerWrite::Message(generation, message.to_vec()));
+        }
+        self.unqueued_outboxes.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Writes queued messages until all senders are dropped.
+    pub(super) fn write_queued(&self, writes: &Receiver<ServerWrite>) {
+        while let Ok(write) = writes.recv() {
+            let ServerWrite::Message(generation, message) = write else {
+                self.server.close();
+                continue;
+            };
+            let mut lines = LineWriter::default();
+            self.server.write(generation, &mut lines, |lines, server| {
+                lines.push(&message, server).and_then(|()| lines.flush(server))
+            });
+            self.queued_messages.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Lists the handler's tools and caches them for validation.
+
+use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use stickler::tool_validation::validation_tool;
+use stickler::{Discovery, ToolDefinition, ToolList};
+
+use super::{FALLBACK_METHOD, Validated};
+
+/// Limit on the pages of one tool list.
+pub(super) const MAX_TOOL_LIST_PAGES: usize = 1000;
+
+impl<H: ServerHandler> Validated<H> {
+    /// Returns whether a tool is cached with the schema that the handler currently has.
+    pub(super) fn has_current_schema(&self, tool: &str) -> bool {
+        let Some(known) = self.validator.cache().get(&self.name, tool) else { return false };
+        match self.handler.get_tool(tool) {
+            Some(current) => known.raw.as_object() == Some(&current.input_schema),
+            None => true,
+        }
+    }
+
+    /// Returns all pages of the handler's tool list, as the handler lists it for this caller.
+    pub(super) async fn list_all_tools(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Vec<Tool>, ErrorData> {
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        for _ in 0..MAX_TOOL_LIST_PAGES {
+            let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+            let params = params.cursor.is_some().then_some(params);
+            let page =
+                self.guard("tools/list", || self.handler.list_tools(params, context.clone()));
+            let page = page.await?;
+            tools.extend(page.tools);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(tools);
+            }
+        }
+        let message = format!("the tool list has more than {MAX_TOOL_LIST_PAGES} pages");
+        Err(ErrorData::internal_error(message, None))
+    }
+
+    /// Caches a list. `called` is a tool that may exist although it is not listed.
+    pub(super) fn cache_tools(&self, mut tools: Vec<Tool>, called: Option<&str>) -> Discovery {
+        if let Some(name) = called
+            && !tools.iter().any(|tool| tool.name == name)
+        {
+            tools.extend(self.handler.get_tool(name));
+        }
+        let mut definitions = self.definitions(&tools);
+        let has = |name: &str| tools.iter().any(|tool| tool.name == name);
+        if let Some(method) = self.validation_tool_name(&tools) {
+            definitions.push(validation_tool(method));
+            // The fallback name was announced before the tools were known.
+            if called == Some(FALLBACK_METHOD) && method != FALLBACK_METHOD && !has(FALLBACK_METHOD)
+            {
+                definitions.push(validation_tool(FALLBACK_METHOD));
+            }
+        }
+        self.validator.cache().populate(&self.name, &definitions)
+    }
+
+    /// Caches the tools of a list response if it is complete. Returns whether it is.
+    pub(super) fn cache_if_complete(
+        &self,
+        asked: Option<&PaginatedRequestParams>,
+        list: &ListToolsResult,
+    ) -> bool {
+        let is_first = asked.is_none_or(|asked| asked.cursor.is_none());
+        let is_complete = is_first && list.next_cursor.is_none();
+        if is_complete {
+            self.cache_tools(list.tools.clone(), None);
+        }
+        is_complete
+    }
+
+    /// Returns whether any tools are cached.
+    pub(super) fn has_cached_tools(&self) -> bool {
+        !self.validator.cache().tool_names(&self.name).is_empty()
+    }
+
+    pub(super) fn definitions(&self, tools: &[Tool]) -> Vec<ToolDefinition> {
+        let text = serde_json::to_vec(tools).unwrap_or_default();
+        let limits = &self.validator.config().limits;
+        ToolList::read(&text, limits).map(|list| list.tools).unwrap_or_default()
+    }
+}

@@ -1,0 +1,212 @@
+//! The response to a rejected call, in each of its forms.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::reported_finding::{ReportedFinding, reported_findings};
+use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult};
+use crate::finding::Finding;
+use crate::rules::{Code, json_rpc};
+
+/// The key in the `_meta` of a result under which the findings are stored.
+const VALIDATION_KEY: &str = "dev.stickler/validation";
+
+/// A rejected call, ready to be rendered as a response.
+///
+/// ```
+/// use serde_json::json;
+/// use stickler::{AnswerForm, CallAnswer, CallRejection, McpValidator, ToolDefinition, ValidationConfig};
+///
+/// let validator = McpValidator::new(ValidationConfig::default());
+/// let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+/// validator.cache().populate("files", &[ToolDefinition::new("stat").with_input_schema(schema)]);
+///
+/// let result = validator.validate("files", "stat", &json!({ "pth": "a.txt" }));
+/// let rejection = CallRejection::new(&validator, "files", "stat", &result);
+/// let CallAnswer::Result(answer) = rejection.answer(AnswerForm::ToolResult) else { panic!() };
+/// assert_eq!(answer["isError"], true);
+/// assert_eq!(answer["_meta"]["dev.stickler/validation"]["corrected"]["arguments"]["path"], "a.txt");
+/// ```
+#[derive(Debug, Clone)]
+pub struct CallRejection<'r> {
+    validator: &'r McpValidator,
+    server: &'r str,
+    tool: &'r str,
+    result: &'r ValidationResult,
+    findings: Vec<Finding>,
+    repeats: Repetition,
+    turn: u64,
+}
+
+/// The form of the response to a rejected call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerForm {
+    /// A tool result with `isError: true`, which is visible to the model.
+    #[default]
+    ToolResult,
+    /// A JSON-RPC error.
+    JsonRpcError,
+    /// A tool result with a retry observation as its text.
+    Observation,
+}
+
+/// The response to a rejected call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallAnswer {
+    /// A tool result as JSON, without the `resultType` that modern revisions require.
+    Result(Value),
+    /// A JSON-RPC error.
+    Error {
+        /// The JSON-RPC error code.
+        code: i32,
+        /// One sentence.
+        message: String,
+        /// The findings and the help in machine-readable form.
+        data: Value,
+    },
+}
+
+/// How often the same call has been rejected, including this time.
+#[derive(Debug, Clone, Copy)]
+struct Repetition {
+    count: u32,
+    /// The count from which the response is short; 0 disables this.
+    limit: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Validation<'f> {
+    findings: Vec<ReportedFinding<'f>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    corrected: Option<Corrected<'f>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Corrected<'c> {
+    name: &'c str,
+    arguments: &'c RawValue,
+}
+
+impl<'r> CallRejection<'r> {
+    /// Creates the rejection for a validation result.
+    pub fn new(
+        validator: &'r McpValidator,
+        server: &'r str,
+        tool: &'r str,
+        result: &'r ValidationResult,
+    ) -> Self {
+        let repeats = Repetition { count: 1, limit: 0 };
+        let findings = result.findings();
+        Self { validator, server, tool, result, findings, repeats, turn: 0 }
+    }
+
+    /// Replaces the findings to report, for callers that filter them or add others.
+    #[must_use]
+    pub fn with_findings(self, findings: &[Finding]) -> Self {
+        Self { findings: findings.to_vec(), ..self }
+    }
+
+    /// Sets how often the same call has been rejected, including this time, and the count from which
+    /// the response is short; a limit of 0 disables this.
+    #[must_use]
+    pub fn repeated(self, count: u32, limit: u32) -> Self {
+        Self { repeats: Repetition { count, limit }, ..self }
+    }
+
+    /// Sets the conversation turn that a retry observation contains.
+    #[must_use]
+    pub fn in_turn(self, turn: u64) -> Self {
+        Self { turn, ..self }
+    }
+
+    /// Returns the findings about the call.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Renders the response. An unknown tool is always answered with an error.
+    pub fn answer(&self, form: AnswerForm) -> CallAnswer {
+        if let Some(suggestions) = self.unknown_tool() {
+            return self.unknown_tool_answer(suggestions);
+        }
+        match form {
+            AnswerForm::JsonRpcError => {
+                let message = format!(
+                    "[{}] parameter validation failed for `{}`",
+                    Code::InvalidArguments,
+                    shortened(self.tool)
+                );
+                let mut data = json!(self.validation());
+                data["help"] = self.help().into();
+                CallAnswer::Error { code: json_rpc::INVALID_PARAMS, message, data }
+            }
+            AnswerForm::ToolResult => self.tool_result(&self.help()),
+            AnswerForm::Observation => {
+                let Self { validator, server, tool, result, turn, .. } = *self;
+                let mut observation = validator.build_retry_observation(server, tool, result, turn);
+                observation.set_stdout(self.help());
+                self.tool_result(&observation.to_json())
+            }
+        }
+    }
+
+    fn unknown_tool_answer(&self, suggestions: &[String]) -> CallAnswer {
+        let data = json!({
+            "suggestions": suggestions,
+            "available": self.validator.cache().tool_names(self.server),
+            "help": self.help(),
+        });
+        let message = format!("Unknown tool: {}", shortened(self.tool));
+        CallAnswer::Error { code: json_rpc::INVALID_PARAMS, message, data }
+    }
+
+    fn tool_result(&self, text: &str) -> CallAnswer {
+        CallAnswer::Result(json!({
+            "content": [{ "type": "text", "text": text }],
+            "isError": true,
+            "_meta": { VALIDATION_KEY: self.validation() },
+        }))
+    }
+
+    /// Returns the help text: full on a repeated call, and short once the limit is reached.
+    fn help(&self) -> String {
+        let Self { validator, server, tool, result, .. } = *self;
+        let Repetition { count, limit } = self.repeats;
+        if count <= 1 {
+            return validator.build_help_prompt(server, tool, result).into();
+        }
+        if limit > 0 && count >= limit {
+            let problem = result.errors.first().map_or("", |error| error.message.as_str());
+            return format!(
+                "Rejected again: `{tool}` has been called {count} times with the same arguments. \
+                 {problem} Change the arguments or take a different approach."
+            );
+        }
+        let help = validator.build_full_help_prompt(server, tool, result);
+        format!(
+            "This exact call has been rejected {count} times. Sending it again unchanged will not \
+             help; fix the items listed under Problems.\n\n{help}"
+        )
+    }
+
+    fn unknown_tool(&self) -> Option<&'r [String]> {
+        self.result.errors.iter().find_map(|error| match &error.kind {
+            ValidationErrorKind::UnknownTool { suggestions, .. } => Some(suggestions.as_slice()),
+            _ => None,
+        })
+    }
+
+    fn validation(&self) -> Validation<'_> {
+        let masked = self.validator.config().mask_values;
+        let corrected = self.result.corrected.as_ref().filter(|_| !masked);
+        let corrected =
+            corrected.map(|call| Corrected { name: &call.name, arguments: &call.arguments });
+        Validation { findings: reported_findings(&self.findings), corrected }
+    }
+}
+
+/// Cuts a name that a peer sent to a displayable length.
+fn shortened(name: &str) -> String {
+    crate::arguments::cut(name, 120)
+}
