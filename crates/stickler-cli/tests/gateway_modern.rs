@@ -124,7 +124,7 @@ fn unparseable_response_becomes_an_error() {
         let response = gateway.post(&headers, &body.to_string()).json();
         assert_eq!(response["id"], "a", "{response}");
         let message = response["error"]["message"].as_str().unwrap();
-        assert!(message.contains("cannot be read"), "{response}");
+        assert!(message.contains("cannot be parsed"), "{response}");
     }
 }
 

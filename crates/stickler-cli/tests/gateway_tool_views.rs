@@ -96,6 +96,6 @@ fn repeated_invalid_call_is_counted_for_modern_clients() {
             .map(|_| modern(gateway, "tools/call", invalid.clone(), &json!({})).to_string())
             .collect();
         assert!(!responses[0].contains("times"), "{}", responses[0]);
-        assert!(responses[2].contains("refused 3 times"), "{}", responses[2]);
+        assert!(responses[2].contains("rejected 3 times"), "{}", responses[2]);
     }
 }

@@ -66,5 +66,5 @@ fn unknown_definition_gets_a_suggestion_and_exits_with_2() {
 fn unknown_revision_exits_with_2_and_lists_the_known_ones() {
     let run = stickler(&["schema", "--revision", "2025-11-26"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains("there are 2024-11-05, 2025-03-26,"), "{}", run.stderr);
+    assert!(run.stderr.contains("known revisions: 2024-11-05, 2025-03-26,"), "{}", run.stderr);
 }

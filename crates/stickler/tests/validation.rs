@@ -247,7 +247,7 @@ fn duplicate_keys_and_out_of_range_numbers_are_rejected() {
         kinds_and_paths(&result.errors),
         [("invalid_value", "/a"), ("invalid_value", "/b/0")]
     );
-    assert!(result.errors[0].message.contains("give it once"));
+    assert!(result.errors[0].message.contains("give it only once"));
     assert!(result.errors[1].message.contains("range of a double"));
 }
 

@@ -78,7 +78,7 @@ fn query_results_are_bounded_and_sql_errors_are_reported() {
     for (sql, part) in [
         ("select * from missing", "no such table: missing"),
         ("selec 1", "syntax error"),
-        ("select ?", "1 parameters, and 0 values"),
+        ("select ?", "1 parameters, but 0 values"),
         ("select randomblob(1000000000)", "SQLite"),
     ] {
         let message = session.fails("db_query", json!({ "sql": sql }));
