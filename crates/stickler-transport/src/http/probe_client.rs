@@ -140,7 +140,7 @@ impl Inner {
                 }
             }
             Received::TooLarge(beginning) => {
-                self.emit(ProbeEvent::TooLong(PartialHeader::of(&beginning)))
+                self.emit(ProbeEvent::TooLong(PartialHeader::of(&beginning)));
             }
             Received::Broken => self.emit(ProbeEvent::Status(status.as_u16())),
         }
@@ -153,7 +153,7 @@ impl Inner {
             while let Some(frame) = framer.next_frame() {
                 match frame {
                     SseFrame::TooLong(start) => {
-                        self.emit(ProbeEvent::TooLong(PartialHeader::of(&start)))
+                        self.emit(ProbeEvent::TooLong(PartialHeader::of(&start)));
                     }
                     SseFrame::Event(event) => {
                         if let Some(data) = event.data.filter(|_| event.is_message) {

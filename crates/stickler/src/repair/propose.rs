@@ -99,7 +99,7 @@ impl Proposer<'_, '_> {
         let value = self.call.lookup.pointer(&error.path);
         match (&error.kind, value) {
             (ValidationErrorKind::UnknownField { field, .. }, _) => {
-                self.strip_injected(error, field)
+                self.strip_injected(error, field);
             }
             (
                 ValidationErrorKind::TypeMismatch { .. } | ValidationErrorKind::InvalidEnum { .. },

@@ -44,11 +44,17 @@ pub(super) fn convert_to_allowed(
     }
     allowed.into_iter().find_map(|option| match (option, &string) {
         (Value::String(option), None) if option == text => Some((EditKind::Stringify, quote(text))),
-        (Value::Number(_) | Value::Bool(_), Some(_)) if option.to_string() == text => {
+        (Value::Number(_) | Value::Bool(_), Some(_)) if is_written_as(option, text) => {
             Some((EditKind::Unstringify, text.to_owned()))
         }
         _ => None,
     })
+}
+
+/// Whether the JSON text of an allowed value equals the text of a string.
+fn is_written_as(option: &Value, text: &str) -> bool {
+    let written = option.to_string();
+    written == text
 }
 
 /// Collects the scalar values that the options allow.
