@@ -38,7 +38,7 @@ fn main() {
         match verdict.decision {
             Decision::Forward => println!("{sender} {what}: forwarded"),
             Decision::Answer(_) => {
-                println!("{sender} {what}: rejected, the {sender} receives an error")
+                println!("{sender} {what}: rejected, the {sender} receives an error");
             }
             _ => println!("{sender} {what}: dropped"),
         }

@@ -33,7 +33,7 @@ impl Handshake {
         match header.kind {
             MessageKind::Request if is("initialize") => self.initialize = Some(message.to_vec()),
             MessageKind::Notification if is("notifications/initialized") => {
-                self.is_initialized = true
+                self.is_initialized = true;
             }
             _ => {}
         }

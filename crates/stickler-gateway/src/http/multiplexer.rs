@@ -346,7 +346,7 @@ impl OutputHandler for Arc<SharedProcess> {
             }
             Ok(None) => {}
             Err(()) if self.fail_unreadable(message).await => {
-                drop(self.gateway_driver.handle_server_frame(frame))
+                drop(self.gateway_driver.handle_server_frame(frame));
             }
             Err(()) => match self.only_active_request().filter(|_| id_rewrite::is_log(message)) {
                 Some((driver, id)) => {

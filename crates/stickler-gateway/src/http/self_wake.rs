@@ -1,6 +1,6 @@
-//! An adapter that polls a future again immediately if it woke self_wakes during the poll.
+//! An adapter that polls a future again immediately if it woke itself during the poll.
 //!
-//! hyper's connection future wakes self_wakes whenever the body of a request is read by its handler. tokio
+//! hyper's connection future wakes itself whenever the body of a request is read by its handler. tokio
 //! treats this as a yield: the task moves to the end of the queue and another thread is woken to run it,
 //! which costs more than a small request. This adapter polls the future again in place, up to a limit that
 //! keeps scheduling fair.
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Counts how often the task is woken by a future that wakes self_wakes `self_wakes` times.
+    /// Counts how often the task is woken by a future that wakes itself `self_wakes` times.
     fn wakes_of_task(self_wakes: usize) -> usize {
         let count = Arc::new(Count::default());
         let waker = Waker::from(Arc::clone(&count));
