@@ -10,6 +10,8 @@ use stickler_protocol::{
     Connection, ConnectionSettings, Policy, ProtocolSchemas, Repeats, ValidationMiddleware,
 };
 
+use crate::slow_work::SlowWorkLimit;
+
 /// The parts that all connections to one server share.
 #[derive(Debug)]
 pub struct ConnectionFactory {
@@ -23,16 +25,17 @@ pub struct ConnectionFactory {
 }
 
 impl ConnectionFactory {
-    /// Creates a factory for the server with that name.
+    /// Creates a factory for the server with that name. All servers of a process share the limit for slow work.
     pub fn new(
         name: Arc<str>,
         policy: Policy,
         validation: ValidationConfig,
         mut settings: ConnectionSettings,
         protocol: Arc<ProtocolSchemas>,
+        slow_work: Arc<SlowWorkLimit>,
     ) -> Self {
         let policy = Arc::new(policy);
-        let validator = Arc::new(McpValidator::new(validation));
+        let validator = Arc::new(McpValidator::new(validation).with_slow_work(slow_work));
         settings.first_request_number = random_first_id();
         let repeats = Arc::default();
         Self { name, validator, policy, protocol, settings: Arc::new(settings), repeats }

@@ -12,12 +12,14 @@ mod handshake;
 mod http;
 mod log;
 mod page_trimming;
+mod slow_work;
 mod stdio;
 
 pub use connection_factory::ConnectionFactory;
 pub use failure::Failure;
 pub use http::{Endpoint, HttpSettings, ServerLimits, relay_to_url, serve};
 pub use log::Log;
+pub use slow_work::SlowWorkLimit;
 pub use stdio::relay;
 
 /// Compiles the example of the README.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use stickler_gateway::{ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits};
+use stickler_gateway::{
+    ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits, SlowWorkLimit,
+};
 use stickler_protocol::ProtocolSchemas;
 use stickler_transport::Server;
 
@@ -23,7 +25,8 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
         }
     }
     let schemas = Arc::new(protocol_schema::load(&run.schemas)?);
-    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas));
+    let slow_work = Arc::new(SlowWorkLimit::new());
+    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, &slow_work));
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {
@@ -55,7 +58,11 @@ fn check_programs_exist(endpoints: &[Endpoint]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>) -> Endpoint {
+fn endpoint(
+    one: Configured,
+    schemas: &Arc<ProtocolSchemas>,
+    slow_work: &Arc<SlowWorkLimit>,
+) -> Endpoint {
     let Configured { name, server, settings } = one;
     let name: Arc<str> = name.into();
     let limits = ServerLimits {
@@ -74,6 +81,7 @@ fn endpoint(one: Configured, schemas: &Arc<ProtocolSchemas>) -> Endpoint {
         validation,
         connection,
         Arc::clone(schemas),
+        Arc::clone(slow_work),
     );
     Endpoint { factory, server, limits, log: Log::new(name) }
 }

@@ -1,10 +1,13 @@
 //! A mutex lock that spins for a short time before it blocks.
 //!
-//! Most messages are processed in less time than it takes to suspend and wake a thread.
+//! Most messages are processed in less time than it takes to suspend and wake a thread. A thread that has to
+//! block hands its tasks to another thread first: the holder may be doing slow work.
 
 use std::hint::spin_loop;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
+
+use crate::slow_work;
 
 /// Maximum time to spin; after that the thread blocks.
 const SPIN_DURATION: Duration = Duration::from_micros(10);
@@ -22,7 +25,9 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
             Err(TryLockError::WouldBlock) => {}
         }
         if started.get_or_insert_with(Instant::now).elapsed() > SPIN_DURATION {
-            return mutex.lock().unwrap_or_else(PoisonError::into_inner);
+            return slow_work::block_in_place(|| {
+                mutex.lock().unwrap_or_else(PoisonError::into_inner)
+            });
         }
         (0..SPINS_PER_ATTEMPT).for_each(|_| spin_loop());
     }
@@ -31,9 +36,11 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::{SPIN_DURATION, lock};
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex, mpsc};
     use std::thread;
     use std::time::Duration;
+
+    use tokio::runtime::Builder;
 
     #[test]
     fn lock_is_exclusive_for_short_and_long_holders() {
@@ -66,5 +73,28 @@ mod tests {
         });
         assert!(panicked && value.is_poisoned());
         assert_eq!(*lock(&value), 7);
+    }
+
+    /// A task that waits for a connection does not keep its thread from the task that releases it.
+    #[test]
+    fn other_tasks_run_while_a_task_waits_for_a_lock() {
+        let connection = Arc::new(Mutex::new(()));
+        let (send, receive) = mpsc::channel();
+        let (locked_send, locked) = mpsc::channel();
+        let holder = Arc::clone(&connection);
+        let thread = thread::spawn(move || {
+            let _held = holder.lock().unwrap();
+            locked_send.send(()).unwrap();
+            receive.recv().unwrap();
+        });
+        locked.recv().unwrap();
+        let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let waiting = tokio::spawn(async move { drop(lock(&connection)) });
+            let releasing = tokio::spawn(async move { send.send(()).unwrap() });
+            releasing.await.unwrap();
+            waiting.await.unwrap();
+        });
+        thread.join().unwrap();
     }
 }

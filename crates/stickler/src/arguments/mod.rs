@@ -31,5 +31,7 @@ pub use explain::explain_part;
 pub(crate) use location::join;
 pub(crate) use phrases::{cut, literal};
 pub use result::{ARGUMENTS_POINTER, CorrectedCall, ValidationResult};
+#[cfg(test)]
+pub(crate) use validator::LARGE_CALL_BYTES;
 pub use validator::McpValidator;
 pub(crate) use verdict::Verdict;

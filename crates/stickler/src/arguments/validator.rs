@@ -1,5 +1,7 @@
 //! [`McpValidator`], the entry point for validating calls and results.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::ValidationError;
@@ -14,24 +16,37 @@ use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSc
 use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
 use crate::repair;
 use crate::schema::Answer;
+use crate::slow_work::{SlowWork, SlowWorkHook};
 use crate::suggest::{self, Candidate, ComparisonBudget};
 use crate::tape::{Node, SyntaxError, TapeBuffer};
 
 /// JSON Pointer of the structured content within the response to a `tools/call`.
 const STRUCTURED_CONTENT_POINTER: &str = "/result/structuredContent";
 
+/// Size from which explaining a value counts as slow work. Explaining takes about ten times as long as parsing.
+pub(crate) const LARGE_CALL_BYTES: usize = 64 << 10;
+
 /// Validates tool calls against the schemas of the tools.
 #[derive(Debug, Default)]
 pub struct McpValidator {
     cache: ToolSchemaCache,
     config: ValidationConfig,
+    slow_work: SlowWorkHook,
 }
 
 impl McpValidator {
     /// Creates a validator with an empty tool cache.
     pub fn new(config: ValidationConfig) -> Self {
         let cache = ToolSchemaCache::with_limits(config.limits).compiling(config.compile_schemas);
-        Self { cache, config }
+        Self { cache, config, slow_work: SlowWorkHook::default() }
+    }
+
+    /// Sets the hook that runs work that takes long. Replaces the tool cache by an empty one.
+    #[must_use]
+    pub fn with_slow_work(self, slow_work: Arc<dyn SlowWork>) -> Self {
+        let (config, slow_work) = (self.config, SlowWorkHook::new(slow_work));
+        let cache = ToolSchemaCache::with_slow_work(config.limits, slow_work.clone());
+        Self { cache: cache.compiling(config.compile_schemas), config, slow_work }
     }
 
     /// Returns the cache of known tools.
@@ -138,9 +153,9 @@ impl McpValidator {
             return vec![error];
         };
         match schema.check(structured, limits.verdict_steps) {
-            Answer::Invalid => {
+            Answer::Invalid => self.explain_in_hook(structured, || {
                 explain::explain_part(schema, structured, STRUCTURED_CONTENT_POINTER, &self.config)
-            }
+            }),
             _ => Vec::new(),
         }
     }
@@ -209,7 +224,9 @@ impl McpValidator {
         let comparisons = ComparisonBudgets::new(self.config.limits.explain_steps);
         let explanation = match verdict {
             Verdict::Valid => None,
-            Verdict::Invalid => Some(self.explain(cached, arguments, &comparisons)),
+            Verdict::Invalid => Some(
+                self.explain_in_hook(arguments, || self.explain(cached, arguments, &comparisons)),
+            ),
             Verdict::GaveUp => {
                 errors.push(self.invalid("be simpler: checking them takes too long", arguments));
                 None
@@ -224,9 +241,16 @@ impl McpValidator {
         if let Some(explanation) = explanation
             && repairable
         {
-            self.repair(cached, arguments, &explanation, &comparisons, &mut result);
+            self.explain_in_hook(arguments, || {
+                self.repair(cached, arguments, &explanation, &comparisons, &mut result);
+            });
         }
         result
+    }
+
+    /// Runs the work directly for a small value, in the hook for a large one.
+    fn explain_in_hook<T>(&self, value: Node<'_>, mut work: impl FnMut() -> T) -> T {
+        if value.raw().len() < LARGE_CALL_BYTES { work() } else { self.slow_work.run(work) }
     }
 
     pub(crate) fn evaluate(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {

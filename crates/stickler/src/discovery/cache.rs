@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition, view};
 use crate::config::{CompileSchemas, Limits};
 use crate::error::McpSchemaError;
+use crate::slow_work::SlowWorkHook;
 
 /// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
 /// or to replace, never while a schema is compiled or a call checked.
@@ -87,7 +88,12 @@ impl ToolSchemaCache {
 
     /// Creates an empty cache.
     pub fn with_limits(limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared::new(limits)), ..Self::default() }
+        Self::with_slow_work(limits, SlowWorkHook::default())
+    }
+
+    /// Creates an empty cache that compiles schemas in a hook.
+    pub(crate) fn with_slow_work(limits: Limits, slow_work: SlowWorkHook) -> Self {
+        Self { shared: Arc::new(Shared::new(limits, slow_work)), ..Self::default() }
     }
 
     /// Sets when schemas are compiled.

@@ -25,6 +25,10 @@ struct Compiled {
     charge: Charge,
 }
 
+fn schema_of(compiled: &Compiled) -> &Arc<CompiledSchema> {
+    &compiled.schema
+}
+
 impl Content {
     pub(super) fn new(text: JsonText) -> Self {
         Self { text, estimate: OnceLock::new(), compiled: OnceLock::new() }
@@ -50,11 +54,15 @@ impl Content {
         budget: &Budget<'_>,
         compilations: &AtomicU64,
     ) -> Result<&Arc<CompiledSchema>, SchemaRejection> {
-        let outcome = match self.compiled.get() {
-            Some(outcome) => outcome,
-            None => self.compile(budget, compilations)?,
-        };
-        outcome.as_ref().map(|compiled| &compiled.schema).map_err(Clone::clone)
+        if let Some(outcome) = self.outcome() {
+            return outcome;
+        }
+        self.compile(budget, compilations)?.as_ref().map(schema_of).map_err(Clone::clone)
+    }
+
+    /// Returns the result of the compilation if it is done.
+    pub(super) fn outcome(&self) -> Option<Result<&Arc<CompiledSchema>, SchemaRejection>> {
+        Some(self.compiled.get()?.as_ref().map(schema_of).map_err(Clone::clone))
     }
 
     fn compile(

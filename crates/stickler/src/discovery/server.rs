@@ -93,7 +93,11 @@ impl ServerTools {
         &self,
         content: &'t Content,
     ) -> Result<&'t Arc<CompiledSchema>, SchemaRejection> {
-        content.compiled(&self.shared.budget(&self.compiled_bytes), &self.shared.compilations)
+        if let Some(outcome) = content.outcome() {
+            return outcome;
+        }
+        let budget = self.shared.budget(&self.compiled_bytes);
+        self.shared.slow_work.run(|| content.compiled(&budget, &self.shared.compilations))
     }
 
     /// Records which tools of an older list are missing, up to a limit.

@@ -12,11 +12,13 @@ use super::content::Content;
 use super::listed::ListedTool;
 use super::{CacheStats, JsonText, ToolDefinition};
 use crate::config::Limits;
+use crate::slow_work::SlowWorkHook;
 
 /// Holds weak references: content that no list uses is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) limits: Limits,
+    pub(super) slow_work: SlowWorkHook,
     contents: RwLock<HashMap<JsonText, Weak<Content>>>,
     /// Tools by the hash of their definition.
     tools: RwLock<HashMap<u64, Weak<ListedTool>>>,
@@ -26,8 +28,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+    pub(super) fn new(limits: Limits, slow_work: SlowWorkHook) -> Self {
+        Self { limits, slow_work, ..Self::default() }
     }
 
     /// Returns the shared tool for a definition without compiling its schema.
