@@ -121,7 +121,7 @@ pub struct Limits {
     /// Maximum number of array and object accesses for deciding whether a call is valid.
     pub verdict_steps: u32,
     /// Maximum number of steps of each part of an explanation: array and object accesses, subschemas
-    /// applied, names compared, and tokens of repeated repair rounds.
+    /// applied, names compared, bytes of the problems' paths, and tokens of repeated repair rounds.
     pub explain_steps: u32,
     /// Maximum number of errors reported for one call.
     pub errors: usize,
