@@ -112,7 +112,8 @@ pub struct Limits {
     pub schema_nodes: u64,
     /// Maximum size of a compiled pattern in bytes.
     pub pattern_bytes: usize,
-    /// Maximum estimated size in bytes of the compiled schemas of one server.
+    /// Maximum estimated size in bytes of the compiled schemas of one server. Patterns that take long to
+    /// translate count as larger.
     pub compiled_bytes_per_server: usize,
     /// Maximum estimated size in bytes of the compiled schemas of all servers.
     pub compiled_bytes: usize,
