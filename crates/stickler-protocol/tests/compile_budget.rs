@@ -158,6 +158,23 @@ fn many_patterns_that_are_too_large_are_not_measured_one_by_one() {
     assert!(reason.contains("`limits.compiled_bytes_per_server`"), "{reason}");
 }
 
+/// The translation from ECMA-262 takes time quadratic in the number of class escapes, longer for `\s`.
+#[test]
+fn patterns_are_charged_for_their_translation() {
+    for (escape, count) in [(r"\d", 200), (r"\s", 80)] {
+        let list: Vec<_> = (0..100)
+            .map(|n| tool(format!("t{n}"), with_pattern(format!("{}{n}", escape.repeat(count)))))
+            .collect();
+        let mut limits = Limits::default();
+        limits.compiled_bytes_per_server = 8 << 20;
+        let cache = ToolSchemaCache::with_limits(limits);
+        cache.populate("s", &list);
+        let quarantined = cache.compile_all("s");
+        assert!(quarantined.len() > 90, "{escape}: {} of 100", quarantined.len());
+        assert!(cache.stats().compiled_schemas > 0, "{escape}");
+    }
+}
+
 #[test]
 fn long_bounds_of_one_class_are_checked() {
     let names = validator(with_pattern(r"^[\p{L}\p{N}_ .-]{1,255}$"));

@@ -112,7 +112,8 @@ pub struct Limits {
     pub schema_nodes: u64,
     /// Maximum size of a compiled pattern in bytes.
     pub pattern_bytes: usize,
-    /// Maximum estimated size in bytes of the compiled schemas of one server.
+    /// Maximum estimated size in bytes of the compiled schemas of one server. Patterns that take long to
+    /// translate count as larger.
     pub compiled_bytes_per_server: usize,
     /// Maximum estimated size in bytes of the compiled schemas of all servers.
     pub compiled_bytes: usize,
@@ -121,7 +122,7 @@ pub struct Limits {
     /// Maximum number of array and object accesses for deciding whether a call is valid.
     pub verdict_steps: u32,
     /// Maximum number of steps of each part of an explanation: array and object accesses, subschemas
-    /// applied, names compared, and tokens of repeated repair rounds.
+    /// applied, names compared, bytes of the problems' paths, and tokens of repeated repair rounds.
     pub explain_steps: u32,
     /// Maximum number of errors reported for one call.
     pub errors: usize,

@@ -53,10 +53,11 @@ impl Finding {
     }
 
     /// Converts a schema error about the part of a message at `location`, a JSON Pointer.
-    pub fn from_schema(rule: MessageRule, location: &str, error: ValidationError) -> Self {
-        let mut finding = Self::new(rule, error.message).at(format!("{location}{}", error.path));
-        finding.schema_path = error.schema_path;
-        finding.with(error.expected, error.received)
+    pub fn from_schema(rule: MessageRule, location: &str, error: &ValidationError) -> Self {
+        let path = format!("{location}{}", error.path);
+        let mut finding = Self::new(rule, error.message.as_str()).at(path);
+        finding.schema_path.clone_from(&error.schema_path);
+        finding.with(error.expected.as_str(), error.received.as_str())
     }
 
     /// Returns the finding as one log line without the values that the message may quote.

@@ -116,7 +116,13 @@ pub(crate) fn same_ignoring_style(a: &str, b: &str) -> bool {
 
 /// Removes separators and converts to lower case.
 fn normalize(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
+    let is_separator = |c: &char| matches!(c, '_' | '-' | ' ');
+    if name.is_ascii() {
+        // Avoids the lookup in the Unicode case tables.
+        let letters = name.chars().filter(|c| !is_separator(c));
+        return letters.map(|c| c.to_ascii_lowercase()).collect();
+    }
+    name.chars().filter(|c| !is_separator(c)).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -180,3 +180,19 @@ fn long_keys_in_error_paths_are_shortened() {
     assert!(result.truncated && !result.errors.is_empty());
     assert!(result.errors.iter().all(|error| error.message.len() < 1_000));
 }
+
+#[test]
+fn paths_of_all_errors_together_respect_the_explanation_limit() {
+    let schema = json!({ "type": "object", "additionalProperties": rows()["properties"]["rows"] });
+    let key = "k".repeat(100_000);
+    for element in [json!({ "a": "x" }), json!({ "a": 1, "b": 1 })] {
+        let arguments = json!({ key.as_str(): vec![element; 1_000] });
+        let config = ValidationConfig::default();
+        let limit = config.limits.explain_steps as usize;
+        let result = check(schema.clone(), config, &arguments);
+        let bytes: usize = result.errors.iter().map(|error| error.path.len()).sum();
+        // Only the last path can exceed the limit.
+        assert!(bytes <= limit + key.len() + 16, "{bytes} bytes in {} errors", result.errors.len());
+        assert!(result.truncated && !result.errors.is_empty());
+    }
+}

@@ -137,7 +137,7 @@ fn note_repair(case: &mut Case, result: &ValidationResult) {
     case.edits.iter_mut().for_each(Edit::mask);
     for error in &result.errors {
         let mut finding =
-            Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS_POINTER, error.clone());
+            Finding::from_schema(MessageRule::InvalidArguments, ARGUMENTS_POINTER, error);
         finding.severity = Severity::Note;
         finding.message = format!("repaired: {}", finding.message);
         case.note(finding);

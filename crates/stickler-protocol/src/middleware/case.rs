@@ -78,7 +78,7 @@ impl Case {
         place: &str,
         errors: impl IntoIterator<Item = ValidationError>,
     ) {
-        self.record_each(errors.into_iter().map(|error| Finding::from_schema(rule, place, error)));
+        self.record_each(errors.into_iter().map(|error| Finding::from_schema(rule, place, &error)));
     }
 
     pub(super) fn side(&self) -> Side {

@@ -152,10 +152,10 @@ impl ValidationMiddleware {
                 // omitted instead.
                 "/id" if has_null_id && revision < Revision::V2025_11_25 => {}
                 "/id" if has_null_id || envelope.id.is_none() => {
-                    case.record(Finding::from_schema(MessageRule::BadEnvelope, "", error));
+                    case.record(Finding::from_schema(MessageRule::BadEnvelope, "", &error));
                 }
                 _ if in_error => {
-                    case.record(Finding::from_schema(MessageRule::BadError, "", error));
+                    case.record(Finding::from_schema(MessageRule::BadError, "", &error));
                 }
                 _ => {}
             }

@@ -97,7 +97,7 @@ impl ValidationMiddleware {
         let is_envelope =
             |error: &ValidationError| matches!(error.path.as_str(), "/jsonrpc" | "/id" | "/method");
         let errors = errors.into_iter().filter(|error| !is_envelope(error));
-        errors.map(|error| Finding::from_schema(MessageRule::BadParams, "", error)).collect()
+        errors.map(|error| Finding::from_schema(MessageRule::BadParams, "", &error)).collect()
     }
 }
 

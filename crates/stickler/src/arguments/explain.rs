@@ -35,8 +35,9 @@ pub(super) type EngineError<'i> = jsonschema::ValidationError<'i>;
 /// repair needs all of them.
 const COLLECTED_PER_SHOWN: usize = 10;
 
-/// Budget steps for translating one problem.
-const STEPS_PER_PROBLEM: u32 = 64;
+/// Budget steps for collecting one problem. Each byte of its path costs one more step, because every form
+/// of the answer contains a copy of the path.
+const STEPS_PER_PROBLEM: usize = 64;
 
 /// The problems of a rejected call.
 #[derive(Debug)]
@@ -60,8 +61,9 @@ impl Explanation {
     }
 
     /// Returns the errors that are shown.
-    pub(crate) fn shown(&self) -> &[ValidationError] {
-        self.errors.get(..self.shown).unwrap_or(&self.errors)
+    pub(crate) fn into_shown(mut self) -> Vec<ValidationError> {
+        self.errors.truncate(self.shown);
+        self.errors
     }
 }
 
@@ -129,8 +131,8 @@ pub(super) struct Explainer<'e> {
     pub(super) lookup: Lookup<'e>,
     /// Maximum number of problems to collect.
     max_problems: usize,
-    /// Remaining budget for translating the engine's errors.
-    translation_budget: StepBudget,
+    /// Remaining budget for collecting problems.
+    problem_budget: StepBudget,
     /// Whether some of the engine's errors were skipped.
     is_truncated: bool,
     pub(super) names: RefCell<HashMap<Vec<NodeId>, Rc<[&'e str]>>>,
@@ -153,7 +155,7 @@ impl<'e> Explainer<'e> {
             comparisons,
             lookup: Lookup::new(root),
             max_problems: config.limits.errors.saturating_mul(COLLECTED_PER_SHOWN),
-            translation_budget: StepBudget::to_explain(root, config.limits.explain_steps),
+            problem_budget: StepBudget::to_explain(root, config.limits.explain_steps),
             is_truncated: false,
             names: RefCell::default(),
         }
@@ -171,13 +173,21 @@ impl<'e> Explainer<'e> {
         let mut problems = Vec::new();
         for error in errors {
             let room = self.max_problems.saturating_sub(problems.len());
-            if room == 0 || !self.translation_budget.take(STEPS_PER_PROBLEM) {
+            if room == 0 || !self.take_problem(error.instance_path().as_str().len()) {
                 self.is_truncated = true;
                 break;
             }
             self.translate(error, room, &mut problems);
         }
         problems
+    }
+
+    /// Takes the steps for a problem whose path has `path_bytes` bytes. Returns false if the budget was
+    /// already spent, so that the first problem is collected however long its path is.
+    pub(super) fn take_problem(&self, path_bytes: usize) -> bool {
+        let has_steps = !self.problem_budget.is_spent();
+        self.problem_budget.take_usize(path_bytes.saturating_add(STEPS_PER_PROBLEM));
+        has_steps
     }
 
     /// Adds the problems that one engine error describes, with at most `room` unexpected fields.
@@ -192,7 +202,12 @@ impl<'e> Explainer<'e> {
             | Engine::UnevaluatedProperties { unexpected } => {
                 let (object, names) = (self.value(path), self.names_around(schema_path));
                 self.is_truncated |= unexpected.len() > room;
-                for field in unexpected.iter().take(room) {
+                for (index, field) in unexpected.iter().take(room).enumerate() {
+                    // The caller has taken the steps for the first field.
+                    if index > 0 && !self.take_problem(path.len() + field.len()) {
+                        self.is_truncated = true;
+                        break;
+                    }
                     let names = Rc::clone(&names);
                     let reason = Reason::Unknown;
                     let unexpected_field = UnexpectedField { object, names, reason };

@@ -1,6 +1,6 @@
 //! The current location during a walk over the arguments.
 
-use crate::tape::{escape_segment, work};
+use crate::tape::{INDEX_SEGMENT_BYTES, escape_segment, work};
 
 /// A linked list from the current value to the root; the JSON Pointer is only built on demand.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,15 @@ impl Location<'_> {
         self.write(&mut pointer);
         work::count(pointer.len() / 16);
         pointer
+    }
+
+    /// Returns the approximate length of the pointer in bytes, without building it.
+    pub(crate) fn pointer_length(&self) -> usize {
+        match self {
+            Self::Root => 0,
+            Self::Member(parent, key) => parent.pointer_length() + 1 + key.len(),
+            Self::Element(parent, _) => parent.pointer_length() + INDEX_SEGMENT_BYTES,
+        }
     }
 
     fn write(&self, pointer: &mut String) {

@@ -64,7 +64,7 @@ impl ValidationResult {
 
     /// Returns the errors as findings about the enclosing `tools/call` request.
     pub fn findings(&self) -> Vec<Finding> {
-        let findings = self.errors.iter().cloned().map(|error| match error.kind {
+        let findings = self.errors.iter().map(|error| match error.kind {
             ValidationErrorKind::UnknownTool { .. } => {
                 Finding::from_schema(MessageRule::UnknownTool, "", error).at("/params/name")
             }

@@ -85,7 +85,7 @@ impl<'e> Collector<'_, 'e> {
     /// Records an object with a problem and returns its path.
     fn record_object(&mut self, location: &Location<'_>, nodes: Vec<NodeId>) -> String {
         let path = location.pointer();
-        self.charge(path.len());
+        self.budget.take_usize(path.len() / BYTES_PER_STEP);
         self.found.objects.insert(path.clone(), nodes);
         path
     }
@@ -106,11 +106,6 @@ impl<'e> Collector<'_, 'e> {
             .map_or_else(String::new, |node| join(&node.pointer, "properties"));
         let path = self.record_object(location, nodes);
         CurrentObject { object, path, schema_path, names }
-    }
-
-    /// Takes the steps for building a path of `bytes` bytes from the budget.
-    fn charge(&self, bytes: usize) {
-        self.budget.take(u32::try_from(bytes / BYTES_PER_STEP).unwrap_or(u32::MAX));
     }
 
     /// Ends the walk if nothing is left to find.
@@ -145,7 +140,9 @@ impl<'e> Visitor<'e> for Collector<'_, 'e> {
         if !self.is_strict {
             return ControlFlow::Continue(());
         }
-        if self.found.unknown.len() >= self.max_unknown {
+        let has_room = self.found.unknown.len() < self.max_unknown
+            && self.explainer.take_problem(location.pointer_length() + key.len());
+        if !has_room {
             self.found.complete = false;
             self.is_full = true;
             return self.stop_if_done();
@@ -154,7 +151,6 @@ impl<'e> Visitor<'e> for Collector<'_, 'e> {
             Some(current) => current,
             None => self.enter(location, object, applied),
         };
-        self.charge(current.path.len() + key.len());
         let (names, reason) = (Rc::clone(&current.names), Reason::Unknown);
         let field = UnexpectedField { object: Some(object), names, reason };
         let schema_path = current.schema_path.clone();

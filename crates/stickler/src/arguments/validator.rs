@@ -233,18 +233,16 @@ impl McpValidator {
             }
         };
         truncated |= explanation.as_ref().is_some_and(|explanation| !explanation.complete);
-        let repairable = errors.is_empty();
-        if let Some(explanation) = &explanation {
-            errors.extend(explanation.shown().iter().cloned());
-        }
-        let mut result = ValidationResult::rejected(errors, truncated);
-        if let Some(explanation) = explanation
-            && repairable
+        let mut result = ValidationResult::rejected(Vec::new(), truncated);
+        if let Some(explanation) = &explanation
+            && errors.is_empty()
         {
             self.explain_in_hook(arguments, || {
-                self.repair(cached, arguments, &explanation, &comparisons, &mut result);
+                self.repair(cached, arguments, explanation, &comparisons, &mut result);
             });
         }
+        errors.extend(explanation.into_iter().flat_map(Explanation::into_shown));
+        result.errors = errors;
         result
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct SchemaNode {
     pub(crate) properties: Option<Members>,
     /// `patternProperties` whose pattern the linear engine supports.
     pub(crate) patterns: Vec<(NamePattern, NodeId)>,
-    /// Estimated memory of its compiled patterns.
+    /// Estimated memory of its compiled patterns, and the work of translating them in the same unit.
     pub(crate) pattern_bytes: usize,
     /// Whether it states how unlisted names are treated.
     pub(crate) explicit: bool,

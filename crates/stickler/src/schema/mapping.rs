@@ -143,7 +143,7 @@ impl<'s> Mapper<'s> {
             Measure::Unreadable => {}
             Measure::TooLarge => self.measured.change(&node.pointer, Change::Remove),
             Measure::Fits(program) => {
-                node.pattern_bytes = program.retained();
+                node.pattern_bytes = program.cost();
                 self.measured.backtracks |= program.backtracks;
                 if let Some(split) = program.split {
                     self.measured.change(&node.pointer, Change::Split(split));
@@ -173,8 +173,8 @@ impl<'s> Mapper<'s> {
                 match self.patterns.measure(pattern)? {
                     Measure::Fits(program) => {
                         // Once in the engine, once in the graph.
-                        let retained = program.retained().saturating_mul(2);
-                        node.pattern_bytes = node.pattern_bytes.saturating_add(retained);
+                        let cost = program.cost().saturating_mul(2);
+                        node.pattern_bytes = node.pattern_bytes.saturating_add(cost);
                         self.measured.backtracks |= program.backtracks;
                         if program.backtracks {
                             node.unasked.push(id);

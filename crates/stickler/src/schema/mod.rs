@@ -13,6 +13,7 @@ mod dialect;
 #[cfg(test)]
 mod differential;
 mod engine;
+mod escapes;
 mod graph;
 mod mapping;
 mod measuring;
@@ -33,10 +34,11 @@ use branches::Branches;
 pub use checker::{Answer, Checker};
 use engine::Engines;
 pub use engine::Formats;
+pub(crate) use escapes::has_many_classes;
 pub(crate) use graph::{Choice, Members, NodeId, SchemaGraph, SchemaNode};
 use measuring::Adapted;
 pub(crate) use parts::Parts;
-pub(crate) use pattern::{has_many_classes, is_too_large};
+pub(crate) use pattern::is_too_large;
 pub use rejection::SchemaRejection;
 
 use crate::config::Limits;

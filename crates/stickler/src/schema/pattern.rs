@@ -10,6 +10,10 @@
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 use regex_syntax::utf8::{Utf8Sequence, Utf8Sequences};
 
+use super::escapes::{
+    class_escapes, has_many_classes, translation_steps, with_classes_in_brackets,
+    without_back_references,
+};
 use crate::config::Limits;
 
 /// A state of the forward program and the corresponding state of the reverse program.
@@ -24,11 +28,14 @@ const FRAME_BYTES: usize = 512;
 /// Memory of a compiled pattern in addition to its states.
 const PROGRAM_BYTES: usize = 6 << 10;
 
-/// Limit for [`translation_steps`]: each escape can make the translation from ECMA-262 rescan the pattern.
-const MAX_TRANSLATION_STEPS: usize = 4 << 20;
+/// Limit for [`translation_steps`]; a translation of this length takes about 0.1 s.
+const MAX_TRANSLATION_STEPS: usize = 1 << 20;
 
-/// Limit for class escapes, each of which can expand to 700 ranges when the pattern is parsed.
-const MAX_CLASS_ESCAPES: usize = 256;
+/// Translation steps that are not charged, so that ordinary patterns are charged only for their memory.
+const FREE_TRANSLATION_STEPS: usize = 4 << 10;
+
+/// Bytes of a program that take as long to compile as one translation step.
+const PROGRAM_BYTES_PER_STEP: usize = 12;
 
 /// For larger patterns, `minLength` and `maxLength` replace the length bounds.
 const MIN_SPLIT_BYTES: usize = 64 << 10;
@@ -49,6 +56,8 @@ pub(crate) enum Measure {
 pub(crate) struct Program {
     /// Estimated memory of the compiled pattern.
     pub(crate) bytes: usize,
+    /// Cost of its translation, in the unit of [`measuring_work`].
+    translation_work: usize,
     /// Whether it has lookaround or back references, which the linear engine does not support.
     pub(crate) backtracks: bool,
     /// An equivalent pattern that requires less memory.
@@ -56,9 +65,9 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Returns the memory that it adds to a compiled schema.
-    pub(super) fn retained(&self) -> usize {
-        self.bytes.saturating_add(PROGRAM_BYTES)
+    /// Returns what it adds to the cost of a compiled schema: its memory, and the work of its translation.
+    pub(super) fn cost(&self) -> usize {
+        self.bytes.saturating_add(PROGRAM_BYTES).saturating_add(self.translation_work)
     }
 }
 
@@ -79,16 +88,17 @@ pub(super) fn measure(pattern: &str, limit: usize) -> Measure {
     {
         return Measure::TooLarge;
     }
-    let Ok(translated) = jsonschema_regex::to_rust_regex(pattern) else {
+    let bracketed = with_classes_in_brackets(pattern);
+    let Ok(translated) = jsonschema_regex::to_rust_regex(&bracketed) else {
         return Measure::Unreadable;
     };
     let Ok(hir) = regex_syntax::parse(&translated) else {
-        return measure_backtracking(&translated, limit);
+        return measure_backtracking(pattern, &translated, limit);
     };
     let bytes = program_size(&hir);
     let split = if bytes > MIN_SPLIT_BYTES { split(pattern, &hir) } else { None };
     let bytes = split.as_ref().map_or(bytes, |(_, bytes)| *bytes);
-    fits(bytes, limit, false, split.map(|(split, _)| split))
+    fits(pattern, bytes, limit, false, split.map(|(split, _)| split))
 }
 
 /// Whether a pattern is too large to be compiled.
@@ -96,61 +106,44 @@ pub(crate) fn is_too_large(pattern: &str, limits: &Limits) -> bool {
     measure(pattern, limits.pattern_bytes) == Measure::TooLarge
 }
 
-/// Returns the cost of measuring a pattern, in units of the cost of compiling one byte of a program. It
-/// also applies to patterns that are too large.
+/// Returns the cost of measuring and translating a pattern, in units of the cost of compiling one byte of a
+/// program. It also applies to patterns that are too large.
 pub(super) fn measuring_work(pattern: &str) -> usize {
     const CLASS_WORK: usize = 16 << 10;
     let classes = class_escapes(pattern).saturating_mul(CLASS_WORK);
-    (translation_steps(pattern) / 2).saturating_add(classes)
+    translation_work(pattern).saturating_add(classes)
 }
 
-/// Returns an upper bound for the bytes that the translation reads.
-fn translation_steps(pattern: &str) -> usize {
-    let escapes = pattern.bytes().filter(|byte| *byte == b'\\').count();
-    escapes.saturating_mul(pattern.len())
+fn translation_work(pattern: &str) -> usize {
+    let charged = translation_steps(pattern).saturating_sub(FREE_TRANSLATION_STEPS);
+    charged.saturating_mul(PROGRAM_BYTES_PER_STEP)
 }
 
-fn fits(bytes: usize, limit: usize, backtracks: bool, split: Option<Split>) -> Measure {
+fn fits(
+    pattern: &str,
+    bytes: usize,
+    limit: usize,
+    backtracks: bool,
+    split: Option<Split>,
+) -> Measure {
     if bytes > limit {
         return Measure::TooLarge;
     }
-    Measure::Fits(Program { bytes, backtracks, split })
+    let translation_work = translation_work(pattern);
+    Measure::Fits(Program { bytes, translation_work, backtracks, split })
 }
 
 /// Measures a pattern for the backtracking engine, which compiles the parts without lookaround with the
 /// linear engine. Together they are as large as the same pattern with plain groups.
-fn measure_backtracking(pattern: &str, limit: usize) -> Measure {
+fn measure_backtracking(pattern: &str, translated: &str, limit: usize) -> Measure {
     let plain = ["(?=", "(?!", "(?<=", "(?<!", "(?>"]
         .iter()
-        .fold(pattern.to_owned(), |text, opening| text.replace(opening, "(?:"));
+        .fold(translated.to_owned(), |text, opening| text.replace(opening, "(?:"));
     let plain = without_back_references(&plain);
     match regex_syntax::parse(&plain) {
-        Ok(hir) => fits(program_size(&hir), limit, true, None),
-        Err(_) => fits(coarse_size(&plain), limit, true, None),
+        Ok(hir) => fits(pattern, program_size(&hir), limit, true, None),
+        Err(_) => fits(pattern, coarse_size(&plain), limit, true, None),
     }
-}
-
-/// Replaces each back reference by one literal, because it compiles to one state.
-fn without_back_references(pattern: &str) -> String {
-    let mut plain = String::with_capacity(pattern.len());
-    let mut rest = pattern;
-    while let Some((before, after)) = rest.split_once('\\') {
-        plain.push_str(before);
-        let mut characters = after.chars();
-        match characters.next() {
-            Some('1'..='9') => plain.push('x'),
-            Some('k') if after.starts_with("k<") => {
-                plain.push('x');
-                rest = after.split_once('>').map_or("", |(_, rest)| rest);
-                continue;
-            }
-            Some(escaped) => plain.extend(['\\', escaped]),
-            None => plain.push('\\'),
-        }
-        rest = characters.as_str();
-    }
-    plain.push_str(rest);
-    plain
 }
 
 /// Returns an upper bound for a pattern that only the backtracking engine can parse. It assumes that every
@@ -164,24 +157,6 @@ fn coarse_size(pattern: &str) -> usize {
     let repeated = counts.fold(1_usize, |all, count| all.saturating_mul(count.max(1)));
     let classes = class_escapes(pattern).saturating_mul(MAX_CLASS_BYTES);
     pattern.len().saturating_mul(STATE_PAIR_BYTES).saturating_add(classes).saturating_mul(repeated)
-}
-
-/// Whether the memory for parsing a pattern is disproportionate to its length.
-pub(crate) fn has_many_classes(pattern: &str) -> bool {
-    class_escapes(pattern) > MAX_CLASS_ESCAPES
-}
-
-fn class_escapes(pattern: &str) -> usize {
-    let mut bytes = pattern.bytes();
-    let mut found = 0;
-    while let Some(byte) = bytes.next() {
-        let escaped = if byte == b'\\' { bytes.next() } else { None };
-        found += usize::from(matches!(
-            escaped,
-            Some(b'p' | b'P' | b'd' | b'D' | b'w' | b'W' | b's' | b'S')
-        ));
-    }
-    found
 }
 
 fn program_size(hir: &Hir) -> usize {
@@ -235,7 +210,8 @@ fn split(pattern: &str, hir: &Hir) -> Option<(Split, usize)> {
     let bounded = anchored_repetition(hir)?;
     let (class, _) = pattern.strip_prefix('^')?.rsplit_once('{')?;
     let unbounded = format!("^{class}*$");
-    let translated = jsonschema_regex::to_rust_regex(&unbounded).ok()?;
+    let bracketed = with_classes_in_brackets(&unbounded);
+    let translated = jsonschema_regex::to_rust_regex(&bracketed).ok()?;
     let parsed = regex_syntax::parse(&translated).ok()?;
     let repetition = anchored_repetition(&parsed)?;
     let is_same = repetition.sub == bounded.sub && (repetition.min, repetition.max) == (0, None);

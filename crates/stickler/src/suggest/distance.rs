@@ -78,15 +78,25 @@ pub(super) fn distance_within(
     if long > MAX_COMPARED_BYTES || long - short > max_distance.saturating_mul(4) {
         return None;
     }
-    if !budget.take_cells(long) || distance_lower_bound(a, b) > max_distance {
+    if !budget.take_cells(long / 4 + 1) || distance_lower_bound(a, b) > max_distance {
         return None;
     }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let (a, b) = without_common_ends(&a, &b);
     let width = max_distance.saturating_mul(2).saturating_add(1).min(b.len());
     if a.len().abs_diff(b.len()) > max_distance || !budget.take_cells(a.len() * width) {
         return None;
     }
-    Table::new(&a, &b, max_distance).distance()
+    Table::new(a, b, max_distance).distance()
+}
+
+/// Removes the common prefix and the common suffix, which do not affect the distance.
+fn without_common_ends<'n>(a: &'n [char], b: &'n [char]) -> (&'n [char], &'n [char]) {
+    let prefix = a.iter().zip(b).take_while(|(one, other)| one == other).count();
+    let (a, b) = (a.get(prefix..).unwrap_or_default(), b.get(prefix..).unwrap_or_default());
+    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(one, other)| one == other).count();
+    let trimmed = |name: &'n [char]| name.get(..name.len() - suffix).unwrap_or_default();
+    (trimmed(a), trimmed(b))
 }
 
 /// Returns a lower bound of the edit distance, from the number of occurrences of each character.
@@ -220,10 +230,27 @@ mod tests {
         }
     }
 
+    /// All names of up to five characters over an alphabet of three.
+    #[test]
+    fn bounded_distance_is_exact_for_all_short_names() {
+        let names: Vec<String> = (0..=5_u32)
+            .flat_map(|length| (0..3_u32.pow(length)).map(move |number| (length, number)))
+            .map(|(length, number)| {
+                let digits = (0..length).map(|digit| number / 3_u32.pow(digit) % 3);
+                digits.map(|digit| ['a', 'b', 'c'][digit as usize]).collect()
+            })
+            .collect();
+        for (a, b) in names.iter().flat_map(|a| names.iter().map(move |b| (a, b))) {
+            let whole = strsim::damerau_levenshtein(a, b);
+            let found = distance_within(a, b, 3, &ComparisonBudget::unlimited());
+            assert_eq!(found, Some(whole).filter(|one| *one <= 3), "{a} {b}");
+        }
+    }
+
     #[test]
     fn comparison_fails_when_the_budget_is_spent() {
         let budget = ComparisonBudget::new(1);
-        assert_eq!(distance_within("abcdef", "abcdeg", 3, &budget), None);
+        assert_eq!(distance_within("abcdef", "bcdefa", 3, &budget), None);
         assert!(budget.is_spent());
         assert!(!ComparisonBudget::new(1).take_pairs(100_000));
     }

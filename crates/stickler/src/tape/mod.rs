@@ -31,6 +31,7 @@ pub(crate) use engine::{EngineNode, TapeJson};
 pub use kind::Kind;
 pub(crate) use lookup::Lookup;
 pub use node::{Elements, Members, Node};
+pub(crate) use path_length::INDEX_SEGMENT_BYTES;
 pub use pointer::{escape_segment, unescape_segment};
 pub(crate) use step_budget::StepBudget;
 pub use string::quote;

@@ -7,7 +7,7 @@
 use super::{Kind, Node, Tape};
 
 /// Assumed length in bytes of an array index and its slash.
-const INDEX_SEGMENT_BYTES: usize = 10;
+pub(crate) const INDEX_SEGMENT_BYTES: usize = 10;
 
 /// An array or object whose end has not been reached.
 struct Open {

@@ -24,7 +24,7 @@ const STEPS_PER_ERROR: u32 = 64;
 const STEPS_PER_TOKEN: u32 = 4;
 
 /// Bytes of an error's path that cost one step; every error has a copy of its path.
-const PATH_BYTES_PER_STEP: usize = 64;
+const PATH_BYTES_PER_STEP: usize = 8;
 
 impl StepBudget {
     pub(crate) fn new(steps: u32) -> Self {
