@@ -1,6 +1,7 @@
 //! Records the client's handshake and replays it to a restarted server process.
 
 use stickler::tape::{Node, TapeBuffer};
+use stickler_protocol::Header;
 use stickler_protocol::envelope::{MessageKind, RoutingHeader};
 
 /// Prefix of the request ids of replayed handshakes.
@@ -24,15 +25,15 @@ pub(super) enum Reply {
 
 impl Handshake {
     /// Records the handshake messages among those forwarded to the server.
-    pub(super) fn watch(&mut self, message: &[u8]) {
+    pub(super) fn watch(&mut self, header: &Header, message: &[u8]) {
         if self.is_initialized {
             return;
         }
-        let header = RoutingHeader::of(message);
-        let is = |method: &str| header.has_method(message, method);
         match header.kind {
-            MessageKind::Request if is("initialize") => self.initialize = Some(message.to_vec()),
-            MessageKind::Notification if is("notifications/initialized") => {
+            MessageKind::Request if header.has_method("initialize") => {
+                self.initialize = Some(message.to_vec());
+            }
+            MessageKind::Notification if header.has_method("notifications/initialized") => {
                 self.is_initialized = true;
             }
             _ => {}
@@ -81,16 +82,37 @@ impl Handshake {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use stickler::{McpValidator, ValidationConfig};
+    use stickler_protocol::{Action, Connection, ConnectionSettings, Policy, ValidationMiddleware};
+
     use super::{Handshake, Reply};
+
+    /// Passes a client message through a connection and watches what it forwards.
+    fn watch(handshake: &mut Handshake, message: &[u8]) {
+        let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
+        let middleware = ValidationMiddleware::new("server", Arc::clone(&validator))
+            .with_policy(Policy::observing());
+        let settings = ConnectionSettings::default();
+        let mut connection = Connection::new("server", validator, middleware, settings);
+        for action in connection.handle_client(message, Duration::ZERO) {
+            if let Action::Forward { header, bytes, .. } = action {
+                handshake.watch(&header, &bytes);
+            }
+        }
+    }
 
     #[test]
     fn handshake_is_replayed_with_a_gateway_id() {
         let mut handshake = Handshake::default();
         assert_eq!(handshake.replay(), None);
-        handshake.watch(br#"{"jsonrpc":"2.0", "id":"x","method":"initialize","params":{"a":1.0}}"#);
+        let initialize = br#"{"jsonrpc":"2.0", "id":"x","method":"initialize","params":{"a":1.0}}"#;
+        watch(&mut handshake, initialize);
         assert_eq!(handshake.confirmation(), None);
         // A JSON writer may escape slashes.
-        handshake.watch(br#"{"jsonrpc":"2.0","method":"notifications\/initialized"}"#);
+        watch(&mut handshake, br#"{"jsonrpc":"2.0","method":"notifications\/initialized"}"#);
         assert!(handshake.confirmation().is_some());
         let replayed = String::from_utf8(handshake.replay().unwrap()).unwrap();
         let expected = r#"{"jsonrpc":"2.0", "id":"stickler:initialize:1","method":"initialize","params":{"a":1.0}}"#;

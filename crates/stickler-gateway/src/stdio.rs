@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use stickler_protocol::frame::{Frame, LineFramer};
-use stickler_protocol::{Connection, Outbox, Side};
+use stickler_protocol::{Action, Actions, Connection, Side};
 use stickler_transport::stdin_slot::StdinSlot;
 use stickler_transport::wire::LineWriter;
 use stickler_transport::{Backoff, ServerCommand, SignalForwarder, exit_code, signal_group};
@@ -54,8 +54,8 @@ struct Shared {
     handshake_is_pending: AtomicBool,
     /// The client has closed its output or stopped reading.
     client_is_done: AtomicBool,
-    /// Outboxes with messages to the server that are not queued yet.
-    unqueued_outboxes: AtomicUsize,
+    /// Lists of actions whose messages to the server are not queued yet.
+    unqueued_outputs: AtomicUsize,
     /// Messages queued for the server.
     queued_messages: AtomicUsize,
     /// Incremented whenever data is read from either side.
@@ -140,7 +140,7 @@ impl Shared {
             handshake: Mutex::default(),
             handshake_is_pending: AtomicBool::new(false),
             client_is_done: AtomicBool::new(false),
-            unqueued_outboxes: AtomicUsize::new(0),
+            unqueued_outputs: AtomicUsize::new(0),
             queued_messages: AtomicUsize::new(0),
             progress: AtomicUsize::new(0),
             log,
@@ -177,13 +177,13 @@ impl Shared {
             loop {
                 let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
                 let Some(frame) = frame else { break };
-                let (outbox, frame_generation) = self.process_frame(Side::Client, frame);
+                let (actions, frame_generation) = self.process_frame(Side::Client, frame);
                 if frame_generation != generation {
                     lines.clear();
                     generation = frame_generation;
                 }
-                self.write_to_server(generation, &mut lines, &outbox);
-                let _ = self.deliver_to_client(&outbox);
+                self.write_to_server(generation, &mut lines, &actions);
+                let _ = self.deliver_to_client(&actions);
             }
             if !lines.is_empty() {
                 self.server.write(generation, &mut lines, LineWriter::flush);
@@ -205,7 +205,7 @@ impl Shared {
     fn wait_for_held_calls(&self) {
         let latest = Instant::now() + self.limits.grace * DRAIN_GRACE_FACTOR;
         let waits = || {
-            self.connection().has_held_calls() || self.unqueued_outboxes.load(Ordering::SeqCst) > 0
+            self.connection().has_held_calls() || self.unqueued_outputs.load(Ordering::SeqCst) > 0
         };
         while Instant::now() < latest && waits() {
             std::thread::sleep(POLL_INTERVAL);
@@ -257,10 +257,10 @@ impl Shared {
                 {
                     continue;
                 }
-                let (outbox, generation) = self.process_frame(Side::Server, frame);
-                self.queue_for_server(generation, &outbox, server_queue);
+                let (actions, generation) = self.process_frame(Side::Server, frame);
+                self.queue_for_server(generation, &actions, server_queue);
                 let client = client.get_or_insert_with(|| self.client());
-                for message in &outbox.to_client {
+                for message in messages_to(Side::Client, &actions) {
                     if lines.push(message, &mut **client).is_err() {
                         return self.client_is_done.store(true, Ordering::SeqCst);
                     }
@@ -278,14 +278,14 @@ impl Shared {
     }
 
     /// Processes a frame. Returns the resulting messages and the generation that they are for.
-    fn process_frame<'m>(&self, sender: Side, frame: Frame<'m>) -> (Outbox<'m>, u64) {
+    fn process_frame<'m>(&self, sender: Side, frame: Frame<'m>) -> (Actions<'m>, u64) {
         let now = self.started.elapsed();
         let from_client = match frame {
             Frame::Line(line) if sender == Side::Client => Some(line),
             _ => None,
         };
         let mut connection = self.connection();
-        let outbox = match (frame, sender) {
+        let actions = match (frame, sender) {
             (Frame::Line(line), Side::Client) => connection.handle_client(line, now),
             (Frame::Line(line), Side::Server) => connection.handle_server(line, now),
             (Frame::TooLong { partial, .. }, sender) => {
@@ -297,36 +297,44 @@ impl Shared {
         }
         let generation = self.generation.load(Ordering::SeqCst);
         if sender == Side::Server {
-            self.unqueued_outboxes.fetch_add(1, Ordering::SeqCst);
+            self.unqueued_outputs.fetch_add(1, Ordering::SeqCst);
         }
         drop(connection);
-        self.observe(&outbox, from_client);
-        (outbox, generation)
+        self.observe(&actions, from_client);
+        (actions, generation)
     }
 
-    fn observe(&self, outbox: &Outbox<'_>, from_client: Option<&[u8]>) {
-        for event in &outbox.events {
-            self.log.event(event, from_client);
-            page_trimming::observe(event);
+    fn observe(&self, actions: &Actions<'_>, from_client: Option<&[u8]>) {
+        for action in actions {
+            if let Action::Event(event) = action {
+                self.log.event(event, from_client);
+                page_trimming::observe(event);
+            }
         }
     }
 
-    fn write_to_server(&self, generation: u64, lines: &mut LineWriter, outbox: &Outbox<'_>) {
-        for message in &outbox.to_server {
-            if self.may_restart() {
-                self.handshake().watch(message);
+    fn write_to_server(&self, generation: u64, lines: &mut LineWriter, actions: &Actions<'_>) {
+        for action in actions {
+            let (Some(Side::Server), Some(message)) = (action.receiver(), action.message()) else {
+                continue;
+            };
+            if self.may_restart()
+                && let Some(header) = action.header()
+            {
+                self.handshake().watch(header, message);
             }
             self.server.write(generation, lines, |lines, server| lines.push(message, server));
         }
     }
 
-    fn deliver_to_client(&self, outbox: &Outbox<'_>) -> io::Result<()> {
-        if outbox.to_client.is_empty() {
+    fn deliver_to_client(&self, actions: &Actions<'_>) -> io::Result<()> {
+        let mut messages = messages_to(Side::Client, actions).peekable();
+        if messages.peek().is_none() {
             return Ok(());
         }
         let mut lines = LineWriter::default();
         let mut client = self.client();
-        for message in &outbox.to_client {
+        for message in messages {
             lines.push(message, &mut *client)?;
         }
         lines.flush(&mut *client)
@@ -339,13 +347,13 @@ impl Shared {
             let now = self.started.elapsed();
             connection = match connection.poll_timeout() {
                 Some(deadline) if deadline <= now => {
-                    let outbox = connection.handle_timeout(now);
+                    let actions = connection.handle_timeout(now);
                     let generation = self.generation.load(Ordering::SeqCst);
-                    self.unqueued_outboxes.fetch_add(1, Ordering::SeqCst);
+                    self.unqueued_outputs.fetch_add(1, Ordering::SeqCst);
                     drop(connection);
-                    self.observe(&outbox, None);
-                    self.queue_for_server(generation, &outbox, server_queue);
-                    let _ = self.deliver_to_client(&outbox);
+                    self.observe(&actions, None);
+                    self.queue_for_server(generation, &actions, server_queue);
+                    let _ = self.deliver_to_client(&actions);
                     self.connection()
                 }
                 Some(deadline) => {
@@ -360,6 +368,12 @@ impl Shared {
             };
         }
     }
+}
+
+/// Returns the messages to one side.
+fn messages_to<'a>(to: Side, actions: &'a Actions<'_>) -> impl Iterator<Item = &'a [u8]> {
+    let sent = actions.iter().filter(move |action| action.receiver() == Some(to));
+    sent.filter_map(Action::message)
 }
 
 /// Reads available bytes. Returns 0 at the end of input and after an error.

@@ -12,7 +12,9 @@ mod support {
 
 use serde_json::json;
 use stickler::{MessageRule, Revision};
-use stickler_protocol::{Action, ConnectionSettings, Event, Policy, Side, ValidationMiddleware};
+use stickler_protocol::{
+    ConnectionSettings, Event, Policy, RuleAction, Side, ValidationMiddleware,
+};
 use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
 
 #[test]
@@ -141,7 +143,8 @@ fn call_of_an_unlisted_tool_waits_for_a_refreshed_list() {
 
 #[test]
 fn strict_policies_reject_unknown_tools() {
-    let enforce = Policy::default().with(Side::Client, MessageRule::UnknownTool, Action::Enforce);
+    let enforce =
+        Policy::default().with(Side::Client, MessageRule::UnknownTool, RuleAction::Enforce);
     for policy in [Policy::strict(), enforce] {
         let policy = std::sync::Arc::new(policy);
         let begin = |middleware: ValidationMiddleware| {
@@ -243,7 +246,7 @@ fn malformed_call_of_an_unlisted_tool_is_rejected() {
 
 #[test]
 fn duplicate_id_of_a_forwarded_call_does_not_release_the_pending_request() {
-    let off = Policy::default().with(Side::Client, MessageRule::DuplicateId, Action::Off);
+    let off = Policy::default().with(Side::Client, MessageRule::DuplicateId, RuleAction::Off);
     let off = std::sync::Arc::new(off);
     let begin =
         |middleware: ValidationMiddleware| middleware.with_policy(std::sync::Arc::clone(&off));

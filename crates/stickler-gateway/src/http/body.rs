@@ -141,11 +141,11 @@ impl Stream {
             Source::Responses(responses) => match responses.poll_recv(context) {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(Some(Delivery::Message(message))) => {
-                    Poll::Ready(Some(sse_event(&message).into()))
+                    Poll::Ready(Some(sse_event(&message.bytes).into()))
                 }
                 Poll::Ready(Some(Delivery::Last(message))) => {
                     self.source = Source::Ended;
-                    Poll::Ready(Some(sse_event(&message).into()))
+                    Poll::Ready(Some(sse_event(&message.bytes).into()))
                 }
                 Poll::Ready(Some(Delivery::Forward(_) | Delivery::End) | None) => Poll::Ready(None),
             },

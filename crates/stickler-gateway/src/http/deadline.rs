@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use stickler::Code;
-use stickler_protocol::cancellation;
-use stickler_protocol::envelope::{RequestId, RoutingHeader};
+use stickler_protocol::Header;
+use stickler_protocol::envelope::RequestId;
 use tokio::time::Instant;
 
 use super::driver::Driver;
+use super::message::Message;
 use super::relay::Exchange;
 
 /// Forwarded requests and the deadline of their responses.
@@ -21,13 +21,12 @@ pub(super) struct Deadline {
 
 impl Deadline {
     /// Starts the deadline for the requests of a message that is sent now.
-    pub(super) fn of(exchange: &Exchange<'_>, message: &[u8], ids: &[RequestId]) -> Self {
+    pub(super) fn of(exchange: &Exchange<'_>, header: &Header, ids: Vec<RequestId>) -> Self {
         // A subscription stays open until the client closes it.
-        let is_subscription =
-            || RoutingHeader::of(message).has_method(message, "subscriptions/listen");
-        let limit = exchange.proxy.timeout.filter(|_| !ids.is_empty() && !is_subscription());
+        let is_subscription = header.has_method("subscriptions/listen");
+        let limit = exchange.proxy.timeout.filter(|_| !ids.is_empty() && !is_subscription);
         let due = limit.and_then(|one| Some((Instant::now().checked_add(one)?, one)));
-        Self { ids: ids.to_vec(), due, is_modern: exchange.is_modern }
+        Self { ids, due, is_modern: exchange.is_modern }
     }
 
     /// Returns a deadline for messages that have no response.
@@ -45,13 +44,13 @@ impl Deadline {
 
     /// Fails the overdue requests and returns their errors. Sends cancellations to a legacy server; with a
     /// modern server, closing the stream cancels the request.
-    pub(super) fn expire(&self, driver: &Arc<Driver>) -> Vec<Bytes> {
+    pub(super) fn expire(&self, driver: &Arc<Driver>) -> Vec<Message> {
         let seconds = self.due.map_or(0.0, |(_, limit)| limit.as_secs_f64());
         let reason = format!("the server did not respond within {seconds} s");
         let abandon = |id| Some((id, driver.abandon_request(id, Code::Timeout, &reason)?));
-        let overdue: Vec<(&RequestId, Bytes)> = self.ids.iter().filter_map(abandon).collect();
+        let overdue: Vec<(&RequestId, Message)> = self.ids.iter().filter_map(abandon).collect();
         if !self.is_modern {
-            let cancellations = overdue.iter().map(|(id, _)| cancellation(id, &reason).into());
+            let cancellations = overdue.iter().map(|(id, _)| Message::cancellation(id, &reason));
             driver.send(cancellations.collect());
         }
         overdue.into_iter().map(|(_, error)| error).collect()

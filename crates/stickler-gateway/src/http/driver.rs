@@ -5,7 +5,6 @@
 //! no I/O: a `Link` sends messages to the server.
 
 mod delivery;
-mod outgoing;
 mod timer;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,27 +12,25 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::HeaderMap;
-use stickler::tape::{Node, TapeBuffer};
 use stickler::{Code, Era, Revision};
-use stickler_protocol::envelope::{MessageKind, PartialHeader, RequestId, may_contain};
+use stickler_protocol::envelope::{PartialHeader, RequestId};
 use stickler_protocol::frame::Frame;
-use stickler_protocol::{Connection, Event, Side};
+use stickler_protocol::{Connection, Event, Header, Side};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::inbound_message::InboundMessage;
-use super::pending_responses::{PendingResponses, ResponseReceiver, progress_token};
+use super::message::{Message, Origin, Outgoing};
+use super::pending_responses::{PendingResponses, ResponseReceiver};
 use super::spin_lock;
 use super::stream_barrier::StreamBarrier;
 use crate::log::Log;
 use crate::page_trimming;
-pub(super) use outgoing::{Outgoing, is_same_message};
 
 /// The upstream side of a driver.
 pub(super) trait Link: Send + Sync {
     /// Sends a message to the server without blocking.
-    fn send(&self, driver: &Arc<Driver>, message: Bytes);
+    fn send(&self, driver: &Arc<Driver>, message: Message);
 
     /// Sets the headers to use for messages that are sent on behalf of a request.
     fn set_context(&self, _headers: &HeaderMap) {}
@@ -73,9 +70,9 @@ pub(super) struct Driver {
 /// The outcome of a POST.
 pub(super) struct PostOutcome {
     /// Responses that the gateway sends immediately.
-    pub(super) answers: Vec<Bytes>,
+    pub(super) answers: Vec<Message>,
     /// Messages to forward to the server.
-    pub(super) to_server: Vec<Bytes>,
+    pub(super) to_server: Vec<Message>,
     /// Ids of the requests that do not wait in `PendingResponses`.
     pub(super) ids: Vec<RequestId>,
     /// Receives the remaining responses.
@@ -134,80 +131,85 @@ impl Driver {
     /// Checks a client message. Sends nothing yet.
     pub(super) fn post(
         self: &Arc<Self>,
-        inbound: &InboundMessage,
+        body: &Bytes,
         streams: bool,
         policy: WaitPolicy,
     ) -> PostOutcome {
-        let body = &inbound.body;
         let mut connection = self.connection();
-        let outbox = connection.handle_client(body, self.started.elapsed());
+        let actions = connection.handle_client(body, self.started.elapsed());
         let deadline = connection.poll_timeout();
-        let outgoing = Outgoing::of(&outbox, body);
-        let forwarded = outgoing.to_server.iter().find(|message| is_same_message(message, body));
-        let mut ids = match (inbound.kind(), forwarded) {
-            // The connection may have rejected some requests of the batch.
-            (MessageKind::Batch, Some(batch)) => InboundMessage::of(batch.clone()).requests(),
-            (_, None) if !outgoing.to_client.is_empty() => Vec::new(),
-            _ => inbound.requests(),
-        };
+        let Outgoing { to_client, to_server, held, events } = Outgoing::of(actions, body);
+        let forwarded = to_server.iter().find(|message| message.origin == Origin::Peer);
+        let header = forwarded.map(|message| &message.header).or(held.as_ref());
+        let ids = || header.into_iter().flat_map(Header::requests).cloned().collect::<Vec<_>>();
+        let mut ids = ids();
         let waits =
             policy == WaitPolicy::Always || (policy == WaitPolicy::IfHeld && forwarded.is_none());
         // Register under the connection's lock: the response may arrive immediately after.
         let responses = (waits && !ids.is_empty()).then(|| {
-            let token = if ids.len() == 1 { progress_token(body) } else { None };
-            self.pending_responses().register(std::mem::take(&mut ids), token.as_ref(), streams)
+            let token = header.and_then(|header| header.progress_token.as_ref());
+            self.pending_responses().register(std::mem::take(&mut ids), token, streams)
         });
         drop(connection);
-        self.observe(&outbox.events, Some(body));
+        self.observe(&events, Some(body));
         self.schedule_timeout(deadline);
-        if inbound.kind() == MessageKind::Notification {
-            self.release_cancelled(body);
+        if let Some(cancelled) = header.and_then(|header| header.cancels.as_ref()) {
+            self.pending_responses().cancel(cancelled);
         }
-        PostOutcome { answers: outgoing.to_client, to_server: outgoing.to_server, ids, responses }
+        PostOutcome { answers: to_client, to_server, ids, responses }
     }
 
     /// Checks a frame from the server. Sends nothing yet.
     pub(super) fn handle_server_frame(self: &Arc<Self>, frame: Frame<'_>) -> Outgoing {
-        let mut connection = self.connection();
-        let outbox = match frame {
-            Frame::Line(line) => connection.handle_server(line, self.started.elapsed()),
-            Frame::TooLong { partial, .. } => connection.handle_oversized(Side::Server, partial),
-        };
-        let deadline = connection.poll_timeout();
-        drop(connection);
-        self.observe(&outbox.events, None);
-        self.schedule_timeout(deadline);
-        Outgoing::copied(&outbox)
+        self.handle_server(|connection, now| {
+            Outgoing::copied(match frame {
+                Frame::Line(line) => connection.handle_server(line, now),
+                Frame::TooLong { partial, .. } => {
+                    connection.handle_oversized(Side::Server, partial)
+                }
+            })
+        })
     }
 
     /// Checks a server message without copying its bytes. Sends nothing yet.
     pub(super) fn handle_server_message(self: &Arc<Self>, body: &Bytes) -> Outgoing {
+        self.handle_server(|connection, now| {
+            Outgoing::of(connection.handle_server(body, now), body)
+        })
+    }
+
+    fn handle_server(
+        self: &Arc<Self>,
+        handle: impl FnOnce(&mut Connection, Duration) -> Outgoing,
+    ) -> Outgoing {
         let mut connection = self.connection();
-        let outbox = connection.handle_server(body, self.started.elapsed());
+        let outgoing = handle(&mut connection, self.started.elapsed());
         let deadline = connection.poll_timeout();
         drop(connection);
-        self.observe(&outbox.events, None);
+        self.observe(&outgoing.events, None);
         self.schedule_timeout(deadline);
-        Outgoing::of(&outbox, body)
+        outgoing
     }
 
     /// Handles a message that exceeds the size limit.
     pub(super) fn handle_oversized(&self, sender: Side, partial: PartialHeader) -> Outgoing {
-        let outbox = self.connection().handle_oversized(sender, partial);
-        self.observe(&outbox.events, None);
-        Outgoing::copied(&outbox)
+        let outgoing = Outgoing::copied(self.connection().handle_oversized(sender, partial));
+        self.observe(&outgoing.events, None);
+        outgoing
     }
 
-    /// Handles a response that the gateway generated for a gateway request.
-    pub(super) fn handle_gateway_response(&self, message: &Bytes) -> Outgoing {
-        let outbox = self.connection().handle_gateway_response(message, self.started.elapsed());
-        self.observe(&outbox.events, None);
-        Outgoing::copied(&outbox)
+    /// Handles the failure of a gateway request.
+    pub(super) fn gateway_request_failed(&self, id: &RequestId, reason: &str) -> Outgoing {
+        let now = self.started.elapsed();
+        let actions = self.connection().gateway_request_failed(id, reason, now);
+        let outgoing = Outgoing::copied(actions);
+        self.observe(&outgoing.events, None);
+        outgoing
     }
 
     /// Returns the messages that subscribe to tool list changes.
-    pub(super) fn subscribe(&self) -> Vec<Bytes> {
-        Outgoing::copied(&self.connection().subscribe()).to_server
+    pub(super) fn subscribe(&self) -> Vec<Message> {
+        Outgoing::copied(self.connection().subscribe()).to_server
     }
 
     /// Returns whether the gateway's tool list subscription must stay open.
@@ -264,14 +266,14 @@ impl Driver {
         id: &RequestId,
         code: Code,
         reason: &str,
-    ) -> Option<Bytes> {
-        self.connection().abandon_request(id, code, reason).map(Bytes::from)
+    ) -> Option<Message> {
+        self.connection().abandon_request(id, code, reason).map(Message::from)
     }
 
     /// Fails the requests of a message that was not forwarded because its client disconnected.
-    pub(super) fn abandon(&self, message: &Bytes) {
-        for id in InboundMessage::of(message.clone()).requests() {
-            self.abandon_request(&id, Code::ServerGone, "the client disconnected");
+    pub(super) fn abandon(&self, header: &Header) {
+        for id in header.requests() {
+            self.abandon_request(id, Code::ServerGone, "the client disconnected");
         }
     }
 
@@ -284,22 +286,6 @@ impl Driver {
         for event in events {
             self.log.event(event, from_client);
             page_trimming::observe(event);
-        }
-    }
-
-    /// Ends the POST of a request that a notification cancels.
-    fn release_cancelled(&self, body: &[u8]) {
-        let method = "notifications/cancelled";
-        if !may_contain(body, method) {
-            return;
-        }
-        let mut buffer = TapeBuffer::new();
-        let Ok(tape) = buffer.read(body, 1 << 10) else { return };
-        let root = tape.root();
-        let is_cancel = root.get("method").and_then(Node::as_str).is_some_and(|one| one == method);
-        let id = root.get("params").and_then(|params| params.get("requestId"));
-        if is_cancel && let Some(id) = id.and_then(RequestId::of) {
-            self.pending_responses().cancel(&id);
         }
     }
 }

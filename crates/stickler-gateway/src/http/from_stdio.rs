@@ -10,11 +10,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Method, Uri};
-use stickler::tape::{Node, TapeBuffer};
-use stickler_protocol::envelope::{MessageKind, PartialHeader, RequestId, RoutingHeader};
+use stickler_protocol::envelope::{MessageKind, PartialHeader, RequestId};
 use stickler_protocol::frame::{Frame, LineFramer};
 use stickler_protocol::headers::VERSION;
-use stickler_protocol::{Side, is_gateway_subscription};
+use stickler_protocol::{Header, Purpose, Side};
 use stickler_transport::http::{SESSION, Upstream};
 use stickler_transport::wire::LineWriter;
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,7 +22,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::driver::{Driver, Link, WaitPolicy};
-use super::inbound_message::InboundMessage;
+use super::message::{Message, Origin};
 use super::tool_subscription::ToolSubscription;
 use crate::connection_factory::ConnectionFactory;
 use crate::log::Log;
@@ -147,18 +146,17 @@ impl Client {
 
     /// Handles one line. Requests are sent concurrently; notifications and responses keep their order.
     async fn handle_line(&self, line: Bytes) {
-        let outcome = self.driver.post(&InboundMessage::of(line), true, WaitPolicy::Never);
+        let outcome = self.driver.post(&line, true, WaitPolicy::Never);
         self.driver.deliver(outcome.answers).await;
         for message in outcome.to_server {
-            let header = RoutingHeader::of(&message);
-            let is = |method: &str| header.has_method(&message, method);
-            match header.kind {
+            let is = |method: &str| message.header.has_method(method);
+            match message.header.kind {
                 // Later messages depend on the negotiated version and session.
                 MessageKind::Request if is("initialize") => self.exchange(message).await,
                 MessageKind::Notification
-                    if is("notifications/cancelled") && self.is_modern(&message) =>
+                    if is("notifications/cancelled") && self.is_modern(&message.bytes) =>
                 {
-                    self.close_stream(&message);
+                    self.close_stream(&message.header);
                 }
                 MessageKind::Notification | MessageKind::Response => {
                     let is_ready = is("notifications/initialized");
@@ -173,9 +171,9 @@ impl Client {
     }
 
     /// Sends a message in a background task.
-    fn spawn_exchange(&self, message: Bytes) {
+    fn spawn_exchange(&self, message: Message) {
         let Some(client) = self.weak_self.upgrade() else { return };
-        let id = RoutingHeader::of(&message).request_id(&message);
+        let id = message.header.id.clone();
         let key = id.clone();
         let mut exchanges = self.exchanges();
         let task = tokio::spawn(async move {
@@ -190,13 +188,13 @@ impl Client {
     }
 
     /// Keeps the gateway's tool list subscription open until the relay ends.
-    fn subscribe(&self, message: Bytes) {
+    fn subscribe(&self, message: Message) {
         let subscription = ToolSubscription {
             driver: Arc::clone(&self.driver),
             upstream: Arc::clone(&self.upstream),
             limit: self.factory.message_bytes(),
         };
-        let headers = self.headers(&message);
+        let headers = self.headers(&message.bytes);
         let task = tokio::spawn(async move { subscription.keep_open(headers, message).await });
         *self.subscription() = Some(task.abort_handle());
     }
@@ -206,13 +204,9 @@ impl Client {
     }
 
     /// Cancels a request by closing its stream, as required since 2026-07-28.
-    fn close_stream(&self, message: &[u8]) {
-        let mut buffer = TapeBuffer::new();
-        let Ok(tape) = buffer.read(message, 1 << 10) else { return };
-        let params = tape.root().get("params");
-        let id =
-            params.and_then(|params: Node<'_>| params.get("requestId")).and_then(RequestId::of);
-        if let Some(exchange) = id.and_then(|id| self.exchanges().remove(&id)) {
+    fn close_stream(&self, cancellation: &Header) {
+        let id = cancellation.cancels.as_ref();
+        if let Some(exchange) = id.and_then(|id| self.exchanges().remove(id)) {
             exchange.abort();
         }
     }
@@ -246,13 +240,12 @@ impl Client {
 struct PostLink(Weak<Client>);
 
 impl Link for PostLink {
-    fn send(&self, _: &Arc<Driver>, message: Bytes) {
+    fn send(&self, _: &Arc<Driver>, message: Message) {
         let Some(client) = self.0.upgrade() else { return };
-        let is_cancellation =
-            RoutingHeader::of(&message).has_method(&message, "notifications/cancelled");
-        if is_cancellation && client.is_modern(&message) {
-            client.close_stream(&message);
-        } else if is_gateway_subscription(&message) {
+        let is_cancellation = message.header.has_method("notifications/cancelled");
+        if is_cancellation && client.is_modern(&message.bytes) {
+            client.close_stream(&message.header);
+        } else if message.origin == Origin::Request(Purpose::Subscribe) {
             client.subscribe(message);
         } else {
             client.spawn_exchange(message);

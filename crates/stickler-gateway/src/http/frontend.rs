@@ -20,6 +20,7 @@ use stickler_transport::http::{Received, SESSION, Stalled, receive_within};
 use super::content_negotiation::{self, AllowedHosts, is_loopback};
 use super::half_close::HalfClose;
 use super::inbound_message::InboundMessage;
+use super::message::Outgoing;
 use super::multiplexer::Multiplexer;
 use super::reply::{self, HttpResponse};
 use super::sessions::Sessions;
@@ -200,13 +201,14 @@ impl Frontend {
             }
             Ok(Received::TooLarge(beginning)) => {
                 let mut connection = factory.connection(&factory.name, None);
-                let outbox =
+                let actions =
                     connection.handle_oversized(Side::Client, PartialHeader::of(&beginning));
-                for event in &outbox.events {
+                let Outgoing { to_client, events, .. } = Outgoing::copied(actions);
+                for event in &events {
                     self.log.event(event, None);
                 }
-                let response = outbox.to_client.into_iter().next().unwrap_or_default();
-                Err(reply::json(StatusCode::PAYLOAD_TOO_LARGE, response.into_owned()))
+                let response = to_client.into_iter().next().map(|message| message.bytes);
+                Err(reply::json(StatusCode::PAYLOAD_TOO_LARGE, response.unwrap_or_default()))
             }
         }
     }

@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 use super::content_negotiation::version;
 use super::driver::{Driver, Link};
+use super::message::Message;
 use super::pending_responses::Delivery;
 use super::to_url::WeakProxy;
 use super::tool_views::ToolView;
@@ -43,14 +44,14 @@ impl UrlLink {
 }
 
 impl Link for UrlLink {
-    fn send(&self, driver: &Arc<Driver>, message: Bytes) {
-        let owner = driver.pending_responses().take_owner(&message);
+    fn send(&self, driver: &Arc<Driver>, message: Message) {
+        let owner = driver.pending_responses().take_owner(&message.header);
         if let Some(owner) = owner {
             // The POST that contained the message is waiting to forward it. If its client has
             // disconnected, the message is abandoned.
-            if let Err(unsent) = owner.try_send(Delivery::Forward(message.clone())) {
-                drop(unsent);
-                driver.abandon(&message);
+            let header = message.header.clone();
+            if owner.try_send(Delivery::Forward(message)).is_err() {
+                driver.abandon(&header);
             }
             return;
         }
@@ -60,7 +61,7 @@ impl Link for UrlLink {
         let limit = proxy.factory.message_bytes();
         let upstream = Arc::clone(&proxy.upstream);
         tokio::spawn(async move {
-            let headers = headers_for(context.unwrap_or_default(), &message);
+            let headers = headers_for(context.unwrap_or_default(), &message.bytes);
             for answer in post(&upstream, headers, message, limit).await {
                 let outgoing = driver.handle_server_message(&answer);
                 driver.dispatch(outgoing).await;
@@ -106,45 +107,41 @@ pub(super) fn headers_for(mut context: HeaderMap, message: &[u8]) -> HeaderMap {
 pub(super) async fn post(
     upstream: &Arc<Upstream>,
     headers: HeaderMap,
-    message: Bytes,
+    Message { header, bytes, .. }: Message,
     limit: usize,
 ) -> Vec<Bytes> {
-    let header = RoutingHeader::of(&message);
-    let id = header.id.clone().and_then(|span| message.get(span)).map(<[u8]>::to_vec);
-    let outcome = timeout(EXCHANGE_TIMEOUT, exchange(upstream, headers, message, limit)).await;
+    let id = header.id.as_ref().filter(|_| header.kind == MessageKind::Request);
+    let exchange = exchange(upstream, headers, (id, bytes), limit);
+    let outcome = timeout(EXCHANGE_TIMEOUT, exchange).await;
     let outcome = outcome.unwrap_or_else(|_| Err("the request timed out".to_owned()));
     let is_answered = |messages: &[Bytes]| {
         messages.iter().any(|one| RoutingHeader::of(one).kind == MessageKind::Response)
     };
     let reason = match outcome {
-        Ok(messages) if is_answered(&messages) || header.kind != MessageKind::Request => {
+        Ok(messages) if is_answered(&messages) || id.is_none() => {
             return messages;
         }
         Ok(_) => "the server sent no response".to_owned(),
         Err(reason) => reason,
     };
-    let id = id.as_deref().and_then(|id| std::str::from_utf8(id).ok());
-    match header.kind {
-        MessageKind::Request => vec![error_reply(id, json_rpc::INTERNAL_ERROR, &reason).into()],
-        _ => Vec::new(),
-    }
+    let error =
+        |id: &RequestId| error_reply(Some(&id.to_json()), json_rpc::INTERNAL_ERROR, &reason).into();
+    id.map(error).into_iter().collect()
 }
 
 async fn exchange(
     upstream: &Arc<Upstream>,
     headers: HeaderMap,
-    message: Bytes,
+    (request_id, message): (Option<&RequestId>, Bytes),
     limit: usize,
 ) -> Result<Vec<Bytes>, String> {
-    let request = Some(RoutingHeader::of(&message)).filter(|one| one.kind == MessageKind::Request);
-    let request_id = request.and_then(|header| header.request_id(&message));
     let (response, lease) = upstream
         .send(Method::POST, headers, message)
         .await
         .map_err(|error| error.code_and_message().1)?;
     let status = response.status();
     if has_content_type(response.headers(), "text/event-stream") {
-        return events(response.into_body(), request_id.as_ref(), limit).await;
+        return events(response.into_body(), request_id, limit).await;
     }
     match receive(response.into_body(), limit).await {
         Received::Whole(bytes) => {

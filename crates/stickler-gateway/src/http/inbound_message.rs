@@ -1,7 +1,7 @@
 //! A client message together with its routing header, which is read once.
 
 use bytes::Bytes;
-use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader, requests_in};
+use stickler_protocol::envelope::{MessageKind, RoutingHeader};
 
 /// The body of a POST and its routing header.
 #[derive(Debug, Clone)]
@@ -21,22 +21,9 @@ impl InboundMessage {
         Self::of(Bytes::new())
     }
 
-    pub(super) fn kind(&self) -> MessageKind {
-        self.header.kind
-    }
-
     /// Returns whether the client expects a JSON-RPC response rather than only `202 Accepted`.
     pub(super) fn expects_response(&self) -> bool {
         !matches!(self.header.kind, MessageKind::Notification | MessageKind::Response)
-    }
-
-    /// Returns the ids of the requests in the message.
-    pub(super) fn requests(&self) -> Vec<RequestId> {
-        match self.header.kind {
-            MessageKind::Request => self.header.request_id(&self.body).into_iter().collect(),
-            MessageKind::Batch => requests_in(&self.body),
-            _ => Vec::new(),
-        }
     }
 
     pub(super) fn has_method(&self, method: &str) -> bool {

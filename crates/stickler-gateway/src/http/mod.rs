@@ -36,6 +36,7 @@ mod id_map;
 mod id_rewrite;
 mod inbound_message;
 mod lru;
+mod message;
 mod modern;
 mod multiplexer;
 mod pending_responses;

@@ -1,14 +1,11 @@
-//! HTTP rules of revision 2026-07-28: headers that mirror the body, and statuses that depend on the error.
+//! HTTP rules of revision 2026-07-28: headers that mirror the body, and removed methods.
 
-use bytes::Bytes;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
 use stickler::rules::json_rpc;
-use stickler::tape::{Node, TapeBuffer};
 use stickler_protocol::headers::{self, HeaderRejection, PARAM, ParamHeaders};
 
-use super::body::Body;
 use super::reply::{self, HttpResponse};
 use crate::log::Log;
 use tracing::warn;
@@ -40,47 +37,11 @@ pub(super) fn param_headers(headers: &HeaderMap) -> ParamHeaders {
 /// Returns the response to a request with mismatched headers.
 pub(super) fn reject(rejection: HeaderRejection, log: &Log) -> HttpResponse {
     warn!(parent: log.span(), "message from the client rejected: {}", rejection.message);
-    reply::json(status(rejection.code, true), rejection.answer)
+    reply::header_rejection(rejection)
 }
 
 /// Returns the response to a request with a method that the revision has removed.
 pub(super) fn method_not_found(request: &[u8], method: &str) -> HttpResponse {
     let reason = format!("Method not found: `{method}` is not a method of {}", Revision::LATEST);
     reply::error(StatusCode::NOT_FOUND, request, json_rpc::METHOD_NOT_FOUND, &reason)
-}
-
-/// Returns a gateway response with the HTTP status of its error.
-pub(super) fn gateway_response(response: Bytes) -> HttpResponse {
-    with_status(reply::gateway_response(response))
-}
-
-/// Sets the HTTP status of a response according to its JSON-RPC error.
-pub(super) fn with_status(mut response: HttpResponse) -> HttpResponse {
-    if let Body::Whole(Some(message)) = response.body()
-        && memchr::memmem::find(message, b"\"error\"").is_some()
-        && matches!(response.status(), StatusCode::OK | StatusCode::BAD_REQUEST)
-        && let Some(code) = error_code(message)
-    {
-        *response.status_mut() = status(code, false);
-    }
-    response
-}
-
-fn status(code: i32, is_header_error: bool) -> StatusCode {
-    match code {
-        json_rpc::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
-        json_rpc::HEADER_MISMATCH
-        | json_rpc::MISSING_CLIENT_CAPABILITY
-        | json_rpc::UNSUPPORTED_VERSION
-        | json_rpc::PARSE_ERROR
-        | json_rpc::INVALID_REQUEST => StatusCode::BAD_REQUEST,
-        json_rpc::INVALID_PARAMS if is_header_error => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
-    }
-}
-
-fn error_code(message: &[u8]) -> Option<i32> {
-    let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(message, 1 << 10).ok()?;
-    tape.root().get("error")?.get("code").map(Node::raw)?.parse().ok()
 }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use stickler::tape::TapeBuffer;
 use stickler::{Code, Revision};
 use stickler_protocol::Connection;
-use stickler_protocol::envelope::{PartialHeader, RoutingHeader};
+use stickler_protocol::envelope::PartialHeader;
 use stickler_protocol::frame::Frame;
 use stickler_protocol::headers::ParamHeaders;
 use stickler_transport::Backoff;
@@ -26,6 +26,7 @@ use super::body::OnDrop;
 use super::driver::{Driver, Link};
 use super::id_map::{IdMap, Lookup};
 use super::id_rewrite::{self, ActiveIds, OriginalIds};
+use super::message::Message;
 use super::process::{self, OutputHandler, Process};
 use super::sessions::{SessionError, Sessions};
 use super::tool_views::{MAX_TOOL_VIEWS, ToolView, ToolViews};
@@ -226,19 +227,18 @@ impl SharedProcess {
         }
     }
 
-    fn send_request(&self, driver: &Arc<Driver>, message: &[u8]) -> Option<u64> {
+    fn send_request(&self, driver: &Arc<Driver>, message: &Message) -> Option<u64> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let mut buffer = TapeBuffer::new();
-        let tape = buffer.read(message, 1 << 10).ok()?;
+        let tape = buffer.read(&message.bytes, 1 << 10).ok()?;
         let Some((rewritten, original)) = id_rewrite::to_internal(&tape, id) else {
             // A message without an id is unambiguous, unless it refers to a request.
-            if !id_rewrite::is_cancellation(&tape) {
-                self.process.pipe.send(Bytes::copy_from_slice(message));
+            if !message.header.has_method("notifications/cancelled") {
+                self.process.pipe.send(message.bytes.clone());
             }
             return None;
         };
-        let is_subscription =
-            RoutingHeader::of(message).has_method(message, "subscriptions/listen");
+        let is_subscription = message.header.has_method("subscriptions/listen");
         let route = Route { driver: Arc::clone(driver), original, is_subscription };
         let is_running = self.routes().insert(id, route);
         if !is_running {

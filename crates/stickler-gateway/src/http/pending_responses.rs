@@ -6,15 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use memchr::memmem::Finder;
 use stickler::tape::{Node, TapeBuffer};
-use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader, answers_in, requests_in};
+use stickler_protocol::Header;
+use stickler_protocol::envelope::{MessageKind, RequestId};
 use tokio::sync::mpsc;
 
+use super::message::Message;
 use super::streams::{ResumedStream, STANDALONE_STREAM, Streams, Undelivered};
 
 /// Maximum number of messages queued for one reader; senders then wait (backpressure).
@@ -24,11 +25,11 @@ pub(super) const READER_QUEUE_CAPACITY: usize = 4;
 #[derive(Debug)]
 pub(super) enum Delivery {
     /// A message that precedes the last response.
-    Message(Bytes),
+    Message(Message),
     /// The response, or the last one of a batch.
-    Last(Bytes),
+    Last(Message),
     /// The POST's own message, which was held back and must now be forwarded to the server.
-    Forward(Bytes),
+    Forward(Message),
     /// The request was cancelled: no response follows.
     End,
 }
@@ -142,7 +143,7 @@ impl PendingResponses {
     pub(super) fn open_stream(
         &mut self,
         receiver: ResponseReceiver,
-        first: &[Bytes],
+        first: &[Message],
     ) -> Result<ResumedStream, ResponseReceiver> {
         let Some(streams) = &mut self.streams else { return Err(receiver) };
         let ResponseReceiver { stream, receiver } = receiver;
@@ -189,15 +190,9 @@ impl PendingResponses {
     }
 
     /// Removes the POST that a message to the server belongs to and returns its sender.
-    pub(super) fn take_owner(&mut self, message: &[u8]) -> Option<mpsc::Sender<Delivery>> {
-        let header = RoutingHeader::of(message);
-        let id = match header.kind {
-            MessageKind::Request => header.request_id(message)?,
-            MessageKind::Batch => requests_in(message).pop()?,
-            _ => return None,
-        };
+    pub(super) fn take_owner(&mut self, header: &Header) -> Option<mpsc::Sender<Delivery>> {
         // The response arrives on the exchange that forwards the message.
-        let response = self.pending.remove(&id)?;
+        let response = self.pending.remove(header.requests().last()?)?;
         self.pending.retain(|_, other| other.stream != response.stream);
         Some(response.sender)
     }
@@ -220,61 +215,54 @@ impl PendingResponses {
     }
 
     /// Splits a batch of responses to several POSTs into its messages, so that each POST gets its own.
-    pub(super) fn split_batch(&self, batch: &[u8]) -> Option<Vec<Bytes>> {
-        let ids = answers_in(batch);
-        let mut pending =
-            ids.iter().filter_map(|id| self.pending.get(id)).map(|response| response.stream);
+    pub(super) fn split_batch(&self, batch: &Message) -> Option<Vec<Message>> {
+        let pending = batch.header.answers().filter_map(|id| self.pending.get(id));
+        let mut pending = pending.map(|response| response.stream);
         let first = pending.next()?;
         if pending.all(|other| other == first) {
             return None;
         }
         let mut buffer = TapeBuffer::new();
-        let tape = buffer.read(batch, 1 << 10).ok()?;
-        let copy = |one: Node<'_>| Bytes::copy_from_slice(one.raw().as_bytes());
-        Some(tape.root().elements().map(copy).collect())
+        let tape = buffer.read(&batch.bytes, 1 << 10).ok()?;
+        let part = |(one, header): (Node<'_>, &Header)| Message {
+            origin: batch.origin,
+            header: header.clone(),
+            bytes: Bytes::copy_from_slice(one.raw().as_bytes()),
+        };
+        Some(tape.root().elements().zip(&batch.header.batch).map(part).collect())
     }
 
     /// Selects the reader of a message for the client.
-    pub(super) fn route(&mut self, message: Bytes) -> Route {
-        let header = RoutingHeader::of(&message);
-        match header.kind {
-            MessageKind::Response => match header.request_id(&message) {
-                Some(id) => self.route_response(&[id], &message),
-                None => Route::Undeliverable,
-            },
-            MessageKind::Batch => {
-                let ids = answers_in(&message);
-                if ids.is_empty() {
-                    self.route_unsolicited(message)
-                } else {
-                    self.route_response(&ids, &message)
-                }
-            }
-            // A response with neither result nor error still completes its request.
-            MessageKind::Unknown => match header.request_id(&message) {
-                Some(id) if self.pending.contains_key(&id) => self.route_response(&[id], &message),
-                _ => self.route_unsolicited(message),
-            },
-            MessageKind::Request | MessageKind::Notification => self.route_unsolicited(message),
+    pub(super) fn route(&mut self, message: Message) -> Route {
+        let mut answered = Vec::new();
+        for id in message.header.answers() {
+            answered.extend(self.pending.remove(id));
         }
-    }
-
-    fn route_response(&mut self, ids: &[RequestId], message: &Bytes) -> Route {
-        let mut route = Route::Undeliverable;
-        for response in ids.iter().filter_map(|id| self.pending.remove(id)) {
+        let is_response = message.header.kind == MessageKind::Response
+            || message.header.answers().next().is_some();
+        if !is_response {
+            return self.route_unsolicited(message);
+        }
+        let mut reader = None;
+        for response in answered {
             let is_last = response.complete_one();
-            let delivery = if is_last { Delivery::Last } else { Delivery::Message };
-            route = Route::Reader(response.stream, response.sender, delivery(message.clone()));
+            reader = Some((response.stream, response.sender, is_last));
         }
-        route
+        match reader {
+            Some((stream, sender, true)) => Route::Reader(stream, sender, Delivery::Last(message)),
+            Some((stream, sender, false)) => {
+                Route::Reader(stream, sender, Delivery::Message(message))
+            }
+            None => Route::Undeliverable,
+        }
     }
 
     /// Routes a server request or notification. It is sent on the stream of the request with the same
     /// progress token, else of the latest request, so that it precedes that response; with no request
     /// pending, on the standalone stream. A disconnected stream stores only messages with its token, or
     /// messages that no connected stream can carry.
-    fn route_unsolicited(&mut self, message: Bytes) -> Route {
-        let token = progress_token(&message);
+    fn route_unsolicited(&mut self, message: Message) -> Route {
+        let token = message.header.progress_token.clone();
         let matches_token = |response: &PendingResponse| token.is_some() && response.token == token;
         let is_resumable = |response: &PendingResponse| {
             self.streams.as_ref().is_some_and(|s| s.contains(response.stream))
@@ -301,8 +289,8 @@ impl PendingResponses {
                 Route::Reader(STANDALONE_STREAM, listener, Delivery::Message(message))
             }
             (disconnected, _) => {
-                streams
-                    .store(disconnected.map_or(STANDALONE_STREAM, |(stream, _)| stream), &message);
+                let stream = disconnected.map_or(STANDALONE_STREAM, |(stream, _)| stream);
+                streams.store(stream, &message.bytes);
                 Route::Stored
             }
         }
@@ -319,15 +307,4 @@ impl PendingResponse {
     fn complete_one(&self) -> bool {
         self.unanswered.fetch_sub(1, Ordering::AcqRel) == 1
     }
-}
-
-/// Returns the progress token of a progress notification or of a request.
-pub(super) fn progress_token(message: &[u8]) -> Option<RequestId> {
-    static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("progressToken"));
-    FINDER.find(message)?;
-    let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(message, 1 << 10).ok()?;
-    let params = tape.root().get("params")?;
-    let token = params.get("progressToken").or_else(|| params.get("_meta")?.get("progressToken"));
-    token.and_then(RequestId::of)
 }

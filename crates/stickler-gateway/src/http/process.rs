@@ -6,7 +6,6 @@ use std::process::ChildStdout;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use stickler_protocol::frame::{Frame, LineFramer};
 use stickler_transport::{Process as Server, ServerCommand};
 use tokio::net::unix::pipe;
@@ -15,6 +14,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tracing::{Span, info, warn};
 
 use super::driver::{Driver, Link};
+use super::message::Message;
 use super::pipe::Pipe;
 use crate::log::Log;
 
@@ -201,7 +201,7 @@ impl OutputHandler for Arc<Driver> {
 pub(super) struct PipeLink(pub(super) Arc<Pipe>);
 
 impl Link for PipeLink {
-    fn send(&self, driver: &Arc<Driver>, message: Bytes) {
+    fn send(&self, driver: &Arc<Driver>, Message { bytes: message, .. }: Message) {
         if driver.pending_responses().is_busy() {
             self.0.enqueue(message);
         } else {

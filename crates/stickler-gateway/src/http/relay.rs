@@ -12,7 +12,8 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
-use stickler::Code;
+use stickler::{Code, Era};
+use stickler_protocol::Header;
 use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader};
 use stickler_transport::http::{
     Lease, Received, SendError, has_content_type, old_transport, receive,
@@ -20,9 +21,10 @@ use stickler_transport::http::{
 
 use super::body::{Body, OnDrop, Source};
 use super::deadline::Deadline;
-use super::driver::{Driver, Outgoing, PostOutcome, WaitPolicy, is_same_message};
+use super::driver::{Driver, PostOutcome, WaitPolicy};
 use super::hop_by_hop_headers::strip_response;
 use super::inbound_message::InboundMessage;
+use super::message::{Message, Origin, Outgoing};
 use super::pending_responses::{Delivery, ResponseReceiver};
 use super::reply::{self, HttpResponse};
 use super::to_url::Proxy;
@@ -62,9 +64,8 @@ impl<'p> Exchange<'p> {
 impl Exchange<'_> {
     pub(super) async fn post(&self, headers: HeaderMap, inbound: InboundMessage) -> HttpResponse {
         let PostOutcome { mut answers, mut to_server, ids, responses } =
-            self.driver.post(&inbound, true, WaitPolicy::IfHeld);
-        let body = &inbound.body;
-        let forwarded = to_server.iter().position(|one| is_same_message(one, body));
+            self.driver.post(&inbound.body, true, WaitPolicy::IfHeld);
+        let forwarded = to_server.iter().position(|one| one.origin == Origin::Peer);
         let forwarded = forwarded.map(|index| to_server.remove(index));
         if !to_server.is_empty() || responses.is_some() {
             self.driver.set_context(&headers);
@@ -74,7 +75,7 @@ impl Exchange<'_> {
             (Some(message), _) => (message, ids),
             (None, Some(responses)) => match self.wait_for_release(responses, &mut answers).await {
                 Ok(message) => {
-                    let ids = InboundMessage::of(message.clone()).requests();
+                    let ids = message.header.requests().cloned().collect();
                     (message, ids)
                 }
                 Err(answer) => return answer,
@@ -82,15 +83,15 @@ impl Exchange<'_> {
             (None, None) => {
                 return answers
                     .pop()
-                    .map_or_else(reply::accepted, |one| self.gateway_response(one));
+                    .map_or_else(reply::accepted, |one| reply::response(one, self.era()));
             }
         };
         let session = headers.clone();
-        let mut guard = self.abandon_on_drop(&message);
+        let mut guard = self.abandon_on_drop(&message.header);
         self.wait_for_streams(&inbound, &ids).await;
-        let deadline = Deadline::of(self, &message, &ids);
+        let deadline = Deadline::of(self, &message.header, ids.clone());
         let sent = tokio::select! {
-            sent = self.send(Method::POST, headers, message) => sent,
+            sent = self.send(Method::POST, headers, message.bytes) => sent,
             () = deadline.elapsed() => {
                 guard.0 = None;
                 self.driver.set_context(&session);
@@ -122,14 +123,14 @@ impl Exchange<'_> {
     async fn wait_for_release(
         &self,
         mut responses: ResponseReceiver,
-        answers: &mut Vec<Bytes>,
-    ) -> Result<Bytes, HttpResponse> {
+        answers: &mut Vec<Message>,
+    ) -> Result<Message, HttpResponse> {
         loop {
             match responses.recv().await {
                 Some(Delivery::Forward(message)) => return Ok(message),
                 Some(Delivery::Message(answer)) => answers.push(answer),
                 Some(Delivery::Last(answer)) if answers.is_empty() => {
-                    return Err(self.gateway_response(answer));
+                    return Err(reply::response(answer, self.era()));
                 }
                 Some(Delivery::Last(answer)) => {
                     answers.push(answer);
@@ -155,9 +156,9 @@ impl Exchange<'_> {
     }
 
     /// Abandons the pending requests of a message if the client disconnects.
-    fn abandon_on_drop(&self, message: &Bytes) -> OnDrop {
-        let (driver, message) = (Arc::clone(self.driver), message.clone());
-        OnDrop(Some(Box::new(move || driver.abandon(&message))))
+    fn abandon_on_drop(&self, header: &Header) -> OnDrop {
+        let (driver, header) = (Arc::clone(self.driver), header.clone());
+        OnDrop(Some(Box::new(move || driver.abandon(&header))))
     }
 
     pub(super) async fn get(&self, headers: HeaderMap) -> HttpResponse {
@@ -208,7 +209,7 @@ impl Exchange<'_> {
         response: Response<Incoming>,
         lease: Lease,
         deadline: Deadline,
-        mut answers: Vec<Bytes>,
+        mut answers: Vec<Message>,
         request: HeaderMap,
     ) -> HttpResponse {
         let ids = deadline.ids.clone();
@@ -255,17 +256,17 @@ impl Exchange<'_> {
     /// Builds the response from the server's JSON body. `message` is the response to this request, if any.
     fn respond(
         &self,
-        message: Option<Bytes>,
-        answers: Vec<Bytes>,
+        message: Option<Message>,
+        answers: Vec<Message>,
         ids: &[RequestId],
         (parts, bytes): (Parts, Bytes),
     ) -> HttpResponse {
         match message {
             Some(message) if answers.is_empty() => {
-                Response::from_parts(parts, Body::whole(message))
+                Response::from_parts(parts, Body::whole(message.bytes))
             }
             Some(message) => {
-                let all: Vec<Bytes> = answers.into_iter().chain([message]).collect();
+                let all: Vec<Message> = answers.into_iter().chain([message]).collect();
                 reply::stream(&all, Source::Ended, None)
             }
             None if ids.is_empty() && !answers.is_empty() => {
@@ -284,28 +285,23 @@ impl Exchange<'_> {
     }
 
     /// Returns the response to this request and dispatches the other messages.
-    async fn take_response(&self, outgoing: Outgoing, ids: &[RequestId]) -> Option<Bytes> {
-        let Outgoing { mut to_client, to_server } = outgoing;
-        let is_response = |message: &Bytes| is_response_to(message, ids);
+    async fn take_response(&self, mut outgoing: Outgoing, ids: &[RequestId]) -> Option<Message> {
+        let to_client = &mut outgoing.to_client;
+        let is_response = |message: &Message| is_response_to(&message.header, ids);
         let response = to_client.iter().position(is_response).map(|index| to_client.remove(index));
-        self.driver.dispatch(Outgoing { to_client, to_server }).await;
+        self.driver.dispatch(outgoing).await;
         response
     }
 
-    fn gateway_response(&self, answer: Bytes) -> HttpResponse {
-        if self.is_modern {
-            super::modern::gateway_response(answer)
-        } else {
-            reply::gateway_response(answer)
-        }
+    fn era(&self) -> Era {
+        if self.is_modern { Era::Modern } else { Era::Legacy }
     }
 }
 
-fn is_response_to(message: &[u8], ids: &[RequestId]) -> bool {
-    let header = RoutingHeader::of(message);
+fn is_response_to(header: &Header, ids: &[RequestId]) -> bool {
     match header.kind {
-        MessageKind::Response => match header.request_id(message) {
-            Some(id) => ids.contains(&id),
+        MessageKind::Response => match &header.id {
+            Some(id) => ids.contains(id),
             // An error without an id can only belong to this request.
             None => true,
         },

@@ -7,19 +7,18 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
-use stickler::rules::json_rpc;
 use stickler::{Code, Era};
+use stickler_protocol::Header;
 use stickler_protocol::envelope::{
-    MessageKind, PartialHeader, RequestId, RoutingHeader, answers_in, may_contain, requests_in,
+    MessageKind, PartialHeader, RequestId, RoutingHeader, answers_in, may_contain,
 };
-use stickler_protocol::error_reply;
 use stickler_protocol::frame::{SseFrame, SseFramer};
 use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
 use stickler_transport::http::{Received, SESSION, has_content_type, old_transport, receive};
 use tracing::warn;
 
 use super::from_stdio::Client;
-use super::inbound_message::InboundMessage;
+use super::message::{Message, Origin};
 
 /// Delay before a stream is reopened.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
@@ -44,9 +43,9 @@ impl Client {
     }
 
     /// Posts a message and forwards the response.
-    pub(super) async fn exchange(&self, message: Bytes) {
-        let headers = self.headers(&message);
-        let sent = self.upstream.send(Method::POST, headers, message.clone()).await;
+    pub(super) async fn exchange(&self, message: Message) {
+        let headers = self.headers(&message.bytes);
+        let sent = self.upstream.send(Method::POST, headers, message.bytes.clone()).await;
         let (response, lease) = match sent {
             Ok(sent) => sent,
             Err(error) => {
@@ -60,10 +59,10 @@ impl Client {
         }
         let status = response.status();
         if has_content_type(response.headers(), "text/event-stream") {
-            let read = self.events(response.into_body(), Some(&message)).await;
+            let read = self.events(response.into_body(), Some(&message.header)).await;
             return self.resume(&message, read).await;
         }
-        if InboundMessage::of(message.clone()).is_initialize()
+        if message.header.has_method("initialize")
             && old_transport::is_offered(&self.upstream, status, &self.headers(&[])).await
         {
             return self.fail(&message, Code::CannotStart, old_transport::REASON).await;
@@ -73,10 +72,10 @@ impl Client {
         let (code, reason) = match received {
             Received::Whole(bytes) => {
                 lease.release();
-                if is_json && is_response(&bytes, &message, status) {
+                if is_json && is_response(&bytes, &message.header, status) {
                     let outgoing = self.driver.handle_server_message(&bytes);
                     self.driver.dispatch(outgoing).await;
-                    if status.is_success() && is_same_request(&bytes, &message) {
+                    if status.is_success() && is_same_request(&bytes, &message.header) {
                         return;
                     }
                 }
@@ -110,12 +109,12 @@ impl Client {
     }
 
     /// Resumes a stream that ended before the response.
-    async fn resume(&self, message: &Bytes, mut read: Read) {
+    async fn resume(&self, message: &Message, mut read: Read) {
         let mut attempts = 0;
         while !read.is_answered && read.last_id.is_some() && attempts < MAX_EMPTY_RECONNECTS {
             tokio::time::sleep(RECONNECT_DELAY).await;
             let Some(incoming) = self.get(read.last_id.clone()).await else { break };
-            let next = self.events(incoming, Some(message)).await;
+            let next = self.events(incoming, Some(&message.header)).await;
             attempts = if next.events == 0 { attempts + 1 } else { 0 };
             read = Read { last_id: next.last_id.clone().or(read.last_id), ..next };
         }
@@ -134,9 +133,9 @@ impl Client {
     }
 
     /// Forwards the messages of a stream until it ends.
-    async fn events(&self, mut incoming: Incoming, request: Option<&Bytes>) -> Read {
-        let mut unanswered =
-            request.map(|one| InboundMessage::of(one.clone()).requests()).unwrap_or_default();
+    async fn events(&self, mut incoming: Incoming, request: Option<&Header>) -> Read {
+        let unanswered = request.into_iter().flat_map(Header::requests);
+        let mut unanswered: Vec<RequestId> = unanswered.cloned().collect();
         let mut framer = SseFramer::new(self.factory.message_bytes());
         let mut read = Read::default();
         while let Some(Ok(frame)) = incoming.frame().await {
@@ -167,16 +166,14 @@ impl Client {
     }
 
     /// Answers the requests in a message with errors.
-    async fn fail(&self, message: &[u8], code: Code, reason: &str) {
-        for id in requests_in(message) {
-            if let Some(error) = self.driver.abandon_request(&id, code, reason) {
+    async fn fail(&self, message: &Message, code: Code, reason: &str) {
+        for id in message.header.requests() {
+            if matches!(message.origin, Origin::Request(_)) {
+                let outgoing = self.driver.gateway_request_failed(id, reason);
+                self.driver.dispatch(outgoing).await;
+            } else if let Some(error) = self.driver.abandon_request(id, code, reason) {
                 self.driver.deliver(vec![error]).await;
-                continue;
             }
-            // The id may belong to a gateway request.
-            let error = error_reply(Some(&id.to_json()), json_rpc::INTERNAL_ERROR, reason);
-            let outgoing = self.driver.handle_gateway_response(&error.into());
-            self.driver.dispatch(outgoing).await;
         }
     }
 
@@ -205,19 +202,19 @@ impl Client {
 }
 
 /// Whether a body is the response to the posted message. Some servers send errors with another id.
-fn is_response(body: &[u8], message: &[u8], status: StatusCode) -> bool {
+fn is_response(body: &[u8], request: &Header, status: StatusCode) -> bool {
     let header = RoutingHeader::of(body);
     match header.kind {
         MessageKind::Batch => true,
         _ if header.id.is_none() => false,
-        _ => status.is_success() || is_same_request(body, message),
+        _ => status.is_success() || is_same_request(body, request),
     }
 }
 
-/// Whether two messages have the same id.
-fn is_same_request(one: &[u8], other: &[u8]) -> bool {
-    let id = RoutingHeader::of(one).request_id(one);
-    id.is_some() && id == RoutingHeader::of(other).request_id(other)
+/// Whether a body has the id of a request.
+fn is_same_request(body: &[u8], request: &Header) -> bool {
+    let id = RoutingHeader::of(body).request_id(body);
+    id.is_some() && id == request.id
 }
 
 /// Removes the ids that a message answers.

@@ -12,6 +12,7 @@ use tracing::warn;
 
 use super::body::{Body, OnDrop, Source};
 use super::driver::Driver;
+use super::message::Message;
 use super::pending_responses::ResponseReceiver;
 use super::reply::{self, HttpResponse, LAST_EVENT};
 use super::sessions::Sessions;
@@ -68,7 +69,7 @@ pub(super) fn listen(sessions: &Sessions, headers: &HeaderMap) -> HttpResponse {
 /// Answers a POST with a stream. In a session the client can resume it.
 pub(super) fn stream(
     driver: &Arc<Driver>,
-    first: &[Bytes],
+    first: &[Message],
     receiver: ResponseReceiver,
     guard: Option<OnDrop>,
 ) -> HttpResponse {

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::event_store::{EventStore, NewEvent};
+use super::message::Message;
 use super::pending_responses::{Delivery, READER_QUEUE_CAPACITY};
 
 /// The stream for messages that belong to no request.
@@ -93,10 +94,10 @@ impl Streams {
         stream: u64,
         sender: Option<mpsc::Sender<Delivery>>,
         receiver: mpsc::Receiver<Delivery>,
-        first: &[Bytes],
+        first: &[Message],
     ) -> ResumedStream {
         self.table.insert(stream, Stream::default());
-        let events = first.iter().map(|message| self.record(stream, message)).collect();
+        let events = first.iter().map(|message| self.record(stream, &message.bytes)).collect();
         let reader = self.attach(stream, sender, receiver);
         ResumedStream { events, live: Some((stream, reader)), has_gap: false }
     }
@@ -163,9 +164,11 @@ impl Streams {
             return Poll::Pending;
         };
         match delivery {
-            Some(Delivery::Message(message)) => Poll::Ready(Some(self.record(stream, &message))),
+            Some(Delivery::Message(message)) => {
+                Poll::Ready(Some(self.record(stream, &message.bytes)))
+            }
             Some(Delivery::Last(message)) => {
-                let event = self.record(stream, &message);
+                let event = self.record(stream, &message.bytes);
                 self.end(stream);
                 Poll::Ready(Some(event))
             }
@@ -252,9 +255,9 @@ impl Streams {
 
     fn store_delivery(&mut self, stream: u64, delivery: Delivery) {
         match delivery {
-            Delivery::Message(message) => self.store(stream, &message),
+            Delivery::Message(message) => self.store(stream, &message.bytes),
             Delivery::Last(message) => {
-                self.store(stream, &message);
+                self.store(stream, &message.bytes);
                 self.end(stream);
             }
             Delivery::End => self.end(stream),

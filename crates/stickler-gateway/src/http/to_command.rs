@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::header::{ACCEPT, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
-use stickler::Revision;
 use stickler::rules::json_rpc;
+use stickler::{Era, Revision};
 use stickler_transport::http::SESSION;
 use tokio::time::timeout;
 
@@ -15,6 +15,7 @@ use super::body::{OnDrop, Source};
 use super::content_negotiation::{accepts_streams, version};
 use super::driver::{Driver, PostOutcome, WaitPolicy};
 use super::inbound_message::InboundMessage;
+use super::message::Message;
 use super::modern;
 use super::multiplexer::Multiplexer;
 use super::pending_responses::{Delivery, ResponseReceiver};
@@ -107,11 +108,11 @@ pub(super) async fn post_modern(
     let (driver, guard) = shared.open_request(capabilities_hash, modern::param_headers(headers));
     let streams = is_subscription || accepts_streams(headers);
     let PostOutcome { answers, to_server, responses, .. } =
-        driver.post(inbound, streams, WaitPolicy::Always);
+        driver.post(body, streams, WaitPolicy::Always);
     driver.send(to_server);
     let json_timeout = streams.then_some(sessions.keep_alive);
     let waiting = Waiting { responses, json_timeout, guard: Some(guard) };
-    modern::with_status(respond(&driver, answers, waiting, body).await)
+    respond(&driver, answers, waiting, (body, Era::Modern)).await
 }
 
 async fn exchange(
@@ -123,11 +124,11 @@ async fn exchange(
 ) -> HttpResponse {
     session.process.pipe.wait_for_capacity().await;
     let PostOutcome { answers, to_server, responses, .. } =
-        session.driver.post(inbound, streams, WaitPolicy::Always);
+        session.driver.post(&inbound.body, streams, WaitPolicy::Always);
     session.driver.send(to_server);
     let json_timeout = streams.then_some(sessions.keep_alive);
     let waiting = Waiting { responses, json_timeout, guard };
-    respond(&session.driver, answers, waiting, &inbound.body).await
+    respond(&session.driver, answers, waiting, (&inbound.body, Era::Legacy)).await
 }
 
 fn session_error(sessions: &Sessions, reason: &SessionError, body: &[u8]) -> HttpResponse {
@@ -163,14 +164,14 @@ struct Waiting {
 /// Responds with JSON if there is a single message in time, otherwise with a stream.
 async fn respond(
     driver: &Arc<Driver>,
-    mut answers: Vec<Bytes>,
+    mut answers: Vec<Message>,
     Waiting { responses, json_timeout, guard }: Waiting,
-    body: &Bytes,
+    (body, era): (&Bytes, Era),
 ) -> HttpResponse {
     let Some(mut responses) = responses else {
         return match answers.pop() {
             None => reply::accepted(),
-            Some(answer) if answers.is_empty() => reply::gateway_response(answer),
+            Some(answer) if answers.is_empty() => reply::response(answer, era),
             Some(answer) => {
                 answers.push(answer);
                 reply::stream(&answers, Source::Ended, None)
@@ -188,7 +189,7 @@ async fn respond(
         None => responses.recv().await,
     };
     match first {
-        Some(Delivery::Last(answer)) => reply::json(StatusCode::OK, answer),
+        Some(Delivery::Last(answer)) => reply::response(answer, era),
         Some(Delivery::Message(message)) => stream(driver, &[message], responses, guard),
         Some(Delivery::End) => reply::stream(&[], Source::Ended, None),
         Some(Delivery::Forward(message)) => {

@@ -11,10 +11,8 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method};
-use stickler::rules::json_rpc;
-use stickler_protocol::envelope::RoutingHeader;
+use stickler_protocol::Purpose;
 use stickler_protocol::frame::{SseFrame, SseFramer};
-use stickler_protocol::{error_reply, is_gateway_subscription};
 use stickler_transport::http::{Received, Upstream, has_content_type, receive};
 use stickler_transport::{Backoff, Restart, RestartWhen};
 use tokio::task::JoinHandle;
@@ -22,6 +20,7 @@ use tokio::time::Instant;
 
 use super::driver::{Driver, Link};
 use super::gateway_requests::{headers_for, post};
+use super::message::{Message, Origin};
 
 /// Reconnects a stream that ended, because proxies close idle streams.
 const RECONNECT_POLICY: Restart =
@@ -49,8 +48,8 @@ impl ToolSubscription {
     pub(super) async fn subscribe(self, context: HeaderMap) {
         let mut unsent = self.driver.subscribe();
         while let Some(message) = unsent.pop() {
-            let headers = headers_for(context.clone(), &message);
-            if is_gateway_subscription(&message) {
+            let headers = headers_for(context.clone(), &message.bytes);
+            if message.origin == Origin::Request(Purpose::Subscribe) {
                 return self.keep_open(headers, message).await;
             }
             for response in post(&self.upstream, headers, message, self.limit).await {
@@ -60,11 +59,11 @@ impl ToolSubscription {
     }
 
     /// Keeps the subscription open until the server rejects it.
-    pub(super) async fn keep_open(&self, headers: HeaderMap, message: Bytes) {
+    pub(super) async fn keep_open(&self, headers: HeaderMap, message: Message) {
         let mut backoff = Backoff::new(RECONNECT_POLICY);
         loop {
             let began = Instant::now();
-            self.open(headers.clone(), message.clone()).await;
+            self.open(headers.clone(), &message).await;
             if !self.driver.has_subscription() {
                 return;
             }
@@ -73,8 +72,8 @@ impl ToolSubscription {
         }
     }
 
-    async fn open(&self, headers: HeaderMap, message: Bytes) {
-        let sent = self.upstream.send(Method::POST, headers, message.clone()).await;
+    async fn open(&self, headers: HeaderMap, message: &Message) {
+        let sent = self.upstream.send(Method::POST, headers, message.bytes.clone()).await;
         // An unreachable server has not rejected the subscription.
         let Ok((response, lease)) = sent else { return };
         if has_content_type(response.headers(), "text/event-stream") {
@@ -87,10 +86,9 @@ impl ToolSubscription {
         }
         if self.driver.has_subscription() {
             let reason = format!("the server responded without a stream (HTTP status {status})");
-            let id = RoutingHeader::of(&message).id.and_then(|span| message.get(span));
-            let id = id.and_then(|id| std::str::from_utf8(id).ok());
-            let rejection = error_reply(id, json_rpc::INTERNAL_ERROR, &reason);
-            self.driver.handle_gateway_response(&rejection.into());
+            if let Some(id) = &message.header.id {
+                self.driver.gateway_request_failed(id, &reason);
+            }
         }
     }
 
@@ -121,7 +119,7 @@ impl ToolSubscription {
 pub(super) struct NullLink;
 
 impl Link for NullLink {
-    fn send(&self, _: &Arc<Driver>, _: Bytes) {}
+    fn send(&self, _: &Arc<Driver>, _: Message) {}
 }
 
 /// The subscriptions to one server, by a hash of the client's credentials.

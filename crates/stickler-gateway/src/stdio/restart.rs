@@ -34,15 +34,15 @@ impl Shared {
         }
         self.signal_forwarder.set(0);
         self.handshake_is_pending.store(false, Ordering::SeqCst);
-        let outbox = {
+        let actions = {
             let mut connection = self.connection();
             let now = self.started.elapsed();
-            let outbox = connection.server_gone(Code::ServerGone, reason, now);
+            let actions = connection.server_gone(Code::ServerGone, reason, now);
             connection.server_replaced();
             self.generation.fetch_add(1, Ordering::SeqCst);
-            outbox
+            actions
         };
-        self.deliver_final(outbox);
+        self.deliver_final(actions);
     }
 
     /// Restarts the server after a delay. Returns `None` if the relay is ending or the backoff gives up.

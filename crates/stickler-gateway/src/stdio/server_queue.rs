@@ -5,8 +5,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
-use stickler_protocol::Outbox;
-use stickler_protocol::envelope::{MessageKind, RoutingHeader};
+use stickler_protocol::envelope::MessageKind;
+use stickler_protocol::{Actions, Side};
 use stickler_transport::wire::LineWriter;
 use tracing::warn;
 
@@ -25,17 +25,20 @@ pub(super) enum ServerWrite {
 }
 
 impl Shared {
-    /// Queues the messages of an outbox. Responses are dropped if too many messages are queued.
+    /// Queues the messages to the server. Responses are dropped if too many messages are queued.
     pub(super) fn queue_for_server(
         &self,
         generation: u64,
-        outbox: &Outbox<'_>,
+        actions: &Actions<'_>,
         server_queue: &Sender<ServerWrite>,
     ) {
-        for message in &outbox.to_server {
-            let is_response = || RoutingHeader::of(message).kind == MessageKind::Response;
-            if self.queued_messages.load(Ordering::SeqCst) >= MAX_QUEUED_RESPONSES && is_response()
-            {
+        for action in actions {
+            let (Some(Side::Server), Some(message)) = (action.receiver(), action.message()) else {
+                continue;
+            };
+            let is_response =
+                action.header().is_some_and(|header| header.kind == MessageKind::Response);
+            if self.queued_messages.load(Ordering::SeqCst) >= MAX_QUEUED_RESPONSES && is_response {
                 warn!(
                     parent: self.log.span(),
                     "the server does not read its input; a response to it was dropped"
@@ -45,7 +48,7 @@ impl Shared {
             self.queued_messages.fetch_add(1, Ordering::SeqCst);
             let _ = server_queue.send(ServerWrite::Message(generation, message.to_vec()));
         }
-        self.unqueued_outboxes.fetch_sub(1, Ordering::SeqCst);
+        self.unqueued_outputs.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Writes queued messages until all senders are dropped.

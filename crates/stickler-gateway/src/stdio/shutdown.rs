@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
-use stickler_protocol::Outbox;
+use stickler_protocol::Actions;
 use stickler_transport::{Process, signal_group, wait_for_exit};
 
 use super::{DRAIN_GRACE_FACTOR, POLL_INTERVAL, ServerWrite, Shared};
@@ -119,13 +119,13 @@ impl Shared {
     }
 
     /// Delivers the last messages to the client. After a termination signal the wait is limited.
-    pub(super) fn deliver_final(&self, outbox: Outbox<'static>) {
+    pub(super) fn deliver_final(&self, actions: Actions<'static>) {
         if !self.signal_forwarder.was_signalled() {
-            let _ = self.deliver_to_client(&outbox);
+            let _ = self.deliver_to_client(&actions);
         } else if let Some(shared) = self.weak_self.upgrade() {
             let (delivered, delivery_done) = sync_channel(1);
             std::thread::spawn(move || {
-                let _ = shared.deliver_to_client(&outbox);
+                let _ = shared.deliver_to_client(&actions);
                 let _ = delivered.send(());
             });
             let _ = delivery_done.recv_timeout(FINAL_OUTPUT_TIMEOUT);

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use stickler::tape::{Kind, Node, TapeBuffer};
 use stickler::{Discovery, Freshness, Limits, ToolDefinition, ToolList, ToolSchemaCache};
 
-use super::subscription;
+use super::{Action, Purpose, subscription};
+use crate::envelope::{Header, RequestId};
 use crate::headers::{CAPABILITIES_KEY, VERSION_KEY};
 use crate::protocol::{Era, Revision};
 use crate::session::next_cursor;
@@ -83,7 +84,7 @@ impl GatewayRequests {
         (revision, capabilities): (Option<Revision>, Option<&Value>),
         cursor: Option<&str>,
         changes: u64,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<Action<'static>> {
         if self.pending.is_some() {
             return None;
         }
@@ -106,8 +107,10 @@ impl GatewayRequests {
         }
         let request =
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params });
+        let header = Header::own("tools/list", Some(RequestId::String(id.as_str().into())));
         self.pending = Some(id);
-        Some(request.to_string().into_bytes())
+        let bytes = request.to_string().into_bytes();
+        Some(Action::Request { purpose: Purpose::ListTools, header, bytes })
     }
 
     /// Returns the response if a server message answers a pending or abandoned gateway request.
@@ -133,6 +136,16 @@ impl GatewayRequests {
         Some(ToolListResponse { message, is_late: true, changes })
     }
 
+    /// Ends the pending or abandoned request with this id; `None` if there is none.
+    pub(super) fn fail(&mut self, id: &str, reason: &str) -> Option<FetchProgress> {
+        if self.pending.take_if(|pending| pending == id).is_some() {
+            return Some(not_listed(reason));
+        }
+        let index = self.abandoned.iter().position(|(abandoned, _)| abandoned == id)?;
+        self.abandoned.remove(index);
+        Some(FetchProgress::Ignored)
+    }
+
     /// Adds a page to the list and fills the cache after the last one.
     pub(super) fn add_page(
         &mut self,
@@ -151,8 +164,7 @@ impl GatewayRequests {
                 return FetchProgress::Ignored;
             }
             let reason = root.pointer("/error/message").and_then(Node::as_str);
-            let reason = reason.as_deref().unwrap_or("no reason given");
-            return FetchProgress::Failed(format!("the server did not list its tools: {reason}"));
+            return not_listed(reason.as_deref().unwrap_or("no reason given"));
         };
         let Some(entries) = result.get("tools").filter(|node| node.kind() == Kind::Array) else {
             return FetchProgress::Failed("the server's tool list has no `tools`".to_owned());
@@ -227,6 +239,10 @@ impl GatewayRequests {
         self.tools.clear();
         self.failed_at = Some(now);
     }
+}
+
+fn not_listed(reason: &str) -> FetchProgress {
+    FetchProgress::Failed(format!("the server did not list its tools: {reason}"))
 }
 
 /// Returns whether a message may contain the id of a gateway request.

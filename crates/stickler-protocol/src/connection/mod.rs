@@ -1,6 +1,6 @@
 //! Sans-I/O state machine for one proxied connection between a client and a server.
 //!
-//! Each `handle_*` method takes an input and the current time and returns an [`Outbox`]: the bytes to
+//! Each `handle_*` method takes an input and the current time and returns a list of [`Action`]s: the bytes to
 //! send to either side and the events to report. [`Connection::poll_timeout`] returns the next
 //! deadline. The caller moves the bytes and keeps the clock.
 //!
@@ -8,10 +8,10 @@
 //! a call needs one that is missing or stale, holds the call until the list arrives, and announces
 //! and serves `toolValidation` for servers that do not.
 
+mod action;
 mod announce;
 mod gateway_requests;
 mod held_calls;
-mod outbox;
 mod request_timeout;
 mod rewrite;
 mod service;
@@ -29,17 +29,16 @@ use stickler::McpValidator;
 use stickler::rules::Code;
 use stickler::tool_validation::ToolValidationCapability;
 
-pub use outbox::{Event, Outbox};
+pub use action::{Action, Actions, Event, Purpose};
 pub use request_timeout::cancellation;
 pub use settings::ConnectionSettings;
-pub use subscription::is_gateway_subscription;
 
 use crate::envelope::{PartialHeader, RequestId};
 use crate::headers::ParamHeaders;
 use crate::middleware::ValidationMiddleware;
 use crate::protocol::Revision;
 use crate::side::Side;
-use crate::verdict::{Decision, Part};
+use crate::verdict::{Decision, Part, Reply};
 use gateway_requests::GatewayRequests;
 use held_calls::HeldCalls;
 use subscription::Subscription;
@@ -112,8 +111,8 @@ impl Connection {
     }
 
     /// Handles a message from the client.
-    pub fn handle_client<'m>(&mut self, message: &'m [u8], now: Duration) -> Outbox<'m> {
-        let mut out = Outbox::default();
+    pub fn handle_client<'m>(&mut self, message: &'m [u8], now: Duration) -> Actions<'m> {
+        let mut out = Actions::default();
         if !self.must_hold(message, now) {
             self.process_client_message(Cow::Borrowed(message), now, Attempt::Initial, &mut out);
         } else if self.settings.hold_calls {
@@ -132,8 +131,8 @@ impl Connection {
     }
 
     /// Handles a message from the server.
-    pub fn handle_server<'m>(&mut self, message: &'m [u8], now: Duration) -> Outbox<'m> {
-        let mut out = Outbox::default();
+    pub fn handle_server<'m>(&mut self, message: &'m [u8], now: Duration) -> Actions<'m> {
+        let mut out = Actions::default();
         if !self.handle_gateway_message(message, now, &mut out) {
             self.process_server_message(Cow::Borrowed(message), now, &mut out);
         }
@@ -142,8 +141,8 @@ impl Connection {
     }
 
     /// Handles a message that exceeded the size limit and was not kept, given its partial header.
-    pub fn handle_oversized(&mut self, sender: Side, partial: PartialHeader) -> Outbox<'static> {
-        let mut out = Outbox::default();
+    pub fn handle_oversized(&mut self, sender: Side, partial: PartialHeader) -> Actions<'static> {
+        let mut out = Actions::default();
         let verdict = self.middleware.handle_oversized(sender, partial);
         out.apply(sender, verdict, Cow::Borrowed(&[]));
         out
@@ -174,8 +173,8 @@ impl Connection {
 
     /// Handles expired deadlines: forwards calls held for too long without checking them, and
     /// answers timed-out requests with an error.
-    pub fn handle_timeout(&mut self, now: Duration) -> Outbox<'static> {
-        let mut out = Outbox::default();
+    pub fn handle_timeout(&mut self, now: Duration) -> Actions<'static> {
+        let mut out = Actions::default();
         if self.held.deadline().is_some_and(|deadline| deadline <= now) {
             self.gateway_requests.abandon(now);
             self.mark_unverified("the server did not list its tools in time", &mut out);
@@ -187,13 +186,14 @@ impl Connection {
     }
 
     /// Handles the loss of the server: answers every pending and held request with an error.
-    pub fn server_gone(&mut self, code: Code, reason: &str, now: Duration) -> Outbox<'static> {
-        let mut out = Outbox::default();
+    pub fn server_gone(&mut self, code: Code, reason: &str, now: Duration) -> Actions<'static> {
+        let mut out = Actions::default();
         self.gateway_requests.abandon(now);
         self.release_held(now, &mut out);
-        out.to_server.clear();
-        let replies = self.middleware.abandon(Side::Client, code, reason);
-        out.to_client.extend(replies.into_iter().map(Cow::Owned));
+        out.drop_messages_to_server();
+        for reply in self.middleware.abandon(Side::Client, code, reason) {
+            out.reply(Side::Client, reply);
+        }
         out
     }
 
@@ -207,15 +207,25 @@ impl Connection {
     }
 
     /// Abandons a client request and returns the error for the client; `None` if it is not pending.
-    pub fn abandon_request(&mut self, id: &RequestId, code: Code, reason: &str) -> Option<Vec<u8>> {
+    pub fn abandon_request(&mut self, id: &RequestId, code: Code, reason: &str) -> Option<Reply> {
         self.middleware.abandon_one(Side::Client, id, code, reason)
     }
 
-    /// Handles a response that the caller created for a gateway request, for example because the
-    /// upstream is unreachable. Ignores every other message.
-    pub fn handle_gateway_response(&mut self, message: &[u8], now: Duration) -> Outbox<'static> {
-        let mut out = Outbox::default();
-        self.handle_gateway_message(message, now, &mut out);
+    /// Handles the failure of a gateway request that got no response, for example because the
+    /// upstream is unreachable. Ignores every other id.
+    pub fn gateway_request_failed(
+        &mut self,
+        id: &RequestId,
+        reason: &str,
+        now: Duration,
+    ) -> Actions<'static> {
+        let mut out = Actions::default();
+        let RequestId::String(id) = id else { return out };
+        if let Some(failure) = self.gateway_requests.fail(id, reason) {
+            self.advance_fetch(failure, 0, now, &mut out);
+        } else if let Some(event) = self.subscription.fail(id, reason) {
+            self.handle_subscription(event, &mut out);
+        }
         out
     }
 
@@ -240,7 +250,7 @@ impl Connection {
         &mut self,
         message: &[u8],
         now: Duration,
-        out: &mut Outbox<'_>,
+        out: &mut Actions<'_>,
     ) -> bool {
         if let Some(reply) = self.gateway_requests.match_response(message) {
             self.handle_tool_list(&reply, now, out);
@@ -255,15 +265,13 @@ impl Connection {
         message: Cow<'m, [u8]>,
         now: Duration,
         attempt: Attempt,
-        out: &mut Outbox<'m>,
+        out: &mut Actions<'m>,
     ) {
         if let Some(rejection) = self.check_param_headers(&message, now) {
             if attempt == Attempt::Initial && self.is_list_old(now) {
                 return self.hold(message.into_owned(), now, out);
             }
-            out.to_client.push(Cow::Owned(rejection.answer.clone()));
-            out.events.push(Event::Checked { sender: Side::Client, verdict: rejection.into() });
-            return;
+            return out.apply(Side::Client, rejection.into(), message);
         }
         let before = self.middleware.started();
         let verdict = self.middleware.handle(Side::Client, &message, now);
@@ -278,7 +286,7 @@ impl Connection {
             return;
         }
         let answers = |connection: &mut Self, part: &Part, message: &[u8]| {
-            connection.gateway_answer(part, message, now).map(Decision::Answer)
+            connection.gateway_answer(part, message, now).map(Box::new).map(Decision::Answer)
         };
         let mut verdict = self.rewrite_parts(verdict, &message, answers);
         warn_if_stale(&mut verdict);
@@ -289,7 +297,7 @@ impl Connection {
         &mut self,
         message: Cow<'m, [u8]>,
         now: Duration,
-        out: &mut Outbox<'m>,
+        out: &mut Actions<'m>,
     ) {
         let verdict = self.middleware.handle(Side::Server, &message, now);
         let additions = |connection: &mut Self, part: &Part, message: &[u8]| {
@@ -297,13 +305,13 @@ impl Connection {
         };
         let checked = verdict.decision.clone();
         let mut verdict = self.rewrite_parts(verdict, &message, additions);
-        let ended_handshake = verdict.subject.method.as_deref() == Some("initialize");
-        out.send(Side::Server, &verdict.decision, message);
+        let ended_handshake = verdict.header.method.as_deref() == Some("initialize");
+        out.send(Side::Server, &verdict, message);
         if matches!(verdict.decision, Decision::Rewrite(_)) {
             // Additions by the gateway are not findings: report the original decision.
             verdict.decision = checked;
         }
-        out.events.push(Event::Checked { sender: Side::Server, verdict });
+        out.event(Event::Checked { sender: Side::Server, verdict });
         if ended_handshake && !self.held.is_empty() {
             match self.middleware.server_has_tools() {
                 Some(true) => self.fetch_tools(out),

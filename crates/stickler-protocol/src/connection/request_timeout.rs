@@ -1,13 +1,12 @@
 //! Timeouts of client requests.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::json;
 use stickler::rules::Code;
 
-use super::{Connection, Outbox};
-use crate::envelope::RequestId;
+use super::{Action, Actions, Connection};
+use crate::envelope::{Header, RequestId};
 use crate::side::Side;
 
 impl Connection {
@@ -23,7 +22,7 @@ impl Connection {
     }
 
     /// Answers timed-out requests with an error and cancels them at the server.
-    pub(super) fn expire_requests(&mut self, now: Duration, out: &mut Outbox<'_>) {
+    pub(super) fn expire_requests(&mut self, now: Duration, out: &mut Actions<'_>) {
         let Some(timeout) = self.settings.request_timeout else { return };
         if self.timeout_at.is_none_or(|deadline| deadline > now) {
             return;
@@ -35,22 +34,25 @@ impl Connection {
         for id in overdue {
             let method = self.middleware.method_of(&id);
             let error = self.middleware.abandon_one(Side::Client, &id, Code::Timeout, &reason);
-            out.to_client.extend(error.map(Cow::Owned));
+            out.extend(error.map(|reply| Action::Reply { to: Side::Client, reply }));
             // MCP forbids cancelling `initialize`.
             if method.as_deref() != Some("initialize") {
-                out.to_server.push(Cow::Owned(cancellation(&id, &reason)));
+                let (header, bytes) = cancellation(&id, &reason);
+                out.push(Action::Cancel { header, bytes });
             }
         }
     }
 }
 
-/// Returns a `notifications/cancelled` message for a request.
-pub fn cancellation(id: &RequestId, reason: &str) -> Vec<u8> {
+/// Returns a `notifications/cancelled` message for a request, with its header.
+pub fn cancellation(id: &RequestId, reason: &str) -> (Header, Vec<u8>) {
+    let method = "notifications/cancelled";
+    let mut header = Header::own(method, None);
+    header.cancels = Some(id.clone());
     let reason = json!(reason);
     let id = id.to_json();
-    let method = "notifications/cancelled";
-    format!(
+    let bytes = format!(
         r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"requestId":{id},"reason":{reason}}}}}"#
-    )
-    .into_bytes()
+    );
+    (header, bytes.into_bytes())
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use stickler::rules::{MessageRule, Severity};
-use stickler::tape::TapeBuffer;
+use stickler::tape::{Kind, TapeBuffer};
 
 use super::gateway_requests::{FetchProgress, ToolListResponse};
-use super::{Attempt, Connection, Event, Outbox};
-use crate::envelope::{RoutingHeader, may_contain, requests_in};
+use super::{Action, Actions, Attempt, Connection, Event};
+use crate::envelope::{Envelope, Header, RoutingHeader, may_contain, requests_in};
 use crate::headers::{CAPABILITIES_KEY, HeaderRejection, VERSION_KEY};
 use crate::protocol::Revision;
 use crate::verdict::{Decision, Verdict};
@@ -45,22 +45,23 @@ impl Connection {
             && self.gateway_requests.may_fetch(now, self.settings.fetch_backoff)
     }
 
-    pub(super) fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Outbox<'_>) {
+    pub(super) fn hold(&mut self, message: Vec<u8>, now: Duration, out: &mut Actions<'_>) {
         self.middleware.reserve(requests_in(&message));
         let declared = meta_member(&message, CAPABILITIES_KEY);
         self.capabilities = declared.or_else(|| self.capabilities.take());
+        out.push(Action::Hold { header: header_of(&message) });
         self.held.push(message, now.saturating_add(self.settings.max_hold_time));
         self.fetch_tools(out);
     }
 
     /// Requests the tool list, unless the handshake that announces tools is still pending.
-    pub(super) fn fetch_tools(&mut self, out: &mut Outbox<'_>) {
+    pub(super) fn fetch_tools(&mut self, out: &mut Actions<'_>) {
         let sender = (self.request_revision(), self.capabilities.as_ref());
         let changes = self.validator.cache().changes(&self.server);
         if self.middleware.server_has_tools() == Some(true)
             && let Some(request) = self.gateway_requests.request_page(sender, None, changes)
         {
-            out.to_server.push(Cow::Owned(request));
+            out.push(request);
         }
     }
 
@@ -75,7 +76,7 @@ impl Connection {
 
     /// Reverts the state changes of a call that will be checked again.
     pub(super) fn rollback(&mut self, verdict: &Verdict) {
-        match (&verdict.decision, &verdict.subject.id) {
+        match (&verdict.decision, &verdict.header.id) {
             (Decision::Forward, Some(id)) => self.middleware.rollback_call(id),
             _ => self.middleware.rollback_rejection(),
         }
@@ -107,23 +108,34 @@ impl Connection {
         &mut self,
         reply: &ToolListResponse,
         now: Duration,
-        out: &mut Outbox<'_>,
+        out: &mut Actions<'_>,
     ) {
         let cache = (self.validator.cache(), &self.validator.config().limits);
-        match self.gateway_requests.add_page(reply, cache, &self.server, now) {
+        let progress = self.gateway_requests.add_page(reply, cache, &self.server, now);
+        self.advance_fetch(progress, reply.changes, now, out);
+    }
+
+    /// Continues or ends the fetch of a tool list that was requested at the given change count.
+    pub(super) fn advance_fetch(
+        &mut self,
+        progress: FetchProgress,
+        changes: u64,
+        now: Duration,
+        out: &mut Actions<'_>,
+    ) {
+        match progress {
             FetchProgress::NextPage(cursor) => {
                 let sender = (self.request_revision(), self.capabilities.as_ref());
-                let request =
-                    self.gateway_requests.request_page(sender, Some(&cursor), reply.changes);
-                out.to_server.extend(request.map(Cow::Owned));
+                let request = self.gateway_requests.request_page(sender, Some(&cursor), changes);
+                out.extend(request);
                 return;
             }
             FetchProgress::Ignored => return,
             FetchProgress::Complete(discovery) => {
                 self.register_service();
                 self.validation_cache.clear();
-                out.events.push(Event::ToolsLearned { discovery });
-                if self.must_refetch(reply) {
+                out.event(Event::ToolsLearned { discovery });
+                if self.must_refetch(changes) {
                     return self.fetch_tools(out);
                 }
             }
@@ -135,13 +147,13 @@ impl Connection {
         // Create the request while the held call still declares the revision, but release calls first.
         let request = self.subscription_request();
         self.release_held(now, out);
-        out.to_server.extend(request.map(Cow::Owned));
+        out.extend(request);
     }
 
     /// Returns whether to fetch the list again, because it changed during the fetch and calls are
     /// held for it.
-    fn must_refetch(&mut self, reply: &ToolListResponse) -> bool {
-        if reply.changes == self.validator.cache().changes(&self.server) {
+    fn must_refetch(&mut self, changes: u64) -> bool {
+        if changes == self.validator.cache().changes(&self.server) {
             self.gateway_requests.reset_retry();
             return false;
         }
@@ -150,13 +162,13 @@ impl Connection {
     }
 
     /// Marks the tool list as stale, so that it no longer rejects calls.
-    pub(super) fn mark_unverified(&mut self, reason: &str, out: &mut Outbox<'_>) {
+    pub(super) fn mark_unverified(&mut self, reason: &str, out: &mut Actions<'_>) {
         self.validator.cache().mark_stale(&self.server);
-        out.events.push(Event::Degraded { reason: reason.to_owned() });
+        out.event(Event::Degraded { reason: reason.to_owned() });
     }
 
     /// Processes all held messages with the current tool list.
-    pub(super) fn release_held(&mut self, now: Duration, out: &mut Outbox<'_>) {
+    pub(super) fn release_held(&mut self, now: Duration, out: &mut Actions<'_>) {
         self.middleware.end_reservations();
         for message in self.held.take() {
             self.process_client_message(Cow::Owned(message), now, Attempt::AfterRefresh, out);
@@ -171,7 +183,7 @@ pub(super) fn depends_on_list(verdict: &Verdict, was_started: bool) -> bool {
         Decision::Answer(_) => has(MessageRule::UnknownTool) || has(MessageRule::InvalidArguments),
         // A call that is forwarded but was not started has a duplicate id, so it cannot be reverted.
         Decision::Forward => {
-            was_started && verdict.subject.id.is_some() && has(MessageRule::UnknownTool)
+            was_started && verdict.header.id.is_some() && has(MessageRule::UnknownTool)
         }
         _ => false,
     }
@@ -189,6 +201,17 @@ pub(super) fn warn_if_stale(verdict: &mut Verdict) {
     let findings = verdict.findings.iter_mut().filter(|one| by_list.contains(&one.rule));
     if verdict.decision == Decision::Forward {
         findings.for_each(|finding| finding.severity = finding.severity.max(Severity::Warning));
+    }
+}
+
+/// Reads the header of a held message.
+fn header_of(message: &[u8]) -> Header {
+    let mut buffer = TapeBuffer::new();
+    let Ok(tape) = buffer.read(message, 1 << 10) else { return Header::default() };
+    let read = |node| Header::of(&Envelope::identify(node));
+    match tape.root().kind() {
+        Kind::Array => Header::of_batch(tape.root().elements().map(read).collect()),
+        _ => read(tape.root()),
     }
 }
 

@@ -8,6 +8,7 @@
 //! `1.0` is the integer 1, as in JSON Schema.
 
 mod batch_ids;
+mod header;
 mod id;
 mod identify;
 mod member_names;
@@ -15,6 +16,8 @@ mod partial_header;
 mod routing_header;
 
 pub use batch_ids::{answers_in, requests_in};
+pub use header::Header;
+pub(crate) use header::excerpt;
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};
 pub use member_names::may_contain;

@@ -6,15 +6,17 @@ use stickler::tape::Node;
 use super::case::Case;
 use super::malformed::parse_id;
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::{Envelope, PartialHeader};
-use crate::reply::Reply;
+use stickler::rules::json_rpc;
+
+use crate::envelope::{Envelope, Header, PartialHeader};
+use crate::reply::Responder;
 use crate::side::Side;
-use crate::verdict::{Decision, Finding, Part, Verdict};
+use crate::verdict::{Decision, Finding, Part, Reply, Verdict};
 
 impl ValidationMiddleware {
     /// Checks each message of a batch separately: valid ones are forwarded, the others are answered.
     pub(super) fn batch(&mut self, incoming: Incoming<'_>) -> Verdict {
-        let mut case = self.case(incoming.side);
+        let mut case = self.case(incoming.side, Header::of_batch(Vec::new()));
         let revision = self.session.revision();
         let limit = self.limits().requests_in_flight;
         let mut finding = |message: &str, received: &str| {
@@ -51,7 +53,7 @@ impl ValidationMiddleware {
                 case.note(finding);
             }
             case.edits.extend(verdict.edits);
-            parts.push(Part { decision: verdict.decision, subject: verdict.subject });
+            parts.push(Part { decision: verdict.decision, header: verdict.header });
         }
         let decision = combine_decisions(incoming.node, &parts);
         Verdict { parts, ..case.decide(decision) }
@@ -63,31 +65,36 @@ impl ValidationMiddleware {
             return self.too_deep(side, node.raw().as_bytes());
         }
         let mut check = |element: Node<'_>| {
-            let Verdict { decision, subject, .. } = self.too_deep(side, element.raw().as_bytes());
-            Part { decision, subject }
+            let Verdict { decision, header, .. } = self.too_deep(side, element.raw().as_bytes());
+            Part { decision, header }
         };
         let parts: Vec<Part> = node.elements().map(&mut check).collect();
-        self.too_deep_case(side).decide(combine_decisions(node, &parts))
+        let decision = combine_decisions(node, &parts);
+        Verdict { header: forwarded_header(&parts), ..self.too_deep_case(side).decide(decision) }
     }
 
     /// Rejects a whole batch. Each response in it is replaced by an error, so that its request is
     /// still answered.
     pub(super) fn unparsed_batch(&mut self, case: Case, answers: &[String]) -> Verdict {
         let requester = case.side().other();
-        let mut replaced = Vec::new();
+        let (mut replaced, mut headers) = (Vec::new(), Vec::new());
         for id in answers.iter().filter_map(|id| parse_id(id)) {
             let pending = self.session.pending(requester).abandon(&id);
-            if let (Some(pending), Some(rejection)) = (pending, case.rejection()) {
-                let reply = Reply { id: Some(&pending.id), revision: pending.revision };
-                replaced.push(reply.replacement(rejection));
+            let Some(pending) = pending else { continue };
+            let code = case.is_rejected().then_some(json_rpc::INTERNAL_ERROR);
+            headers.push(Header::response(Some(id), code));
+            if let Some(rejection) = case.rejection() {
+                let responder = Responder { id: Some(&pending.id), revision: pending.revision };
+                replaced.push(responder.replacement(rejection));
             }
         }
         let mut verdict = match case.side() {
             Side::Client => {
-                case.answer_or_forward(Reply { id: None, revision: self.session.revision() })
+                case.answer_or_forward(Responder { id: None, revision: self.session.revision() })
             }
             Side::Server => case.drop_or_forward(),
         };
+        verdict.header = Header::of_batch(headers);
         if !replaced.is_empty() {
             let replaced: Vec<&[u8]> = replaced.iter().map(Vec::as_slice).collect();
             let forward = array(&replaced);
@@ -105,25 +112,37 @@ pub(crate) fn combine_decisions(batch: Node<'_>, parts: &[Part]) -> Decision {
     if parts.iter().all(|part| part.decision == Decision::Forward) {
         return Decision::Forward;
     }
-    let (mut forward, mut answer) = (Vec::new(), Vec::new());
+    let (mut forward, mut answer, mut headers) = (Vec::new(), Vec::new(), Vec::new());
     for (node, part) in batch.elements().zip(parts) {
         match &part.decision {
             Decision::Forward => forward.push(node.raw().as_bytes()),
             Decision::Rewrite(bytes) => forward.push(bytes),
-            Decision::Answer(bytes) => answer.push(bytes.as_slice()),
-            Decision::Split { forward: forwarded, answer: answered } => {
+            Decision::Answer(reply) => {
+                answer.push(reply.bytes.as_slice());
+                headers.push(reply.header.clone());
+            }
+            Decision::Split { forward: forwarded, answer: reply } => {
                 forward.push(forwarded);
-                answer.push(answered);
+                answer.push(reply.bytes.as_slice());
+                headers.push(reply.header.clone());
             }
             Decision::Drop => {}
         }
     }
+    let reply = || Box::new(Reply { header: Header::of_batch(headers), bytes: array(&answer) });
     match (forward.is_empty(), answer.is_empty()) {
         (true, true) => Decision::Drop,
-        (true, false) => Decision::Answer(array(&answer)),
+        (true, false) => Decision::Answer(reply()),
         (false, true) => Decision::Rewrite(array(&forward)),
-        (false, false) => Decision::Split { forward: array(&forward), answer: array(&answer) },
+        (false, false) => Decision::Split { forward: array(&forward), answer: reply() },
     }
+}
+
+/// Returns the header of the messages of a batch that are forwarded.
+pub(crate) fn forwarded_header(parts: &[Part]) -> Header {
+    let is_forwarded =
+        |part: &&Part| !matches!(part.decision, Decision::Answer(_) | Decision::Drop);
+    Header::of_batch(parts.iter().filter(is_forwarded).map(|part| part.header.clone()).collect())
 }
 
 fn array(messages: &[&[u8]]) -> Vec<u8> {

@@ -7,11 +7,10 @@ use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
 use stickler::{CallRejection, Edit, ValidationErrorKind, ValidationResult};
 
 use super::case::Case;
-use super::shape::excerpt;
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::Envelope;
-use crate::policy::{Action, AnswerForm};
-use crate::reply::Reply;
+use crate::envelope::{Envelope, excerpt};
+use crate::policy::{AnswerForm, RuleAction};
+use crate::reply::Responder;
 use crate::verdict::{Decision, Finding};
 
 /// Protocol findings about `arguments`, deferred because the tool's schema gives better messages.
@@ -34,12 +33,12 @@ impl ValidationMiddleware {
         case: &mut Case,
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
-        reply: Reply<'_>,
+        responder: Responder<'_>,
         deferred: DeferredFindings,
     ) -> Option<Decision> {
         let params = envelope.params?;
         let name = params.get("name").and_then(Node::as_str)?;
-        case.subject.tool = Some(excerpt(&name));
+        case.header.tool = Some(excerpt(&name).into());
         let result = self.check_arguments(&name, params.get("arguments"));
         if self.validator.cache().is_stale(&self.server, incoming.now) {
             // A stale list must neither reject nor repair a call.
@@ -71,7 +70,7 @@ impl ValidationMiddleware {
         {
             let action = case.policy().unlisted_tool_action();
             result.findings().into_iter().for_each(|finding| case.record_as(action, finding));
-            if action != Action::Enforce {
+            if action != RuleAction::Enforce {
                 case.record_each(deferred.shape);
                 case.record_each(deferred.duplicate_keys);
                 return None;
@@ -94,7 +93,7 @@ impl ValidationMiddleware {
             Some(_) => AnswerForm::JsonRpcError,
             None => case.policy().answer,
         };
-        Some(Decision::Answer(reply.call_rejection(&rejection, form)))
+        Some(Decision::Answer(Box::new(responder.call_rejection(&rejection, form))))
     }
 
     /// Returns whether the tool is unlisted and its name resembles no listed tool.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use stickler::rules::MessageRule;
 use stickler::{Edit, ValidationError};
 
-use crate::policy::{Action, Policy};
-use crate::reply::Reply;
+use crate::envelope::Header;
+use crate::policy::{Policy, RuleAction};
+use crate::reply::Responder;
 use crate::side::Side;
-use crate::verdict::{Decision, Finding, Subject, Verdict};
+use crate::verdict::{Decision, Finding, Verdict};
 
 /// The findings about a message under a policy.
 #[derive(Debug)]
@@ -19,19 +20,12 @@ pub(super) struct Case {
     /// Index of the finding that rejects the message: the first enforced one.
     rejection: Option<usize>,
     pub(super) edits: Vec<Edit>,
-    pub(super) subject: Subject,
+    pub(super) header: Header,
 }
 
 impl Case {
-    pub(super) fn new(policy: Arc<Policy>, side: Side) -> Self {
-        Self {
-            policy,
-            side,
-            findings: Vec::new(),
-            rejection: None,
-            edits: Vec::new(),
-            subject: Subject::default(),
-        }
+    pub(super) fn new(policy: Arc<Policy>, side: Side, header: Header) -> Self {
+        Self { policy, side, findings: Vec::new(), rejection: None, edits: Vec::new(), header }
     }
 
     /// Records a finding with the action that the policy defines for its rule.
@@ -41,11 +35,11 @@ impl Case {
     }
 
     /// Records a finding with the given action.
-    pub(super) fn record_as(&mut self, action: Action, finding: Finding) {
+    pub(super) fn record_as(&mut self, action: RuleAction, finding: Finding) {
         match action {
-            Action::Off => return,
-            Action::Warn => {}
-            Action::Enforce => {
+            RuleAction::Off => return,
+            RuleAction::Warn => {}
+            RuleAction::Enforce => {
                 self.rejection.get_or_insert(self.findings.len());
             }
         }
@@ -66,7 +60,7 @@ impl Case {
 
     /// Records a finding that never rejects the message.
     pub(super) fn note(&mut self, finding: Finding) {
-        if self.policy.action(self.side, finding.rule) != Action::Off {
+        if self.policy.action(self.side, finding.rule) != RuleAction::Off {
             self.findings.push(finding);
         }
     }
@@ -95,7 +89,7 @@ impl Case {
 
     /// Returns whether the policy enforces a rule for this side.
     pub(super) fn enforces(&self, rule: MessageRule) -> bool {
-        self.policy.action(self.side, rule) == Action::Enforce
+        self.policy.action(self.side, rule) == RuleAction::Enforce
     }
 
     pub(super) fn is_rejected(&self) -> bool {
@@ -112,8 +106,8 @@ impl Case {
     }
 
     pub(super) fn decide(self, decision: Decision) -> Verdict {
-        let Self { findings, edits, subject, .. } = self;
-        Verdict { decision, findings, edits, subject, parts: Vec::new() }
+        let Self { findings, edits, header, .. } = self;
+        Verdict { decision, findings, edits, header, parts: Vec::new() }
     }
 
     pub(super) fn forward(self) -> Verdict {
@@ -121,12 +115,12 @@ impl Case {
     }
 
     /// Answers a rejected message; forwards any other.
-    pub(super) fn answer_or_forward(self, reply: Reply<'_>) -> Verdict {
+    pub(super) fn answer_or_forward(self, responder: Responder<'_>) -> Verdict {
         let Some(rejection) = self.rejection() else {
             return self.forward();
         };
-        let answer = reply.rejection(rejection, &self.findings);
-        self.decide(Decision::Answer(answer))
+        let answer = responder.rejection(rejection, &self.findings);
+        self.decide(Decision::Answer(Box::new(answer)))
     }
 
     /// Drops a rejected message; forwards any other.

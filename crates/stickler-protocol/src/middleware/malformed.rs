@@ -10,8 +10,8 @@ use stickler::tape::{Node, SyntaxError, TapeBuffer};
 
 use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::{PartialHeader, RequestId};
-use crate::reply::Reply;
+use crate::envelope::{Header, MessageKind, PartialHeader, RequestId};
+use crate::reply::Responder;
 use crate::side::Side;
 use crate::verdict::{Finding, Verdict};
 
@@ -26,7 +26,7 @@ const MAX_DUPLICATE_KEYS: usize = 10;
 
 impl ValidationMiddleware {
     pub(super) fn empty(&self, side: Side) -> Verdict {
-        let mut case = self.case(side);
+        let mut case = self.case(side, Header::default());
         case.record(Finding::new(MessageRule::EmptyLine, "a line without a message"));
         case.drop_or_forward()
     }
@@ -38,7 +38,7 @@ impl ValidationMiddleware {
         bytes: &[u8],
         error: &SyntaxError,
     ) -> Verdict {
-        let mut case = self.case(side);
+        let mut case = self.case(side, Header::default());
         if side == Side::Server && !is_malformed_message(bytes) {
             case.record(noise("a line on stdout that is not JSON", bytes));
             return case.drop_or_forward();
@@ -53,10 +53,13 @@ impl ValidationMiddleware {
         case.record(finding.with("one JSON text", "something else"));
         match side {
             Side::Client => {
-                case.answer_or_forward(Reply { id: None, revision: self.session.revision() })
+                case.answer_or_forward(Responder { id: None, revision: self.session.revision() })
             }
             // Forwarded as it is; a valid response may still follow.
-            Side::Server if !case.is_rejected() => case.forward(),
+            Side::Server if !case.is_rejected() => {
+                case.header = partial_header(&PartialHeader::of(bytes));
+                case.forward()
+            }
             // Answer the pending request in place of the malformed response.
             Side::Server => {
                 let PartialHeader { id, is_response, answers } = PartialHeader::of(bytes);
@@ -70,7 +73,7 @@ impl ValidationMiddleware {
 
     /// Rejects JSON that is not a JSON-RPC message.
     pub(super) fn noise(&mut self, Incoming { side, node, .. }: Incoming<'_>) -> Verdict {
-        let mut case = self.case(side);
+        let mut case = self.case(side, Header::default());
         if side == Side::Server {
             let text = node.raw().as_bytes();
             case.record(noise("JSON on stdout that is not a JSON-RPC message", text));
@@ -82,7 +85,7 @@ impl ValidationMiddleware {
         );
         case.record(finding.with("an object with `jsonrpc` and `method`", node.type_name()));
         let id = node.get("id").map(Node::raw).filter(|id| self.can_answer(side, id));
-        case.answer_or_forward(Reply { id, revision: self.session.revision() })
+        case.answer_or_forward(Responder { id, revision: self.session.revision() })
     }
 
     /// Rejects a message that exceeds the size limit, regardless of the policy: its bytes are gone.
@@ -90,7 +93,7 @@ impl ValidationMiddleware {
         let limit = self.limits().message_bytes;
         let message = format!("the message exceeds the limit of {limit} bytes");
         let finding = Finding::new(MessageRule::TooLarge, message);
-        let mut case = self.case(side);
+        let mut case = self.case(side, Header::default());
         case.reject(finding.with(format!("at most {limit} bytes"), "more"));
         self.unparsed(case, partial)
     }
@@ -101,7 +104,7 @@ impl ValidationMiddleware {
     }
 
     pub(super) fn too_deep_case(&self, side: Side) -> Case {
-        let mut case = self.case(side);
+        let mut case = self.case(side, Header::default());
         let limit = self.limits().message_depth;
         let message = format!("the message exceeds the limit of {limit} nesting levels");
         let finding = Finding::new(MessageRule::TooDeep, message);
@@ -110,7 +113,8 @@ impl ValidationMiddleware {
     }
 
     /// Answers the sender of an unparsed request, or the requester of an unparsed response.
-    fn unparsed(&mut self, case: Case, partial: PartialHeader) -> Verdict {
+    fn unparsed(&mut self, mut case: Case, partial: PartialHeader) -> Verdict {
+        case.header = partial_header(&partial);
         let PartialHeader { id, is_response, answers } = partial;
         if !answers.is_empty() {
             return self.unparsed_batch(case, &answers);
@@ -123,12 +127,26 @@ impl ValidationMiddleware {
         if side == Side::Server && id.is_none() {
             return case.drop_or_forward();
         }
-        case.answer_or_forward(Reply { id: id.as_deref(), revision: self.session.revision() })
+        case.answer_or_forward(Responder { id: id.as_deref(), revision: self.session.revision() })
     }
 
     /// Returns whether a response with this id cannot be mistaken for that of a pending request.
     pub(super) fn can_answer(&mut self, requester: Side, id: &str) -> bool {
         parse_id(id).is_some_and(|id| !self.session.pending(requester).is_pending(&id))
+    }
+}
+
+/// Returns the header of a message of which only the ids are known.
+fn partial_header(partial: &PartialHeader) -> Header {
+    let id = partial.id.as_deref().and_then(parse_id);
+    let response = |id: &String| Header::response(parse_id(id), None);
+    if !partial.answers.is_empty() {
+        return Header::of_batch(partial.answers.iter().map(response).collect());
+    }
+    match id {
+        Some(_) if partial.is_response => Header::response(id, None),
+        Some(_) => Header { kind: MessageKind::Request, id, ..Header::default() },
+        None => Header::default(),
     }
 }
 

@@ -36,14 +36,14 @@ use stickler::rules::Code;
 use stickler::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 use stickler::{Limits, McpValidator};
 
-use crate::envelope::{Envelope, PartialHeader, RequestId, Shape};
+use crate::envelope::{Envelope, Header, PartialHeader, RequestId, Shape};
 use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
-use crate::reply::Reply;
+use crate::reply::Responder;
 use crate::session::{Repeats, Session, SharedRepeats};
 use crate::side::Side;
-use crate::verdict::Verdict;
-pub(crate) use batch::combine_decisions;
+use crate::verdict::{Reply, Verdict};
+pub(crate) use batch::{combine_decisions, forwarded_header};
 use case::Case;
 
 /// Checks all messages between one client and one server.
@@ -213,11 +213,11 @@ impl ValidationMiddleware {
     }
 
     /// Abandons all pending requests of a side and returns the errors for their sender.
-    pub fn abandon(&mut self, requester: Side, code: Code, reason: &str) -> Vec<Vec<u8>> {
+    pub fn abandon(&mut self, requester: Side, code: Code, reason: &str) -> Vec<Reply> {
         let requests = self.session.pending(requester).abandon_all();
         let replies = requests.iter().map(|pending| {
-            let reply = Reply { id: Some(&pending.id), revision: pending.revision };
-            reply.abandoned(code, reason, &pending.method)
+            let responder = Responder { id: Some(&pending.id), revision: pending.revision };
+            responder.abandoned(code, reason, &pending.method)
         });
         replies.collect()
     }
@@ -229,10 +229,10 @@ impl ValidationMiddleware {
         id: &RequestId,
         code: Code,
         reason: &str,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<Reply> {
         let pending = self.session.pending(requester).abandon(id)?;
-        let reply = Reply { id: Some(&pending.id), revision: pending.revision };
-        Some(reply.abandoned(code, reason, &pending.method))
+        let responder = Responder { id: Some(&pending.id), revision: pending.revision };
+        Some(responder.abandoned(code, reason, &pending.method))
     }
 
     /// Returns the client requests sent at or before `cutoff`, and when the oldest of the others was
@@ -302,7 +302,7 @@ impl ValidationMiddleware {
         &self.validator.config().limits
     }
 
-    fn case(&self, side: Side) -> Case {
-        Case::new(Arc::clone(&self.policy), side)
+    fn case(&self, side: Side, header: Header) -> Case {
+        Case::new(Arc::clone(&self.policy), side, header)
     }
 }

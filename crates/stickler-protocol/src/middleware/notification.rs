@@ -8,11 +8,11 @@ use stickler::tape::Node;
 use super::case::Case;
 use super::malformed::{duplicate_key, duplicate_keys};
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::{Envelope, RequestId};
+use crate::envelope::{Envelope, Header, RequestId};
 use crate::headers::SUBSCRIPTION_KEY;
-use crate::policy::Action;
+use crate::policy::RuleAction;
 use crate::protocol::{MethodKind, Revision};
-use crate::reply::Reply;
+use crate::reply::Responder;
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Verdict};
 
@@ -22,25 +22,24 @@ impl ValidationMiddleware {
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
     ) -> Verdict {
-        let mut case = self.case(incoming.side);
-        case.subject.method = envelope.method.as_deref().map(super::shape::excerpt);
+        let mut case = self.case(incoming.side, Header::of(envelope));
         case.record_envelope_faults(envelope);
         if case.is_rejected() {
             // Not a valid JSON-RPC message, so it may be answered.
             let revision = self.session.revision();
             return match incoming.side {
-                Side::Client => case.answer_or_forward(Reply { id: None, revision }),
+                Side::Client => case.answer_or_forward(Responder { id: None, revision }),
                 Side::Server => case.decide(Decision::Drop),
             };
         }
         let Some(method) = envelope.method.as_deref() else {
             return case.forward();
         };
-        let mut checked = self.case(incoming.side);
+        let mut checked = self.case(incoming.side, Header::default());
         self.check_notification(&mut checked, incoming, envelope, method);
         let policy = Arc::clone(&self.policy);
         let is_dropped = |finding: &Finding| {
-            policy.notification_action(incoming.side, finding.rule) == Action::Enforce
+            policy.notification_action(incoming.side, finding.rule) == RuleAction::Enforce
         };
         let drops = checked.findings().iter().any(is_dropped);
         for finding in checked.into_findings() {

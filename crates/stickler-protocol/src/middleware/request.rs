@@ -7,10 +7,10 @@ use super::call::DeferredFindings;
 use super::case::Case;
 use super::malformed::{duplicate_key, duplicate_keys};
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::{Envelope, RequestId};
+use crate::envelope::{Envelope, Header, RequestId, excerpt};
 use crate::headers::CAPABILITIES_KEY;
 use crate::protocol::{Era, MethodKind, Revision};
-use crate::reply::Reply;
+use crate::reply::Responder;
 use crate::session::{Capabilities, PendingRequest, required_capability};
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Verdict};
@@ -40,10 +40,8 @@ impl ValidationMiddleware {
         {
             return self.response(incoming, envelope);
         }
-        let mut case = self.case(side);
-        case.subject.method = envelope.method.as_deref().map(super::shape::excerpt);
+        let mut case = self.case(side, Header::of(envelope));
         case.record_envelope_faults(envelope);
-        case.subject.id.clone_from(&id);
         let is_duplicate = id.as_ref().is_some_and(|id| self.session.pending(side).is_pending(id));
         if let Some(id) = &id {
             self.check_id(&mut case, side, envelope, id, is_duplicate);
@@ -52,9 +50,9 @@ impl ValidationMiddleware {
         let revision = self.session.revision_of_request(method, envelope.params);
         // A duplicate id must not be answered, because the response would end the other request.
         let answerable = envelope.answerable_id().filter(|_| id.is_some() && !is_duplicate);
-        let reply = Reply { id: answerable, revision };
+        let responder = Responder { id: answerable, revision };
         if case.is_rejected() {
-            return case.answer_or_forward(reply);
+            return case.answer_or_forward(responder);
         }
         let mut shape = RequestShape::default();
         if envelope.method.is_some() {
@@ -65,7 +63,7 @@ impl ValidationMiddleware {
         let special = if shape.is_valid && method == "tools/call" && side == Side::Client {
             let deferred =
                 DeferredFindings { shape: shape.arguments, duplicate_keys: shape.duplicate_keys };
-            self.check_call(&mut case, incoming, envelope, reply, deferred)
+            self.check_call(&mut case, incoming, envelope, responder, deferred)
         } else {
             case.record_each(shape.arguments);
             case.record_each(shape.duplicate_keys);
@@ -73,7 +71,7 @@ impl ValidationMiddleware {
         };
         match special {
             Some(Decision::Answer(answer)) => return case.decide(Decision::Answer(answer)),
-            _ if case.is_rejected() => return case.answer_or_forward(reply),
+            _ if case.is_rejected() => return case.answer_or_forward(responder),
             _ => {}
         }
         // A duplicate that a lenient policy forwards must not replace the pending request.
@@ -185,7 +183,7 @@ impl ValidationMiddleware {
             // `initialize` is out of order only if it is repeated.
             case.record(match method {
                 "initialize" => finding.with("only one handshake", "another `initialize`"),
-                _ => finding.with("the handshake first", super::shape::excerpt(method)),
+                _ => finding.with("the handshake first", excerpt(method)),
             });
         }
         self.check_capability(case, side, method, revision);
@@ -238,7 +236,7 @@ impl ValidationMiddleware {
             id,
             PendingRequest {
                 id: envelope.id.map(Node::raw).unwrap_or_default().into(),
-                method: super::shape::excerpt(method).into(),
+                method: excerpt(method).into(),
                 revision,
                 tool: (method == "tools/call").then(|| text("name")).flatten(),
                 requests_task: member("task").is_some(),

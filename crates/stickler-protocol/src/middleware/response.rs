@@ -5,16 +5,18 @@ use stickler::tape::{Kind, Node};
 
 use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
-use crate::envelope::{Envelope, Shape};
+use crate::envelope::{Envelope, Header, MessageKind, Shape, excerpt};
 use crate::protocol::{Era, MethodLookup, Revision};
-use crate::reply::Reply;
+use crate::reply::Responder;
 use crate::session::{Completion, PendingRequest, handshake_revision, required_capability};
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Verdict};
 
 impl ValidationMiddleware {
     pub(super) fn response(&mut self, incoming: Incoming<'_>, envelope: &Envelope<'_>) -> Verdict {
-        let mut case = self.case(incoming.side);
+        // A message without result and error may still be the response to a pending request.
+        let header = Header { kind: MessageKind::Response, ..Header::of(envelope) };
+        let mut case = self.case(incoming.side, header);
         case.record_envelope_faults(envelope);
         for path in super::malformed::duplicate_keys(incoming.node) {
             case.record(super::malformed::duplicate_key(path));
@@ -44,15 +46,16 @@ impl ValidationMiddleware {
             if is_rejected && &*pending.method == "initialize" {
                 self.session.handshake_failed();
             }
-            verdict.subject.method = Some(pending.method.into());
-            verdict.subject.tool = pending.tool.map(Into::into);
+            verdict.header.method = Some(pending.method);
+            verdict.header.tool = pending.tool;
         }
         verdict
     }
 
     /// Rejects a response of which only the id is known.
-    pub(super) fn unparsed_response(&mut self, case: Case, id: Option<&str>) -> Verdict {
+    pub(super) fn unparsed_response(&mut self, mut case: Case, id: Option<&str>) -> Verdict {
         let id = id.and_then(super::malformed::parse_id);
+        case.header = Header::response(id.clone(), None);
         let requester = case.side().other();
         // The error replaces the response, so a later response is not forwarded.
         let pending = id.and_then(|id| self.session.pending(requester).abandon(&id));
@@ -61,7 +64,7 @@ impl ValidationMiddleware {
             self.session.handshake_failed();
         }
         let mut verdict = replace_or_forward(case, Some(&pending));
-        verdict.subject.method = Some(pending.method.into());
+        verdict.header.method = Some(pending.method);
         verdict
     }
 
@@ -73,12 +76,9 @@ impl ValidationMiddleware {
         envelope: &Envelope<'_>,
     ) -> Option<Box<PendingRequest>> {
         let id = envelope.request_id()?;
-        let raw = || envelope.id.map(Node::raw).map(super::shape::excerpt).unwrap_or_default();
+        let raw = || envelope.id.map(Node::raw).map(excerpt).unwrap_or_default();
         let message = match self.session.pending(side.other()).complete(&id) {
-            Completion::Answered(pending) => {
-                case.subject.id = Some(id);
-                return Some(pending);
-            }
+            Completion::Answered(pending) => return Some(pending),
             // Cancellation and response crossed, which is not an error.
             Completion::Cancelled => return None,
             Completion::Abandoned => {
@@ -93,7 +93,6 @@ impl ValidationMiddleware {
         };
         let finding = Finding::new(MessageRule::UnpairedResponse, message).at("/id");
         case.record(finding.with("the id of a pending request", raw()));
-        case.subject.id = Some(id);
         None
     }
 
@@ -214,13 +213,14 @@ fn error_definition(code: Option<i32>, revision: Revision) -> &'static str {
 
 /// Replaces a rejected response by an error, so that its request is still answered. A rejected
 /// response without a pending request is dropped.
-fn replace_or_forward(case: Case, pending: Option<&PendingRequest>) -> Verdict {
+fn replace_or_forward(mut case: Case, pending: Option<&PendingRequest>) -> Verdict {
     match (case.rejection(), pending) {
         (None, _) => case.forward(),
         (Some(_), None) => case.decide(Decision::Drop),
         (Some(rejection), Some(pending)) => {
-            let reply = Reply { id: Some(&pending.id), revision: pending.revision };
-            let error = reply.replacement(rejection);
+            let responder = Responder { id: Some(&pending.id), revision: pending.revision };
+            let error = responder.replacement(rejection);
+            case.header.code = Some(json_rpc::INTERNAL_ERROR);
             case.decide(Decision::Rewrite(error))
         }
     }

@@ -9,6 +9,7 @@ use stickler::{Freshness, ToolDefinition, ToolList};
 
 use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
+use crate::envelope::excerpt;
 use crate::protocol::Revision;
 use crate::session::{Capabilities, Page, PendingRequest, next_cursor};
 use crate::side::Side;
@@ -144,7 +145,7 @@ fn is_complete(result: Node<'_>) -> bool {
 
 fn unknown_revision(result: Node<'_>) -> Finding {
     let version = result.get("protocolVersion").and_then(Node::as_str);
-    let version = super::shape::excerpt(version.as_deref().unwrap_or("none"));
+    let version = excerpt(version.as_deref().unwrap_or("none"));
     let message = format!("the server agreed on the unknown revision `{version}`");
     let finding = Finding::new(MessageRule::UnknownRevision, message).at("/result/protocolVersion");
     finding.with(Revision::ALL.map(Revision::as_str).join(", "), version)

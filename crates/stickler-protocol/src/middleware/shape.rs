@@ -7,12 +7,10 @@ use stickler::tape::Node;
 
 use super::case::Case;
 use super::{Incoming, ValidationMiddleware};
+use crate::envelope::excerpt;
 use crate::protocol::{Method, MethodLookup, Revision};
 use crate::side::Side;
 use crate::verdict::Finding;
-
-/// Maximum length of peer text quoted in a finding.
-const MAX_EXCERPT_CHARS: usize = 80;
 
 impl ValidationMiddleware {
     /// Looks up a method in the revision; records a finding if the sender must not use it.
@@ -98,16 +96,5 @@ impl ValidationMiddleware {
             |error: &ValidationError| matches!(error.path.as_str(), "/jsonrpc" | "/id" | "/method");
         let errors = errors.into_iter().filter(|error| !is_envelope(error));
         errors.map(|error| Finding::from_schema(MessageRule::BadParams, "", &error)).collect()
-    }
-}
-
-/// Returns peer text, truncated for display.
-pub(super) fn excerpt(text: &str) -> String {
-    if text.len() <= MAX_EXCERPT_CHARS {
-        return text.to_owned();
-    }
-    match text.char_indices().nth(MAX_EXCERPT_CHARS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! Pending requests: forwarded, but not answered yet.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ const MAX_COMPLETED_WHEN_IDLE: usize = 16;
 pub(crate) struct PendingRequest {
     /// The id as raw JSON.
     pub(crate) id: Box<str>,
-    pub(crate) method: Box<str>,
+    pub(crate) method: Cow<'static, str>,
     /// The revision that the request was checked against.
     pub(crate) revision: Option<Revision>,
     /// The name of the called tool.

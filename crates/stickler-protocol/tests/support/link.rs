@@ -6,7 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ValidationConfig};
-use stickler_protocol::{Connection, ConnectionSettings, Event, Outbox, ValidationMiddleware};
+use stickler_protocol::{
+    Actions, Connection, ConnectionSettings, Event, Side, ValidationMiddleware,
+};
+
+#[path = "sent.rs"]
+mod actions;
+pub(crate) use actions::{events, messages};
 
 /// A connection and the current time in seconds.
 pub(crate) struct Link {
@@ -92,11 +98,12 @@ impl Link {
     }
 }
 
-pub(crate) fn sent(outbox: Outbox<'_>) -> Sent {
-    let read = |messages: Vec<std::borrow::Cow<'_, [u8]>>| {
-        messages.iter().map(|message| serde_json::from_slice(message).unwrap()).collect()
+pub(crate) fn sent(actions: Actions<'_>) -> Sent {
+    let read = |to: Side| {
+        let sent = messages(&actions, to).into_iter();
+        sent.map(|message| serde_json::from_slice(message).unwrap()).collect()
     };
-    Sent { client: read(outbox.to_client), server: read(outbox.to_server), events: outbox.events }
+    Sent { client: read(Side::Client), server: read(Side::Server), events: events(&actions) }
 }
 
 pub(crate) fn initialize() -> Value {

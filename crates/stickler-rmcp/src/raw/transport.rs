@@ -102,12 +102,12 @@ where
             let forward = match verdict.decision {
                 Decision::Forward => Some(line),
                 Decision::Rewrite(bytes) => Some(bytes),
-                Decision::Answer(answer) => {
-                    self.answer(answer);
+                Decision::Answer(reply) => {
+                    self.answer(reply.bytes);
                     None
                 }
                 Decision::Split { forward, answer } => {
-                    self.answer(answer);
+                    self.answer(answer.bytes);
                     Some(forward)
                 }
                 Decision::Drop => None,
@@ -215,9 +215,9 @@ impl<W: AsyncWrite + Send + Unpin> Shared<W> {
             Decision::Forward => Some(message),
             Decision::Rewrite(bytes) => Some(bytes),
             Decision::Split { forward, .. } => Some(forward),
-            Decision::Answer(answer) => {
+            Decision::Answer(reply) => {
                 // Fails only if the transport has been closed.
-                let _ = self.return_to_rmcp.send(answer);
+                let _ = self.return_to_rmcp.send(reply.bytes);
                 None
             }
             Decision::Drop => None,

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use stickler::Code;
 use tokio::sync::mpsc;
 use tracing::info;
 
-use super::{Driver, Outgoing};
+use super::{Driver, Message, Outgoing};
 use crate::http::pending_responses::{Delivery, Route};
 use crate::http::streams::{Streams, Undelivered};
 
@@ -20,18 +19,15 @@ impl Driver {
     /// Fails all pending requests with the given error and closes all streams.
     pub(in super::super) async fn fail_pending(self: &Arc<Self>, code: Code, reason: &str) {
         let now = self.started.elapsed();
-        let outgoing = {
-            let outbox = self.connection().server_gone(code, reason, now);
-            self.observe(&outbox.events, None);
-            Outgoing::copied(&outbox)
-        };
+        let outgoing = Outgoing::copied(self.connection().server_gone(code, reason, now));
+        self.observe(&outgoing.events, None);
         self.deliver(outgoing.to_client).await;
         self.pending_responses().close();
     }
 
     /// Sends messages to both sides. Waits for slow readers (backpressure).
     pub(in super::super) async fn dispatch(self: &Arc<Self>, outgoing: Outgoing) {
-        if outgoing.to_server.iter().any(|message| is_batch(message)) {
+        if outgoing.to_server.iter().any(Message::is_batch) {
             // Sending the remainder of a batch removes its pending POST, so deliver its errors first.
             self.deliver(outgoing.to_client).await;
             return self.send(outgoing.to_server);
@@ -41,20 +37,20 @@ impl Driver {
     }
 
     /// Sends messages to the server.
-    pub(in super::super) fn send(self: &Arc<Self>, messages: Vec<Bytes>) {
+    pub(in super::super) fn send(self: &Arc<Self>, messages: Vec<Message>) {
         for message in messages {
             self.link.send(self, message);
         }
     }
 
-    pub(in super::super) async fn deliver(&self, messages: Vec<Bytes>) {
+    pub(in super::super) async fn deliver(&self, messages: Vec<Message>) {
         for message in messages {
             if let Some(out) = &self.out {
                 // A client that closed its output is detected when its input ends.
-                let _ = out.send(message).await;
+                let _ = out.send(message.bytes).await;
                 continue;
             }
-            let parts = if is_batch(&message) {
+            let parts = if message.is_batch() {
                 self.pending_responses().split_batch(&message)
             } else {
                 None
@@ -70,7 +66,7 @@ impl Driver {
         }
     }
 
-    async fn deliver_one(&self, message: Bytes) {
+    async fn deliver_one(&self, message: Message) {
         let route = self.pending_responses().route(message);
         let is_delivered = match route {
             Route::Reader(stream, sender, delivery) => {
@@ -110,8 +106,4 @@ impl Driver {
             }
         }
     }
-}
-
-fn is_batch(message: &[u8]) -> bool {
-    message.trim_ascii_start().starts_with(b"[")
 }

@@ -34,12 +34,10 @@ impl Driver {
         }
         let (outgoing, next) = {
             let mut connection = self.connection();
-            let outbox = connection.handle_timeout(self.started.elapsed());
-            let next = connection.poll_timeout();
-            drop(connection);
-            self.observe(&outbox.events, None);
-            (Outgoing::copied(&outbox), next)
+            let outgoing = Outgoing::copied(connection.handle_timeout(self.started.elapsed()));
+            (outgoing, connection.poll_timeout())
         };
+        self.observe(&outgoing.events, None);
         self.schedule_timeout(next);
         self.dispatch(outgoing).await;
     }

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, PoisonError, Weak};
 
-use bytes::Bytes;
-
 use super::SharedProcess;
 use crate::http::driver::{Driver, Link};
 use crate::http::id_rewrite::ActiveIds;
+use crate::http::message::Message;
 use crate::http::tool_views::ToolView;
 
 /// The link of one client request to the shared process.
@@ -18,7 +17,7 @@ pub(super) struct SharedProcessLink {
 }
 
 impl Link for SharedProcessLink {
-    fn send(&self, driver: &Arc<Driver>, message: Bytes) {
+    fn send(&self, driver: &Arc<Driver>, message: Message) {
         let mut active_ids = self.active_ids.lock().unwrap_or_else(PoisonError::into_inner);
         // Messages that were held until the client disconnected are not sent.
         if let Some(active_ids) = active_ids.as_mut() {
@@ -31,7 +30,7 @@ impl Link for SharedProcessLink {
 pub(super) struct GatewayRequestLink(pub(super) Weak<SharedProcess>);
 
 impl Link for GatewayRequestLink {
-    fn send(&self, driver: &Arc<Driver>, message: Bytes) {
+    fn send(&self, driver: &Arc<Driver>, message: Message) {
         if let Some(shared) = self.0.upgrade() {
             shared.send_request(driver, &message);
         }

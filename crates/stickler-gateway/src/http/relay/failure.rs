@@ -9,6 +9,7 @@ use stickler_transport::http::SendError;
 
 use super::Exchange;
 use crate::http::body::{Body, Source};
+use crate::http::message::Message;
 use crate::http::reply::{self, HttpResponse, Rejection};
 use tracing::warn;
 
@@ -16,7 +17,7 @@ impl Exchange<'_> {
     /// Answers requests that could not be sent or got no response.
     pub(super) fn send_failed(
         &self,
-        answers: Vec<Bytes>,
+        answers: Vec<Message>,
         ids: &[RequestId],
         error: &SendError,
     ) -> HttpResponse {
@@ -33,7 +34,7 @@ impl Exchange<'_> {
     /// forwarded as it is; with a success status, pending requests are answered with errors.
     pub(super) fn response_without_message(
         &self,
-        answers: Vec<Bytes>,
+        answers: Vec<Message>,
         ids: &[RequestId],
         parts: Parts,
         bytes: Bytes,
@@ -50,7 +51,7 @@ impl Exchange<'_> {
     /// Answers requests with errors, in addition to existing answers of the same batch.
     pub(super) fn answer_with_errors(
         &self,
-        mut answers: Vec<Bytes>,
+        mut answers: Vec<Message>,
         ids: &[RequestId],
         code: Code,
         reason: &str,
@@ -62,7 +63,7 @@ impl Exchange<'_> {
     /// Logs and answers requests that were sent but will not get a response.
     pub(super) fn response_lost(
         &self,
-        answers: Vec<Bytes>,
+        answers: Vec<Message>,
         ids: &[RequestId],
         reason: &str,
     ) -> HttpResponse {
@@ -71,15 +72,20 @@ impl Exchange<'_> {
         self.answer_with_errors(answers, ids, Code::ServerGone, reason)
     }
 
-    pub(super) fn fail_requests(&self, ids: &[RequestId], code: Code, reason: &str) -> Vec<Bytes> {
+    pub(super) fn fail_requests(
+        &self,
+        ids: &[RequestId],
+        code: Code,
+        reason: &str,
+    ) -> Vec<Message> {
         ids.iter().filter_map(|id| self.driver.abandon_request(id, code, reason)).collect()
     }
 }
 
 /// Builds the response from gateway answers. Without any answer it is an error with the reason.
-pub(super) fn from_answers(mut answers: Vec<Bytes>, code: Code, reason: &str) -> HttpResponse {
+pub(super) fn from_answers(mut answers: Vec<Message>, code: Code, reason: &str) -> HttpResponse {
     match answers.pop() {
-        Some(answer) if answers.is_empty() => reply::json(StatusCode::OK, answer),
+        Some(answer) if answers.is_empty() => reply::json(StatusCode::OK, answer.bytes),
         Some(answer) => {
             answers.push(answer);
             reply::stream(&answers, Source::Ended, None)

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use stickler::Code;
-use stickler_protocol::envelope::{MessageKind, PartialHeader, RoutingHeader};
+use stickler_protocol::envelope::{MessageKind, PartialHeader};
 use stickler_protocol::frame::{SseEvent, SseFrame, SseFramer, sse_event};
 use stickler_transport::http::Lease;
 use tokio::sync::{mpsc, watch};
@@ -14,7 +14,8 @@ use tokio::sync::{mpsc, watch};
 use super::{CLIENT_DISCONNECTED, Exchange, Phase, SHUTTING_DOWN};
 use crate::http::body::{Body, Source};
 use crate::http::deadline::Deadline;
-use crate::http::driver::{Driver, Outgoing};
+use crate::http::driver::Driver;
+use crate::http::message::{Message, Outgoing};
 
 impl Exchange<'_> {
     pub(super) fn stream(
@@ -22,7 +23,7 @@ impl Exchange<'_> {
         incoming: Incoming,
         lease: Lease,
         deadline: Deadline,
-        first: &[Bytes],
+        first: &[Message],
     ) -> Body {
         let (sender, events) = mpsc::channel(8);
         let relay = Relay {
@@ -35,7 +36,7 @@ impl Exchange<'_> {
         };
         let limit = self.proxy.factory.message_bytes();
         tokio::spawn(relay.run(incoming, lease, limit));
-        let ready = first.iter().map(|one| sse_event(one).into()).collect();
+        let ready = first.iter().map(|one| sse_event(&one.bytes).into()).collect();
         Body::stream(ready, Source::Raw(events), None)
     }
 }
@@ -86,7 +87,7 @@ impl Relay {
             Some(reason) => self.end(reason).await,
             None => {
                 for error in self.deadline.expire(&self.driver) {
-                    let _ = self.events.send(sse_event(&error).into()).await;
+                    let _ = self.events.send(sse_event(&error.bytes).into()).await;
                 }
             }
         }
@@ -100,7 +101,7 @@ impl Relay {
         }
         for id in &self.deadline.ids {
             if let Some(error) = self.driver.abandon_request(id, Code::ServerGone, reason) {
-                let _ = self.events.send(sse_event(&error).into()).await;
+                let _ = self.events.send(sse_event(&error.bytes).into()).await;
             }
         }
     }
@@ -130,23 +131,20 @@ impl Relay {
     async fn forward(&mut self, outgoing: Outgoing, event: Option<(SseEvent, Bytes)>) -> bool {
         self.driver.send(outgoing.to_server);
         for message in outgoing.to_client {
-            let header = RoutingHeader::of(&message);
-            let id = header.request_id(&message);
-            if header.kind == MessageKind::Response {
-                if let Some(index) =
-                    self.deadline.ids.iter().position(|one| Some(one) == id.as_ref())
-                {
+            if message.header.kind == MessageKind::Response {
+                let id = message.header.id.as_ref();
+                if let Some(index) = self.deadline.ids.iter().position(|one| Some(one) == id) {
                     self.deadline.ids.swap_remove(index);
-                } else if self.driver.pending_responses().is_pending(id.as_ref()) {
+                } else if self.driver.pending_responses().is_pending(id) {
                     // The response to a call that was held and waits on another POST.
                     self.driver.deliver(vec![message]).await;
                     continue;
                 }
             }
             let bytes = match &event {
-                Some((event, data)) if *data == message => event.raw.clone(),
-                Some((event, _)) => event.with_data(&message),
-                None => sse_event(&message),
+                Some((event, data)) if *data == message.bytes => event.raw.clone(),
+                Some((event, _)) => event.with_data(&message.bytes),
+                None => sse_event(&message.bytes),
             };
             if self.events.send(bytes.into()).await.is_err() {
                 return false;

@@ -4,11 +4,11 @@
 use super::*;
 
 fn message(text: &'static str) -> Delivery {
-    Delivery::Message(Bytes::from_static(text.as_bytes()))
+    Delivery::Message(text.into())
 }
 
 fn last(text: &'static str) -> Delivery {
-    Delivery::Last(Bytes::from_static(text.as_bytes()))
+    Delivery::Last(text.into())
 }
 
 /// Returns the messages that a reader receives now, and whether the stream has ended.

@@ -1,0 +1,113 @@
+//! Messages that a connection emits, with what it knows about them.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use stickler_protocol::envelope::{MessageKind, RequestId};
+use stickler_protocol::{Action, Actions, Event, Header, Purpose, Reply, Side, cancellation};
+
+/// A message to send, with its header.
+#[derive(Debug, Clone)]
+pub(super) struct Message {
+    pub(super) origin: Origin,
+    pub(super) header: Header,
+    pub(super) bytes: Bytes,
+}
+
+/// Where a message comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The other side sent it, possibly in another form.
+    Peer,
+    /// The gateway answers a message.
+    Reply,
+    /// A request of the gateway itself.
+    Request(Purpose),
+    /// The gateway cancels a request.
+    Cancel,
+}
+
+/// Messages to send to each side.
+#[derive(Default)]
+pub(super) struct Outgoing {
+    pub(super) to_client: Vec<Message>,
+    pub(super) to_server: Vec<Message>,
+    /// The header of the handled message if it is held.
+    pub(super) held: Option<Header>,
+    pub(super) events: Vec<Event>,
+}
+
+impl Outgoing {
+    /// Collects the messages of a list of actions; unchanged ones share the bytes of `source`.
+    pub(super) fn of(actions: Actions<'_>, source: &Bytes) -> Self {
+        Self::collect(actions, |bytes| source.slice_ref(bytes))
+    }
+
+    /// Collects the messages of a list of actions and copies unchanged ones.
+    pub(super) fn copied(actions: Actions<'_>) -> Self {
+        Self::collect(actions, Bytes::copy_from_slice)
+    }
+
+    fn collect(actions: Actions<'_>, borrowed: impl Fn(&[u8]) -> Bytes) -> Self {
+        let mut outgoing = Self::default();
+        for action in actions {
+            let to = action.receiver();
+            let message = match action {
+                Action::Forward { header, bytes, .. } => {
+                    let bytes = match bytes {
+                        Cow::Borrowed(bytes) => borrowed(bytes),
+                        Cow::Owned(bytes) => bytes.into(),
+                    };
+                    Message { origin: Origin::Peer, header, bytes }
+                }
+                Action::Reply { reply, .. } => reply.into(),
+                Action::Request { purpose, header, bytes } => {
+                    Message { origin: Origin::Request(purpose), header, bytes: bytes.into() }
+                }
+                Action::Cancel { header, bytes } => {
+                    Message { origin: Origin::Cancel, header, bytes: bytes.into() }
+                }
+                Action::Hold { header } => {
+                    outgoing.held = Some(header);
+                    continue;
+                }
+                Action::Event(event) => {
+                    outgoing.events.push(event);
+                    continue;
+                }
+                _ => continue,
+            };
+            match to {
+                Some(Side::Client) => outgoing.to_client.push(message),
+                _ => outgoing.to_server.push(message),
+            }
+        }
+        outgoing
+    }
+}
+
+impl Message {
+    /// Creates the cancellation of a request.
+    pub(super) fn cancellation(id: &RequestId, reason: &str) -> Self {
+        let (header, bytes) = cancellation(id, reason);
+        Self { origin: Origin::Cancel, header, bytes: bytes.into() }
+    }
+
+    pub(super) fn is_batch(&self) -> bool {
+        self.header.kind == MessageKind::Batch
+    }
+}
+
+#[cfg(test)]
+impl From<&'static str> for Message {
+    fn from(text: &'static str) -> Self {
+        let bytes = Bytes::from_static(text.as_bytes());
+        Self { origin: Origin::Peer, header: Header::default(), bytes }
+    }
+}
+
+impl From<Reply> for Message {
+    fn from(reply: Reply) -> Self {
+        Self { origin: Origin::Reply, header: reply.header, bytes: reply.bytes.into() }
+    }
+}
