@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use stickler::{McpValidator, Revision, ValidationConfig};
 use stickler_protocol::headers::ParamHeaders;
-use stickler_protocol::{
-    Connection, ConnectionSettings, Policy, ProtocolSchemas, Repeats, ValidationMiddleware,
-};
+use stickler_protocol::{Connection, ConnectionSettings, Policy, ProtocolSchemas, Repeats};
 
 use crate::slow_work::SlowWorkLimit;
 
@@ -49,11 +47,8 @@ impl ConnectionFactory {
         revision: Option<Revision>,
         param_headers: ParamHeaders,
     ) -> Connection {
-        let mut middleware = self.middleware(view).with_repeats(Arc::clone(&self.repeats));
-        if let Some(revision) = revision {
-            middleware = middleware.with_revision(revision);
-        }
-        self.with_middleware(view, middleware, Arc::clone(&self.settings))
+        self.create(view, revision, Arc::clone(&self.settings))
+            .with_repeats(Arc::clone(&self.repeats))
             .with_param_headers(param_headers)
     }
 
@@ -77,34 +72,19 @@ impl ConnectionFactory {
         revision: Option<Revision>,
         settings: Arc<ConnectionSettings>,
     ) -> Connection {
-        let mut middleware = self.middleware(server);
-        if let Some(revision) = revision {
-            middleware = middleware.with_revision(revision);
+        let connection = Connection::new(Arc::clone(server), Arc::clone(&self.validator), settings)
+            .with_policy(Arc::clone(&self.policy))
+            .with_protocol(Arc::clone(&self.protocol));
+        match revision {
+            Some(revision) => connection.with_revision(revision),
+            None => connection,
         }
-        self.with_middleware(server, middleware, settings)
     }
 
     /// Creates a connection for a session with that negotiated version, if the gateway did not see its
     /// handshake or no longer remembers it.
     pub(crate) fn connection_in_session(&self, server: &Arc<str>, version: &str) -> Connection {
-        let middleware = self.middleware(server).in_session(version);
-        self.with_middleware(server, middleware, Arc::clone(&self.settings))
-    }
-
-    fn middleware(&self, server: &Arc<str>) -> ValidationMiddleware {
-        ValidationMiddleware::new(Arc::clone(server), Arc::clone(&self.validator))
-            .with_policy(Arc::clone(&self.policy))
-            .with_protocol(Arc::clone(&self.protocol))
-    }
-
-    fn with_middleware(
-        &self,
-        server: &Arc<str>,
-        middleware: ValidationMiddleware,
-        settings: Arc<ConnectionSettings>,
-    ) -> Connection {
-        let validator = Arc::clone(&self.validator);
-        Connection::new(Arc::clone(server), validator, middleware, settings)
+        self.create(server, None, Arc::clone(&self.settings)).in_session(version)
     }
 
     /// Returns the maximum size of a message in bytes.

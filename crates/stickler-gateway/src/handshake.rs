@@ -86,17 +86,16 @@ mod tests {
     use std::time::Duration;
 
     use stickler::{McpValidator, ValidationConfig};
-    use stickler_protocol::{Action, Connection, ConnectionSettings, Policy, ValidationMiddleware};
+    use stickler_protocol::{Action, Connection, ConnectionSettings, Policy};
 
     use super::{Handshake, Reply};
 
     /// Passes a client message through a connection and watches what it forwards.
     fn watch(handshake: &mut Handshake, message: &[u8]) {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
-        let middleware = ValidationMiddleware::new("server", Arc::clone(&validator))
-            .with_policy(Policy::observing());
         let settings = ConnectionSettings::default();
-        let mut connection = Connection::new("server", validator, middleware, settings);
+        let mut connection =
+            Connection::new("server", validator, settings).with_policy(Policy::observing());
         for action in connection.handle_client(message, Duration::ZERO) {
             if let Action::Forward { header, bytes, .. } = action {
                 handshake.watch(&header, &bytes);

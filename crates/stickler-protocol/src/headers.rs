@@ -236,7 +236,7 @@ fn named<'t>(method: &str, params: Option<Node<'t>>) -> Option<Cow<'t, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ParamHeaders, check, for_body};
+    use super::{Envelope, ParamHeaders, TapeBuffer, check, for_body};
     use serde_json::{Value, json};
     use stickler::{ToolDefinition, ToolSchemaCache};
 
@@ -271,7 +271,12 @@ mod tests {
             cache.get("s", name)
         };
         let checked = check(body.as_bytes(), header).map(|_| ());
-        let checked = checked.and_then(|()| ParamHeaders::new(params).check(body.as_bytes(), tool));
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(body.as_bytes(), 16);
+        let checked = checked.and_then(|()| match &tape {
+            Ok(tape) => ParamHeaders::new(params).check(&Envelope::identify(tape.root()), tool),
+            Err(_) => Ok(()),
+        });
         checked.err().map(|rejection| rejection.code)
     }
 

@@ -45,12 +45,11 @@ mod middleware;
 mod policy;
 mod protocol;
 mod reply;
-mod session;
 mod side;
 mod verdict;
 
 pub use connection::{
-    Action, Actions, Connection, ConnectionSettings, Event, Purpose, cancellation,
+    Action, Actions, Connection, ConnectionSettings, Event, Purpose, Repeats, cancellation,
 };
 pub use envelope::Header;
 pub use middleware::ValidationMiddleware;
@@ -60,7 +59,6 @@ pub use protocol::{
     SchemaValidator, UnknownRevision,
 };
 pub use reply::error_reply;
-pub use session::Repeats;
 pub use side::Side;
 pub use verdict::{Decision, Finding, Part, Reply, Verdict};
 

@@ -12,16 +12,15 @@ mod support {
 
 use serde_json::{Value, json};
 use stickler::{Code, MessageRule, Revision};
-use stickler_protocol::{ConnectionSettings, Event, ValidationMiddleware};
+use stickler_protocol::{Connection, ConnectionSettings, Event};
 use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
 
 #[test]
 fn call_does_not_wait_for_a_handshake_that_was_not_started() {
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    let fixed = |one: ValidationMiddleware| one.with_revision(Revision::V2025_11_25);
-    let joined = |one: ValidationMiddleware| one.in_session("2025-11-25");
-    let ways: [&dyn Fn(ValidationMiddleware) -> ValidationMiddleware; 3] =
-        [&|one| one, &fixed, &joined];
+    let fixed = |one: Connection| one.with_revision(Revision::V2025_11_25);
+    let joined = |one: Connection| one.in_session("2025-11-25");
+    let ways: [&dyn Fn(Connection) -> Connection; 3] = [&|one| one, &fixed, &joined];
     for (way, begin) in ways.into_iter().enumerate() {
         let mut link = Link::with(begin);
         link.client(ready.clone());

@@ -12,9 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{Code, McpValidator, ValidationConfig};
-use stickler_protocol::{
-    Action, Actions, Connection, ConnectionSettings, Event, Purpose, Side, ValidationMiddleware,
-};
+use stickler_protocol::{Action, Actions, Connection, ConnectionSettings, Event, Purpose, Side};
 
 #[path = "support/sent.rs"]
 mod sent;
@@ -31,12 +29,11 @@ struct Link {
 impl Link {
     fn new() -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
-        let middleware = ValidationMiddleware::new("server", Arc::clone(&validator));
         let mut settings = ConnectionSettings::default();
         settings.subscribe = true;
         settings.max_list_age = Duration::from_secs(3600);
         settings.request_timeout = Some(Duration::from_secs(60));
-        let connection = Connection::new("server", validator, middleware, settings);
+        let connection = Connection::new("server", validator, settings);
         Self { connection, events: Vec::new(), purposes: Vec::new() }
     }
 

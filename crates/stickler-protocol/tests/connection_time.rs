@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{Code, McpValidator, ValidationConfig};
-use stickler_protocol::{Actions, Connection, ConnectionSettings, Side, ValidationMiddleware};
+use stickler_protocol::{Actions, Connection, ConnectionSettings, Side};
 
 #[path = "support/sent.rs"]
 mod sent;
@@ -25,10 +25,9 @@ struct Link {
 impl Link {
     fn with(change: impl FnOnce(&mut ConnectionSettings)) -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
-        let middleware = ValidationMiddleware::new("server", Arc::clone(&validator));
         let mut settings = ConnectionSettings::default();
         change(&mut settings);
-        let connection = Connection::new("server", validator, middleware, settings);
+        let connection = Connection::new("server", validator, settings);
         let mut link = Self { connection, now: Duration::ZERO };
         link.receive(
             Side::Client,

@@ -138,7 +138,8 @@ impl Driver {
         let mut connection = self.connection();
         let actions = connection.handle_client(body, self.started.elapsed());
         let deadline = connection.poll_timeout();
-        let Outgoing { to_client, to_server, held, events } = Outgoing::of(actions, body);
+        let Outgoing { to_client, to_server, held, cancelled, events } =
+            Outgoing::of(actions, body);
         let forwarded = to_server.iter().find(|message| message.origin == Origin::Peer);
         let header = forwarded.map(|message| &message.header).or(held.as_ref());
         let ids = || header.into_iter().flat_map(Header::requests).cloned().collect::<Vec<_>>();
@@ -153,7 +154,8 @@ impl Driver {
         drop(connection);
         self.observe(&events, Some(body));
         self.schedule_timeout(deadline);
-        if let Some(cancelled) = header.and_then(|header| header.cancels.as_ref()) {
+        let cancelled = header.and_then(|header| header.cancels.as_ref()).or(cancelled.as_ref());
+        if let Some(cancelled) = cancelled {
             self.pending_responses().cancel(cancelled);
         }
         PostOutcome { answers: to_client, to_server, ids, responses }

@@ -34,6 +34,8 @@ pub(super) struct Outgoing {
     pub(super) to_server: Vec<Message>,
     /// The header of the handled message if it is held.
     pub(super) held: Option<Header>,
+    /// The held request that the handled message cancels.
+    pub(super) cancelled: Option<RequestId>,
     pub(super) events: Vec<Event>,
 }
 
@@ -69,6 +71,10 @@ impl Outgoing {
                 }
                 Action::Hold { header } => {
                     outgoing.held = Some(header);
+                    continue;
+                }
+                Action::Cancelled { id } => {
+                    outgoing.cancelled = Some(id);
                     continue;
                 }
                 Action::Event(event) => {

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use stickler::Discovery;
 
-use crate::envelope::Header;
-use crate::middleware::forwarded_header;
+use super::inspect::forwarded_header;
+use crate::envelope::{Header, RequestId};
 use crate::side::Side;
 use crate::verdict::{Decision, Reply, Verdict};
 
@@ -53,6 +53,11 @@ pub enum Action<'m> {
     Hold {
         /// The header of the message.
         header: Header,
+    },
+    /// Nothing to send: the client cancelled a held request, which gets no response.
+    Cancelled {
+        /// The id of the request.
+        id: RequestId,
     },
     /// Report an event.
     Event(Event),
@@ -162,7 +167,7 @@ impl Action<'_> {
         match self {
             Self::Forward { to, .. } | Self::Reply { to, .. } => Some(*to),
             Self::Request { .. } | Self::Cancel { .. } => Some(Side::Server),
-            Self::Hold { .. } | Self::Event(_) => None,
+            Self::Hold { .. } | Self::Cancelled { .. } | Self::Event(_) => None,
         }
     }
 
@@ -173,7 +178,7 @@ impl Action<'_> {
             | Self::Request { header, .. }
             | Self::Cancel { header, .. } => Some(header),
             Self::Reply { reply, .. } => Some(&reply.header),
-            Self::Hold { .. } | Self::Event(_) => None,
+            Self::Hold { .. } | Self::Cancelled { .. } | Self::Event(_) => None,
         }
     }
 
@@ -183,7 +188,7 @@ impl Action<'_> {
             Self::Forward { bytes, .. } => Some(bytes),
             Self::Reply { reply, .. } => Some(&reply.bytes),
             Self::Request { bytes, .. } | Self::Cancel { bytes, .. } => Some(bytes),
-            Self::Hold { .. } | Self::Event(_) => None,
+            Self::Hold { .. } | Self::Cancelled { .. } | Self::Event(_) => None,
         }
     }
 }

@@ -21,7 +21,7 @@ impl Connection {
         let tape = buffer.read(message, 1 << 16).ok()?;
         let result = tape.root().get("result")?;
         let insertions = if method == "tools/list" {
-            if self.server_validates || self.middleware.server_has_tools() == Some(false) {
+            if self.server_validates || self.lifecycle.server_has_tools() == Some(false) {
                 return None;
             }
             vec![tool_entry(result)?]
@@ -33,7 +33,7 @@ impl Connection {
             if self.server_validates || capabilities.get("tools").is_none() {
                 return None;
             }
-            capability(capabilities, self.middleware.revision())
+            capability(capabilities, self.revision())
         };
         Some(splice(tape.text(), insertions).into_bytes())
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use stickler::tape::{Node, TapeBuffer};
 
-use super::gateway_requests::{is_gateway_id, may_contain_gateway_id};
+use super::inspect::combine_decisions;
+use super::tool_fetch::{is_gateway_id, may_contain_gateway_id};
 use super::{Actions, Connection};
 use crate::envelope::{Header, RequestId};
-use crate::middleware::combine_decisions;
 use crate::side::Side;
 use crate::verdict::{Decision, Part, Reply, Verdict};
 
@@ -67,7 +67,7 @@ impl Connection {
             return None;
         };
         if let Some(id) = id {
-            self.middleware.mark_answered(Side::Client, id);
+            self.pending.of_mut(Side::Client).complete(id);
         }
         Some(Reply { header: Header::response(id.cloned(), None), bytes: answer })
     }

@@ -136,7 +136,7 @@ impl Connection {
     }
 
     fn with_result_type(&self, mut result: Value) -> String {
-        if self.middleware.revision().is_none_or(|one: Revision| one.era() == Era::Modern) {
+        if self.revision().is_none_or(|one: Revision| one.era() == Era::Modern) {
             result["resultType"] = "complete".into();
         }
         result.to_string()

@@ -7,12 +7,13 @@
 use serde_json::{Value, json};
 use stickler::tape::{Node, TapeBuffer};
 
-use super::gateway_requests::modern_meta;
+use super::capabilities::Capabilities;
+use super::tool_fetch::modern_meta;
 use super::{Action, Actions, Connection, Event, Purpose};
 use crate::envelope::{Header, RequestId};
 use crate::headers::SUBSCRIPTION_KEY;
 use crate::protocol::{Era, Revision};
-use crate::session::Capabilities;
+use crate::side::Side;
 
 /// Prefix of the ids of subscription requests.
 pub(super) const PREFIX: &str = "stickler:changes:";
@@ -68,7 +69,8 @@ impl Connection {
             return None;
         }
         self.subscription.revision = Some(revision);
-        match self.middleware.server_notifies_changes() {
+        let announced = self.lifecycle.announced(Side::Server);
+        match announced.map(|announced| announced.has("tools.listChanged")) {
             Some(true) => Some(self.subscription.listen()),
             None => Some(self.subscription.discover()),
             Some(false) => None,

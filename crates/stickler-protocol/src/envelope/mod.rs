@@ -15,7 +15,7 @@ mod member_names;
 mod partial_header;
 mod routing_header;
 
-pub use batch_ids::{answers_in, requests_in};
+pub use batch_ids::answers_in;
 pub use header::Header;
 pub(crate) use header::excerpt;
 pub use id::RequestId;

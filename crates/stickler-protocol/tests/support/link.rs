@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ValidationConfig};
-use stickler_protocol::{
-    Actions, Connection, ConnectionSettings, Event, Side, ValidationMiddleware,
-};
+use stickler_protocol::{Actions, Connection, ConnectionSettings, Event, Side};
 
 #[path = "sent.rs"]
 mod actions;
@@ -30,20 +28,19 @@ pub(crate) struct Sent {
 
 impl Link {
     pub(crate) fn new() -> Self {
-        Self::with(|middleware| middleware)
+        Self::with(|connection| connection)
     }
 
-    pub(crate) fn with(begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware) -> Self {
+    pub(crate) fn with(begin: impl Fn(Connection) -> Connection) -> Self {
         Self::settled(begin, ConnectionSettings::default())
     }
 
     pub(crate) fn settled(
-        begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware,
+        begin: impl Fn(Connection) -> Connection,
         settings: ConnectionSettings,
     ) -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
-        let middleware = begin(ValidationMiddleware::new("server", Arc::clone(&validator)));
-        Self { connection: Connection::new("server", validator, middleware, settings), now: 0 }
+        Self { connection: begin(Connection::new("server", validator, settings)), now: 0 }
     }
 
     /// A connection after the handshake with a server that has tools.

@@ -13,9 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stickler::rules::Code;
 use stickler::{McpValidator, ValidationConfig};
-use stickler_protocol::{
-    Action, Actions, Connection, ConnectionSettings, Event, Policy, Side, ValidationMiddleware,
-};
+use stickler_protocol::{Action, Actions, Connection, ConnectionSettings, Event, Policy, Side};
 use tokio::sync::mpsc;
 
 use crate::problems::Problems;
@@ -66,11 +64,9 @@ impl<T: Transport<RoleClient>> CheckedTransport<T> {
     /// Wraps another transport, with a policy for messages that violate a rule.
     pub fn with_policy(inner: T, config: ValidationConfig, policy: Policy) -> Self {
         let validator = Arc::new(McpValidator::new(config));
-        let middleware =
-            ValidationMiddleware::new("server", Arc::clone(&validator)).with_policy(policy);
         let mut settings = ConnectionSettings::default();
         settings.announce = false;
-        let connection = Connection::new("server", validator, middleware, settings);
+        let connection = Connection::new("server", validator, settings).with_policy(policy);
         let (response, responses) = mpsc::unbounded_channel();
         let shared =
             Shared { connection: Mutex::new(connection), started: Instant::now(), response };

@@ -114,6 +114,15 @@ impl McpValidator {
         }
     }
 
+    /// Returns whether the schema of a known tool rejects the arguments, without explaining why. A call that
+    /// is not rejected may still be unknown or unchecked.
+    pub fn rejects(&self, server: &str, tool: &str, arguments: Node<'_>) -> bool {
+        let Lookup::Usable(cached) = self.cache.lookup(server, tool) else { return false };
+        self.config.pre_validate
+            && (self.evaluate(&cached, arguments) != Verdict::Valid
+                || !json_defects::find(arguments, &self.config).0.is_empty())
+    }
+
     /// Validates the structured content of a result against the tool's `outputSchema`. Returns no errors
     /// for a tool without one.
     pub fn validate_output(

@@ -13,7 +13,7 @@ use crate::verdict::{Decision, Finding, Verdict};
 
 /// The findings about a message under a policy.
 #[derive(Debug)]
-pub(super) struct Case {
+pub(in crate::connection) struct Case {
     policy: Arc<Policy>,
     side: Side,
     findings: Vec<Finding>,
@@ -59,14 +59,14 @@ impl Case {
     }
 
     /// Records a finding that never rejects the message.
-    pub(super) fn note(&mut self, finding: Finding) {
+    pub(in crate::connection) fn note(&mut self, finding: Finding) {
         if self.policy.action(self.side, finding.rule) != RuleAction::Off {
             self.findings.push(finding);
         }
     }
 
     /// Records the schema errors of a part of the message.
-    pub(super) fn record_schema_errors(
+    pub(in crate::connection) fn record_schema_errors(
         &mut self,
         rule: MessageRule,
         place: &str,

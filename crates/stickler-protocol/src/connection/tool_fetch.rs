@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use stickler::tape::{Kind, Node, TapeBuffer};
 use stickler::{Discovery, Freshness, Limits, ToolDefinition, ToolList, ToolSchemaCache};
 
+use super::pages::next_cursor;
 use super::{Action, Purpose, subscription};
 use crate::envelope::{Header, RequestId};
 use crate::headers::{CAPABILITIES_KEY, VERSION_KEY};
 use crate::protocol::{Era, Revision};
-use crate::session::next_cursor;
 
 /// Prefix of the ids of tool list requests.
 const PREFIX: &str = "stickler:tools:";
@@ -24,7 +24,7 @@ const MAX_PAGES: usize = 1000;
 
 /// State of the gateway's tool list requests.
 #[derive(Debug, Default)]
-pub(super) struct GatewayRequests {
+pub(super) struct ToolFetch {
     /// Number of the next request.
     number: u64,
     /// Id of the pending request.
@@ -67,7 +67,7 @@ pub(super) enum FetchProgress {
     Failed(String),
 }
 
-impl GatewayRequests {
+impl ToolFetch {
     pub(super) fn new(number: u64) -> Self {
         Self { number, ..Self::default() }
     }

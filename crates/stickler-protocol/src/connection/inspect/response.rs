@@ -1,18 +1,19 @@
-//! Checks responses from either side, matched to their pending requests.
+//! Responses of either side: inspection against their pending requests, and the commit that completes these.
 
 use stickler::rules::{MessageRule, json_rpc};
 use stickler::tape::{Kind, Node};
 
-use super::case::Case;
-use super::{Incoming, ValidationMiddleware};
+use super::{Case, Connection, Incoming};
+use crate::connection::capabilities::required_capability;
+use crate::connection::pending::{Match, PendingRequest};
+use crate::connection::revision::handshake_revision;
 use crate::envelope::{Envelope, Header, MessageKind, Shape, excerpt};
 use crate::protocol::{Era, MethodLookup, Revision};
 use crate::reply::Responder;
-use crate::session::{Completion, PendingRequest, handshake_revision, required_capability};
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Verdict};
 
-impl ValidationMiddleware {
+impl Connection {
     pub(super) fn response(&mut self, incoming: Incoming<'_>, envelope: &Envelope<'_>) -> Verdict {
         // A message without result and error may still be the response to a pending request.
         let header = Header { kind: MessageKind::Response, ..Header::of(envelope) };
@@ -21,34 +22,43 @@ impl ValidationMiddleware {
         for path in super::malformed::duplicate_keys(incoming.node) {
             case.record(super::malformed::duplicate_key(path));
         }
-        let pending = self.complete_request(&mut case, incoming.side, envelope);
-        match (&pending, envelope.shape, envelope.outcome) {
+        let pending = self.find_request(&mut case, incoming.side, envelope);
+        match (pending, envelope.shape, envelope.outcome) {
             (Some(pending), Shape::Result, Some(result)) => {
                 self.check_result(&mut case, incoming, pending, result);
-                if !case.is_rejected() {
-                    self.apply_result(&mut case, incoming, pending, result);
-                }
             }
             (_, Shape::Error, Some(_)) => {
-                let revision = pending.as_ref().map_or(self.session.revision(), |one| one.revision);
+                let revision = pending.map_or(self.lifecycle.revision(), |one| one.revision);
                 self.check_error(&mut case, incoming, envelope, revision);
-                match pending.as_ref().map(|pending| &*pending.method) {
-                    Some("initialize") => self.session.handshake_failed(),
-                    Some("server/discover") => self.session.undeclare(),
-                    _ => {}
-                }
             }
             _ => {}
         }
-        let is_rejected = case.is_rejected();
-        let mut verdict = replace_or_forward(case, pending.as_deref());
-        if let Some(pending) = pending {
-            if is_rejected && &*pending.method == "initialize" {
-                self.session.handshake_failed();
+        self.commit_response(case, incoming, envelope)
+    }
+
+    /// Completes the request of a response and applies the outcome to the connection.
+    fn commit_response(
+        &mut self,
+        mut case: Case,
+        incoming: Incoming<'_>,
+        envelope: &Envelope<'_>,
+    ) -> Verdict {
+        let requests = self.pending.of_mut(incoming.side.other());
+        let Some(pending) = case.header.id.as_ref().and_then(|id| requests.complete(id)) else {
+            return replace_or_forward(case, None);
+        };
+        match (envelope.shape, envelope.outcome, &*pending.method) {
+            (Shape::Result, Some(result), _) if !case.is_rejected() => {
+                self.apply_result(&mut case, incoming, &pending, result);
             }
-            verdict.header.method = Some(pending.method);
-            verdict.header.tool = pending.tool;
+            (Shape::Error, Some(_), "server/discover") => self.lifecycle.undeclare(),
+            (Shape::Error, Some(_), "initialize") => self.lifecycle.handshake_failed(),
+            (_, _, "initialize") if case.is_rejected() => self.lifecycle.handshake_failed(),
+            _ => {}
         }
+        let mut verdict = replace_or_forward(case, Some(&pending));
+        verdict.header.method = Some(pending.method);
+        verdict.header.tool = pending.tool;
         verdict
     }
 
@@ -58,38 +68,37 @@ impl ValidationMiddleware {
         case.header = Header::response(id.clone(), None);
         let requester = case.side().other();
         // The error replaces the response, so a later response is not forwarded.
-        let pending = id.and_then(|id| self.session.pending(requester).abandon(&id));
+        let pending = id.and_then(|id| self.pending.of_mut(requester).abandon(&id));
         let Some(pending) = pending else { return case.drop_or_forward() };
         if &*pending.method == "initialize" {
-            self.session.handshake_failed();
+            self.lifecycle.handshake_failed();
         }
         let mut verdict = replace_or_forward(case, Some(&pending));
         verdict.header.method = Some(pending.method);
         verdict
     }
 
-    /// Completes the pending request that a response answers.
-    fn complete_request(
-        &mut self,
+    /// Finds the pending request that a response answers.
+    fn find_request<'p>(
+        &'p self,
         case: &mut Case,
         side: Side,
         envelope: &Envelope<'_>,
-    ) -> Option<Box<PendingRequest>> {
-        let id = envelope.request_id()?;
+    ) -> Option<&'p PendingRequest> {
         let raw = || envelope.id.map(Node::raw).map(excerpt).unwrap_or_default();
-        let message = match self.session.pending(side.other()).complete(&id) {
-            Completion::Answered(pending) => return Some(pending),
+        let message = match self.pending.of(side.other()).find(case.header.id.as_ref()?) {
+            Match::Pending(pending) => return Some(pending),
             // Cancellation and response crossed, which is not an error.
-            Completion::Cancelled => return None,
-            Completion::Abandoned => {
+            Match::Cancelled => return None,
+            Match::Abandoned => {
                 let message = format!("the request with the id {} was abandoned", raw());
                 case.reject(Finding::new(MessageRule::UnpairedResponse, message).at("/id"));
                 return None;
             }
-            Completion::Duplicate => {
+            Match::Duplicate => {
                 format!("the request with the id {} was already answered", raw())
             }
-            Completion::Unknown => format!("no pending request has the id {}", raw()),
+            Match::Unknown => format!("no pending request has the id {}", raw()),
         };
         let finding = Finding::new(MessageRule::UnpairedResponse, message).at("/id");
         case.record(finding.with("the id of a pending request", raw()));
@@ -105,7 +114,7 @@ impl ValidationMiddleware {
     ) {
         let revision = match &*pending.method {
             // The response to `initialize` determines the revision.
-            "initialize" if !self.session.is_fixed() => {
+            "initialize" if !self.lifecycle.is_fixed() => {
                 Some(handshake_revision(result.get("protocolVersion")))
             }
             _ => pending.revision,

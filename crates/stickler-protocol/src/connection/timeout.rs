@@ -15,7 +15,7 @@ impl Connection {
     pub(super) fn arm_timeout(&mut self, now: Duration) {
         if let Some(timeout) = self.settings.request_timeout
             && self.timeout_at.is_none()
-            && self.middleware.pending_requests(Side::Client) > 0
+            && self.pending_requests() > 0
         {
             self.timeout_at = Some(now.saturating_add(timeout));
         }
@@ -28,15 +28,17 @@ impl Connection {
             return;
         }
         let Some(cutoff) = now.checked_sub(timeout) else { return };
-        let (overdue, oldest) = self.middleware.overdue(cutoff);
+        // A subscription has no timeout: it stays pending until a peer ends it.
+        let has_no_timeout = |method: &str| method == "subscriptions/listen";
+        let (overdue, oldest) = self.pending.of(Side::Client).overdue(cutoff, has_no_timeout);
         self.timeout_at = oldest.map(|oldest| oldest.saturating_add(timeout));
         let reason = format!("the server did not respond within {} s", timeout.as_secs_f64());
         for id in overdue {
-            let method = self.middleware.method_of(&id);
-            let error = self.middleware.abandon_one(Side::Client, &id, Code::Timeout, &reason);
-            out.extend(error.map(|reply| Action::Reply { to: Side::Client, reply }));
             // MCP forbids cancelling `initialize`.
-            if method.as_deref() != Some("initialize") {
+            let may_cancel = self.pending.of(Side::Client).method_of(&id) != Some("initialize");
+            let error = self.abandon_request(&id, Code::Timeout, &reason);
+            out.extend(error.map(|reply| Action::Reply { to: Side::Client, reply }));
+            if may_cancel {
                 let (header, bytes) = cancellation(&id, &reason);
                 out.push(Action::Cancel { header, bytes });
             }

@@ -1,13 +1,10 @@
 //! Checks notifications. They have no response, so findings are only reported to the observer.
 
-use std::sync::Arc;
-
 use stickler::rules::MessageRule;
 use stickler::tape::Node;
 
-use super::case::Case;
 use super::malformed::{duplicate_key, duplicate_keys};
-use super::{Incoming, ValidationMiddleware};
+use super::{Case, Connection, Incoming};
 use crate::envelope::{Envelope, Header, RequestId};
 use crate::headers::SUBSCRIPTION_KEY;
 use crate::policy::RuleAction;
@@ -16,7 +13,7 @@ use crate::reply::Responder;
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Verdict};
 
-impl ValidationMiddleware {
+impl Connection {
     pub(super) fn notification(
         &mut self,
         incoming: Incoming<'_>,
@@ -26,7 +23,7 @@ impl ValidationMiddleware {
         case.record_envelope_faults(envelope);
         if case.is_rejected() {
             // Not a valid JSON-RPC message, so it may be answered.
-            let revision = self.session.revision();
+            let revision = self.lifecycle.revision();
             return match incoming.side {
                 Side::Client => case.answer_or_forward(Responder { id: None, revision }),
                 Side::Server => case.decide(Decision::Drop),
@@ -36,38 +33,41 @@ impl ValidationMiddleware {
             return case.forward();
         };
         let mut checked = self.case(incoming.side, Header::default());
-        self.check_notification(&mut checked, incoming, envelope, method);
-        let policy = Arc::clone(&self.policy);
+        let skips_handshake = self.check_notification(&mut checked, incoming, envelope, method);
         let is_dropped = |finding: &Finding| {
-            policy.notification_action(incoming.side, finding.rule) == RuleAction::Enforce
+            self.policy.notification_action(incoming.side, finding.rule) == RuleAction::Enforce
         };
         let drops = checked.findings().iter().any(is_dropped);
         for finding in checked.into_findings() {
             case.note(finding);
         }
+        if skips_handshake {
+            self.lifecycle.skip_handshake();
+        }
         if drops {
             return case.decide(Decision::Drop);
         }
-        self.session.declare(method, envelope.params);
+        self.lifecycle.declare(method, envelope.params);
         self.apply_notification(&mut case, incoming, envelope.params, method);
         case.forward()
     }
 
+    /// Checks a notification. Returns whether the peers use no handshake.
     fn check_notification(
-        &mut self,
+        &self,
         case: &mut Case,
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
         method: &str,
-    ) {
+    ) -> bool {
         for path in duplicate_keys(incoming.node) {
             case.record(duplicate_key(path));
         }
         let is_subscription = belongs_to_subscription(envelope.params);
         let revision = match incoming.side {
-            Side::Client => self.session.revision_of_request(method, envelope.params),
+            Side::Client => self.lifecycle.revision_of_request(method, envelope.params),
             Side::Server if is_subscription => Some(Revision::V2026_07_28),
-            Side::Server => self.session.revision(),
+            Side::Server => self.lifecycle.revision(),
         };
         if let Some(revision) = revision
             && let Some(known) = self.lookup_method(case, incoming.side, method, revision)
@@ -80,12 +80,14 @@ impl ValidationMiddleware {
             let findings = self.params_findings(incoming, revision, known);
             case.record_each(findings);
         }
-        if let Some(message) = self.session.check_notification_order(incoming.side, method) {
-            case.record(Finding::new(MessageRule::Lifecycle, message).at("/method"));
+        let fault = self.lifecycle.check_notification_order(incoming.side, method);
+        if let Some(fault) = fault {
+            case.record(Finding::new(MessageRule::Lifecycle, fault.message).at("/method"));
         }
-        if !self.session.is_modern() && !is_subscription {
+        if !self.lifecycle.is_modern() && !is_subscription {
             self.check_capability(case, incoming.side, method, revision);
         }
+        fault.is_some_and(|fault| fault.skips_handshake)
     }
 
     /// Applies a notification to the session.
@@ -98,7 +100,7 @@ impl ValidationMiddleware {
     ) {
         let member = |name: &str| params.and_then(|params| params.get(name));
         match (side, method) {
-            (Side::Client, "notifications/initialized") => self.session.handshake_done(),
+            (Side::Client, "notifications/initialized") => self.lifecycle.handshake_done(),
             (Side::Server, "notifications/tools/list_changed") => {
                 self.validator.cache().mark_changed(&self.server);
             }
@@ -109,7 +111,7 @@ impl ValidationMiddleware {
             }
             (_, "notifications/progress") => {
                 let token = member("progressToken").and_then(RequestId::of);
-                let requests = self.session.pending(side.other());
+                let requests = self.pending.of(side.other());
                 if token.is_some_and(|token| !requests.expects_progress(&token)) {
                     let message = "no pending request has this progress token";
                     let finding = Finding::new(MessageRule::UnknownReference, message);
@@ -122,19 +124,17 @@ impl ValidationMiddleware {
 
     fn cancel(&mut self, case: &mut Case, side: Side, id: Node<'_>) {
         let Some(request) = RequestId::of(id) else { return };
-        let is_modern = self.session.is_modern();
-        let requests = self.session.pending(side);
-        if requests.method_of(&request) == Some("initialize") {
+        let is_modern = self.lifecycle.is_modern();
+        if self.pending.of(side).method_of(&request) == Some("initialize") {
             let message = "`initialize` must not be cancelled";
             case.note(Finding::new(MessageRule::Lifecycle, message).at("/params/requestId"));
             return;
         }
         // A modern server ends a subscription by cancelling the client's request for it.
-        if is_modern && side == Side::Server && self.session.pending(Side::Client).cancel(&request)
-        {
+        if is_modern && side == Side::Server && self.pending.of_mut(Side::Client).cancel(&request) {
             return;
         }
-        let requests = self.session.pending(side);
+        let requests = self.pending.of_mut(side);
         if !requests.cancel(&request) && !requests.was_used(&request) {
             let message = "no pending request has this id";
             let finding = Finding::new(MessageRule::UnknownReference, message);

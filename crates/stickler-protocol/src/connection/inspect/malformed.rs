@@ -8,8 +8,7 @@ use std::collections::HashSet;
 use stickler::rules::MessageRule;
 use stickler::tape::{Node, SyntaxError, TapeBuffer};
 
-use super::case::Case;
-use super::{Incoming, ValidationMiddleware};
+use super::{Case, Connection, Incoming};
 use crate::envelope::{Header, MessageKind, PartialHeader, RequestId};
 use crate::reply::Responder;
 use crate::side::Side;
@@ -24,7 +23,7 @@ const MAX_NOISE_CHARS: usize = 200;
 /// Number of duplicate keys to report per message.
 const MAX_DUPLICATE_KEYS: usize = 10;
 
-impl ValidationMiddleware {
+impl Connection {
     pub(super) fn empty(&self, side: Side) -> Verdict {
         let mut case = self.case(side, Header::default());
         case.record(Finding::new(MessageRule::EmptyLine, "a line without a message"));
@@ -53,7 +52,7 @@ impl ValidationMiddleware {
         case.record(finding.with("one JSON text", "something else"));
         match side {
             Side::Client => {
-                case.answer_or_forward(Responder { id: None, revision: self.session.revision() })
+                case.answer_or_forward(Responder { id: None, revision: self.lifecycle.revision() })
             }
             // Forwarded as it is; a valid response may still follow.
             Side::Server if !case.is_rejected() => {
@@ -85,11 +84,11 @@ impl ValidationMiddleware {
         );
         case.record(finding.with("an object with `jsonrpc` and `method`", node.type_name()));
         let id = node.get("id").map(Node::raw).filter(|id| self.can_answer(side, id));
-        case.answer_or_forward(Responder { id, revision: self.session.revision() })
+        case.answer_or_forward(Responder { id, revision: self.lifecycle.revision() })
     }
 
     /// Rejects a message that exceeds the size limit, regardless of the policy: its bytes are gone.
-    pub(super) fn oversized(&mut self, side: Side, partial: PartialHeader) -> Verdict {
+    pub(crate) fn oversized(&mut self, side: Side, partial: PartialHeader) -> Verdict {
         let limit = self.limits().message_bytes;
         let message = format!("the message exceeds the limit of {limit} bytes");
         let finding = Finding::new(MessageRule::TooLarge, message);
@@ -127,12 +126,12 @@ impl ValidationMiddleware {
         if side == Side::Server && id.is_none() {
             return case.drop_or_forward();
         }
-        case.answer_or_forward(Responder { id: id.as_deref(), revision: self.session.revision() })
+        case.answer_or_forward(Responder { id: id.as_deref(), revision: self.lifecycle.revision() })
     }
 
     /// Returns whether a response with this id cannot be mistaken for that of a pending request.
-    pub(super) fn can_answer(&mut self, requester: Side, id: &str) -> bool {
-        parse_id(id).is_some_and(|id| !self.session.pending(requester).is_pending(&id))
+    pub(super) fn can_answer(&self, requester: Side, id: &str) -> bool {
+        parse_id(id).is_some_and(|id| !self.pending.of(requester).is_pending(&id))
     }
 }
 

@@ -2,8 +2,42 @@
 
 use stickler::tape::Node;
 
-use super::{Capabilities, Session};
+use super::capabilities::Capabilities;
+use super::revision::NamedRevision;
+use crate::protocol::Revision;
 use crate::side::Side;
+
+/// What the peers have agreed on: revision, handshake and capabilities.
+#[derive(Debug, Default)]
+pub(crate) struct Lifecycle {
+    /// The revision set outside of the messages, for example by an HTTP header.
+    pub(super) fixed: Option<Revision>,
+    handshake: Handshake,
+    /// The revision that the handshake agreed on.
+    pub(super) agreed: Option<NamedRevision>,
+    /// The revision that the last self-contained request declared.
+    pub(super) declared: Option<NamedRevision>,
+    announced: [Option<Capabilities>; 2],
+    pub(super) reported_unknown_revision: bool,
+}
+
+/// A message that the handshake does not allow yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OutOfOrder {
+    pub(crate) message: &'static str,
+    /// The peers use no handshake; this is reported once.
+    pub(crate) skips_handshake: bool,
+}
+
+impl OutOfOrder {
+    fn because(message: &'static str) -> Self {
+        Self { message, skips_handshake: false }
+    }
+
+    fn without_handshake(message: &'static str) -> Self {
+        Self { message, skips_handshake: true }
+    }
+}
 
 /// State of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,48 +54,69 @@ pub(crate) enum Handshake {
     Skipped,
 }
 
-impl Session {
-    /// Returns a message if the handshake does not allow a request yet.
-    pub(crate) fn check_request_order(&mut self, side: Side, method: &str) -> Option<&'static str> {
+impl Lifecycle {
+    /// Returns the capabilities that a side announced.
+    pub(crate) fn announced(&self, side: Side) -> Option<Capabilities> {
+        let [client, server] = self.announced;
+        match side {
+            Side::Client => client,
+            Side::Server => server,
+        }
+    }
+
+    pub(crate) fn announce(&mut self, side: Side, capabilities: Capabilities) {
+        let [client, server] = &mut self.announced;
+        *match side {
+            Side::Client => client,
+            Side::Server => server,
+        } = Some(capabilities);
+    }
+
+    /// Returns whether the server announced tools; `None` during the handshake.
+    pub(crate) fn server_has_tools(&self) -> Option<bool> {
+        match self.announced(Side::Server) {
+            Some(announced) => Some(announced.has("tools")),
+            None if self.is_in_handshake() => None,
+            None => Some(true),
+        }
+    }
+
+    /// Checks whether the handshake allows a request.
+    pub(crate) fn check_request_order(&self, side: Side, method: &str) -> Option<OutOfOrder> {
         let is_over = matches!(self.handshake, Handshake::Ready | Handshake::Skipped);
         match (side, method) {
             (Side::Client, "initialize")
                 if !matches!(self.handshake, Handshake::NotStarted | Handshake::Skipped) =>
             {
-                Some("`initialize` must be sent once, as the first request of a session")
+                Some(OutOfOrder::because(
+                    "`initialize` must be sent once, as the first request of a session",
+                ))
             }
             (_, "initialize" | "ping" | "server/discover") => None,
             _ if is_over || self.is_fixed() || self.is_modern() => None,
             (Side::Client, _) if self.handshake == Handshake::Answered => None,
-            (Side::Client, _) => {
-                self.mark_handshake_skipped();
-                Some("only `ping` may be sent before `initialize` is answered")
-            }
-            (Side::Server, _) => {
-                self.mark_handshake_skipped();
-                Some("a server may send only `ping` before `notifications/initialized`")
-            }
+            (Side::Client, _) => Some(OutOfOrder::without_handshake(
+                "only `ping` may be sent before `initialize` is answered",
+            )),
+            (Side::Server, _) => Some(OutOfOrder::without_handshake(
+                "a server may send only `ping` before `notifications/initialized`",
+            )),
         }
     }
 
-    /// Returns a message if the handshake does not allow a notification yet.
-    pub(crate) fn check_notification_order(
-        &mut self,
-        side: Side,
-        method: &str,
-    ) -> Option<&'static str> {
+    /// Checks whether the handshake allows a notification.
+    pub(crate) fn check_notification_order(&self, side: Side, method: &str) -> Option<OutOfOrder> {
         if side != Side::Client || self.is_fixed() || self.is_modern() {
             return None;
         }
         let unanswered = matches!(self.handshake, Handshake::NotStarted | Handshake::InProgress);
         match method {
             "notifications/initialized" if self.handshake == Handshake::Ready => {
-                Some("`notifications/initialized` must be sent once")
+                Some(OutOfOrder::because("`notifications/initialized` must be sent once"))
             }
             "notifications/cancelled" => None,
             _ if unanswered => {
-                self.mark_handshake_skipped();
-                Some("`initialize` is not answered yet")
+                Some(OutOfOrder::without_handshake("`initialize` is not answered yet"))
             }
             _ => None,
         }
@@ -118,7 +173,7 @@ impl Session {
     }
 
     /// Makes a session without a handshake report one finding instead of one per message.
-    fn mark_handshake_skipped(&mut self) {
+    pub(crate) fn skip_handshake(&mut self) {
         if self.handshake == Handshake::NotStarted {
             self.handshake = Handshake::Skipped;
         }

@@ -1,4 +1,4 @@
-//! Counts rejections of identical calls.
+//! Rejected calls: how often an identical call was rejected, and the turn numbers of rejections.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,11 +16,12 @@ pub struct Repeats {
     counts: BTreeMap<u64, u32>,
 }
 
-/// Counts shared between connections, with the call that this connection counted last.
+/// The rejected calls of a connection. The counts of identical calls may be shared with other connections.
 #[derive(Debug, Default)]
-pub(crate) struct SharedRepeats {
-    shared: Arc<Mutex<Repeats>>,
-    last: Option<u64>,
+pub(crate) struct RejectedCalls {
+    repeats: Arc<Mutex<Repeats>>,
+    /// Number of rejected calls for which the caller sent no turn number.
+    turns: u64,
 }
 
 impl Repeats {
@@ -38,42 +39,33 @@ impl Repeats {
         *count = count.saturating_add(1);
         *count
     }
-
-    fn rollback(&mut self, call: u64) {
-        if let Some(count) = self.counts.get_mut(&call) {
-            *count = count.saturating_sub(1);
-        }
-    }
 }
 
-impl SharedRepeats {
-    pub(crate) fn new(shared: Arc<Mutex<Repeats>>) -> Self {
-        Self { shared, last: None }
+impl RejectedCalls {
+    pub(crate) fn share(&mut self, repeats: Arc<Mutex<Repeats>>) {
+        self.repeats = repeats;
     }
 
-    fn shared(&self) -> MutexGuard<'_, Repeats> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn repeats(&self) -> MutexGuard<'_, Repeats> {
+        self.repeats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a rejection of a call to a server.
-    pub(crate) fn count(&mut self, server: &str, tool: &str, arguments: &str) -> u32 {
-        let call = call(server, tool, arguments);
-        self.last = Some(call);
-        self.shared().count_call(call)
+    /// Counts a rejection of a call to a server and returns how often this call was rejected.
+    pub(crate) fn count(&self, server: &str, tool: &str, arguments: &str) -> u32 {
+        self.repeats().count_call(call(server, tool, arguments))
     }
 
-    /// Reverts the last count, because the call will be checked again.
-    pub(crate) fn rollback(&mut self) {
-        if let Some(last) = self.last.take() {
-            self.shared().rollback(last);
-        }
+    /// Returns the turn number of a rejected call for which the caller sent none.
+    pub(crate) fn next_turn(&mut self) -> u64 {
+        self.turns += 1;
+        self.turns
     }
 
     /// Discards the counts if there are many.
     pub(crate) fn shrink(&mut self) {
-        let mut shared = self.shared();
-        if shared.counts.len() > MAX_CALLS_WHEN_IDLE {
-            shared.counts.clear();
+        let mut repeats = self.repeats();
+        if repeats.counts.len() > MAX_CALLS_WHEN_IDLE {
+            repeats.counts.clear();
         }
     }
 }
@@ -86,7 +78,7 @@ fn call(server: &str, tool: &str, arguments: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_CALLS, Repeats, SharedRepeats};
+    use super::{MAX_CALLS, RejectedCalls, Repeats};
     use std::sync::{Arc, Mutex};
 
     #[test]
@@ -100,18 +92,15 @@ mod tests {
     }
 
     #[test]
-    fn connections_with_shared_counts_roll_back_only_their_own() {
+    fn connections_share_counts_by_server() {
         let all = Arc::new(Mutex::new(Repeats::default()));
-        let mut one = SharedRepeats::new(Arc::clone(&all));
-        let mut other = SharedRepeats::new(all);
+        let (mut one, mut other) = (RejectedCalls::default(), RejectedCalls::default());
+        one.share(Arc::clone(&all));
+        other.share(all);
         assert_eq!(one.count("s", "a", "{}"), 1);
         assert_eq!(other.count("s", "a", "{}"), 2);
-        assert_eq!(other.count("s", "b", "{}"), 1);
-        one.rollback();
-        one.rollback();
-        assert_eq!(other.count("s", "a", "{}"), 2);
-        assert_eq!(other.count("s", "b", "{}"), 2);
         assert_eq!(one.count("t", "a", "{}"), 1, "another server's tool is another tool");
+        assert_eq!((one.next_turn(), one.next_turn(), other.next_turn()), (1, 2, 1));
     }
 
     #[test]

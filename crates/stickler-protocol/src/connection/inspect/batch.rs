@@ -3,9 +3,8 @@
 use stickler::rules::MessageRule;
 use stickler::tape::Node;
 
-use super::case::Case;
 use super::malformed::parse_id;
-use super::{Incoming, ValidationMiddleware};
+use super::{Case, Checked, Connection, Incoming, ListUse};
 use stickler::rules::json_rpc;
 
 use crate::envelope::{Envelope, Header, PartialHeader};
@@ -13,11 +12,11 @@ use crate::reply::Responder;
 use crate::side::Side;
 use crate::verdict::{Decision, Finding, Part, Reply, Verdict};
 
-impl ValidationMiddleware {
+impl Connection {
     /// Checks each message of a batch separately: valid ones are forwarded, the others are answered.
     pub(super) fn batch(&mut self, incoming: Incoming<'_>) -> Verdict {
         let mut case = self.case(incoming.side, Header::of_batch(Vec::new()));
-        let revision = self.session.revision();
+        let revision = self.lifecycle.revision();
         let limit = self.limits().requests_in_flight;
         let mut finding = |message: &str, received: &str| {
             let finding = Finding::new(MessageRule::BadEnvelope, message);
@@ -47,7 +46,9 @@ impl ValidationMiddleware {
                 let finding = Finding::new(MessageRule::Lifecycle, message);
                 case.record(finding.at(format!("/{index}/method")));
             }
-            let verdict = self.single(Incoming { node, ..incoming }, &envelope);
+            // A batch is inspected and committed message by message, so it is not held here.
+            let part = Incoming { node, list: ListUse::AsIs, ..incoming };
+            let Checked::Decided(verdict) = self.single(part, &envelope) else { continue };
             for mut finding in verdict.findings {
                 finding.path = format!("/{index}{}", finding.path);
                 case.note(finding);
@@ -79,7 +80,7 @@ impl ValidationMiddleware {
         let requester = case.side().other();
         let (mut replaced, mut headers) = (Vec::new(), Vec::new());
         for id in answers.iter().filter_map(|id| parse_id(id)) {
-            let pending = self.session.pending(requester).abandon(&id);
+            let pending = self.pending.of_mut(requester).abandon(&id);
             let Some(pending) = pending else { continue };
             let code = case.is_rejected().then_some(json_rpc::INTERNAL_ERROR);
             headers.push(Header::response(Some(id), code));
@@ -90,7 +91,7 @@ impl ValidationMiddleware {
         }
         let mut verdict = match case.side() {
             Side::Client => {
-                case.answer_or_forward(Responder { id: None, revision: self.session.revision() })
+                case.answer_or_forward(Responder { id: None, revision: self.lifecycle.revision() })
             }
             Side::Server => case.drop_or_forward(),
         };
@@ -108,7 +109,7 @@ impl ValidationMiddleware {
 }
 
 /// Combines the decisions on the messages of a batch.
-pub(crate) fn combine_decisions(batch: Node<'_>, parts: &[Part]) -> Decision {
+pub(in crate::connection) fn combine_decisions(batch: Node<'_>, parts: &[Part]) -> Decision {
     if parts.iter().all(|part| part.decision == Decision::Forward) {
         return Decision::Forward;
     }
@@ -139,7 +140,7 @@ pub(crate) fn combine_decisions(batch: Node<'_>, parts: &[Part]) -> Decision {
 }
 
 /// Returns the header of the messages of a batch that are forwarded.
-pub(crate) fn forwarded_header(parts: &[Part]) -> Header {
+pub(in crate::connection) fn forwarded_header(parts: &[Part]) -> Header {
     let is_forwarded =
         |part: &&Part| !matches!(part.decision, Decision::Answer(_) | Decision::Drop);
     Header::of_batch(parts.iter().filter(is_forwarded).map(|part| part.header.clone()).collect())

@@ -1,13 +1,15 @@
-//! Pending requests: forwarded, but not answered yet.
+//! Pending requests: forwarded or held, and not answered yet. This table alone answers who waits for an id.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::Capabilities;
+use super::capabilities::Capabilities;
+use super::held::HeldMessage;
 use super::recently_completed::{Outcome, RecentlyCompleted};
 use crate::envelope::RequestId;
 use crate::protocol::Revision;
+use crate::side::Side;
 
 /// Number of completed requests to remember on an idle connection.
 const MAX_COMPLETED_WHEN_IDLE: usize = 16;
@@ -36,11 +38,11 @@ pub(crate) struct PendingRequest {
     pub(crate) list_changes: u64,
 }
 
-/// The result of matching a response to its request.
+/// The request that a response belongs to.
 #[derive(Debug)]
-pub(crate) enum Completion {
+pub(crate) enum Match<'p> {
     /// The response answers this request.
-    Answered(Box<PendingRequest>),
+    Pending(&'p PendingRequest),
     /// The request was cancelled.
     Cancelled,
     /// The request was already answered.
@@ -51,53 +53,94 @@ pub(crate) enum Completion {
     Unknown,
 }
 
+#[derive(Debug)]
+pub(super) enum Entry {
+    Forwarded(Box<PendingRequest>),
+    /// The request is part of a held message.
+    Held,
+}
+
+/// The pending requests of both sides.
+#[derive(Debug)]
+pub(crate) struct PendingTable {
+    client: PendingRequests,
+    server: PendingRequests,
+}
+
+impl PendingTable {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { client: PendingRequests::new(limit), server: PendingRequests::new(limit) }
+    }
+
+    /// Returns the requests that a side sent.
+    pub(crate) fn of(&self, requester: Side) -> &PendingRequests {
+        match requester {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+
+    /// Returns the requests that a side sent, to change them.
+    pub(crate) fn of_mut(&mut self, requester: Side) -> &mut PendingRequests {
+        match requester {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+
+    /// Shrinks the history and frees empty containers.
+    pub(crate) fn shrink(&mut self) {
+        self.client.shrink();
+        self.server.shrink();
+    }
+}
+
 /// The pending requests of one side.
 #[derive(Debug)]
 pub(crate) struct PendingRequests {
     limit: usize,
-    started: u64,
     /// A tree, because few requests are pending at a time and no choice of ids degrades it.
-    by_id: BTreeMap<RequestId, Box<PendingRequest>>,
-    /// Ids of held requests, which are not checked yet.
-    reserved: BTreeSet<RequestId>,
+    pub(super) by_id: BTreeMap<RequestId, Entry>,
+    /// Number of `Held` entries.
+    pub(super) held_ids: usize,
+    /// Held messages, in order of arrival.
+    pub(super) held: VecDeque<HeldMessage>,
+    /// When the first held message has waited long enough.
+    pub(super) hold_deadline: Option<Duration>,
     tokens: BTreeMap<RequestId, RequestId>,
-    completed: RecentlyCompleted,
+    pub(super) completed: RecentlyCompleted,
 }
 
 impl PendingRequests {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
-            started: 0,
             by_id: BTreeMap::new(),
-            reserved: BTreeSet::new(),
+            held_ids: 0,
+            held: VecDeque::new(),
+            hold_deadline: None,
             tokens: BTreeMap::new(),
             completed: RecentlyCompleted::default(),
         }
     }
 
+    /// Returns whether a request with this id is forwarded or held.
     pub(crate) fn is_pending(&self, id: &RequestId) -> bool {
-        self.by_id.contains_key(id) || self.reserved.contains(id)
+        self.by_id.contains_key(id)
     }
 
-    pub(crate) fn reserve(&mut self, ids: Vec<RequestId>) {
-        self.reserved.extend(ids);
-    }
-
-    pub(crate) fn is_reserved(&self, id: &RequestId) -> bool {
-        self.reserved.contains(id)
-    }
-
-    pub(crate) fn end_reservations(&mut self) {
-        self.reserved.clear();
+    /// Returns whether a request with this id is held.
+    pub(crate) fn is_held(&self, id: &RequestId) -> bool {
+        self.held_ids > 0 && matches!(self.by_id.get(id), Some(Entry::Held))
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.by_id.len() >= self.limit
+        self.len() >= self.limit
     }
 
+    /// Returns the number of forwarded requests.
     pub(crate) fn len(&self) -> usize {
-        self.by_id.len()
+        self.by_id.len().saturating_sub(self.held_ids)
     }
 
     /// Returns whether a recently completed request had this id.
@@ -105,47 +148,43 @@ impl PendingRequests {
         self.completed.outcome(id).is_some()
     }
 
+    fn get(&self, id: &RequestId) -> Option<&PendingRequest> {
+        match self.by_id.get(id)? {
+            Entry::Forwarded(pending) => Some(pending),
+            Entry::Held => None,
+        }
+    }
+
     pub(crate) fn method_of(&self, id: &RequestId) -> Option<&str> {
-        self.by_id.get(id).map(|pending| &*pending.method)
+        self.get(id).map(|pending| &*pending.method)
+    }
+
+    /// Returns the request that a response with this id belongs to.
+    pub(crate) fn find(&self, id: &RequestId) -> Match<'_> {
+        if let Some(pending) = self.get(id) {
+            return Match::Pending(pending);
+        }
+        match self.completed.outcome(id) {
+            Some(Outcome::Answered) => Match::Duplicate,
+            Some(Outcome::Cancelled) => Match::Cancelled,
+            Some(Outcome::Abandoned) => Match::Abandoned,
+            None => Match::Unknown,
+        }
     }
 
     pub(crate) fn start(&mut self, id: RequestId, pending: PendingRequest) {
         if let Some(token) = &pending.progress_token {
             self.tokens.insert(token.clone(), id.clone());
         }
-        self.started = self.started.wrapping_add(1);
-        self.by_id.insert(id, Box::new(pending));
-    }
-
-    /// Returns the number of requests started so far.
-    pub(crate) fn started(&self) -> u64 {
-        self.started
-    }
-
-    /// Removes a request that was not forwarded after all.
-    pub(crate) fn rollback(&mut self, id: &RequestId) {
-        let pending = self.by_id.remove(id);
-        if let Some(token) = pending.and_then(|pending| pending.progress_token)
-            && self.tokens.get(&token) == Some(id)
-        {
-            self.tokens.remove(&token);
-        }
+        self.by_id.insert(id, Entry::Forwarded(Box::new(pending)));
     }
 
     /// Completes the request that a response answers.
-    pub(crate) fn complete(&mut self, id: &RequestId) -> Completion {
-        let Some(pending) = self.close(id, Outcome::Answered) else {
-            return match self.completed.outcome(id) {
-                Some(Outcome::Answered) => Completion::Duplicate,
-                Some(Outcome::Cancelled) => Completion::Cancelled,
-                Some(Outcome::Abandoned) => Completion::Abandoned,
-                None => Completion::Unknown,
-            };
-        };
-        Completion::Answered(pending)
+    pub(crate) fn complete(&mut self, id: &RequestId) -> Option<Box<PendingRequest>> {
+        self.close(id, Outcome::Answered)
     }
 
-    /// Cancels a request; returns whether it was pending.
+    /// Cancels a forwarded request; returns whether it was pending.
     pub(crate) fn cancel(&mut self, id: &RequestId) -> bool {
         self.close(id, Outcome::Cancelled).is_some()
     }
@@ -164,9 +203,11 @@ impl PendingRequests {
     ) -> (Vec<RequestId>, Option<Duration>) {
         let mut overdue = Vec::new();
         let mut oldest: Option<Duration> = None;
-        for (id, pending) in
-            self.by_id.iter().filter(|(_, pending)| !has_no_timeout(&pending.method))
-        {
+        for (id, entry) in &self.by_id {
+            let Entry::Forwarded(pending) = entry else { continue };
+            if has_no_timeout(&pending.method) {
+                continue;
+            }
             if pending.sent_at <= cutoff {
                 overdue.push((pending.sent_at, id.clone()));
             } else {
@@ -199,16 +240,22 @@ impl PendingRequests {
         self.tokens.clear();
         let by_id = std::mem::take(&mut self.by_id);
         let mut requests: Vec<PendingRequest> = Vec::with_capacity(by_id.len());
-        for (id, pending) in by_id {
-            self.completed.remember(&id, Outcome::Abandoned);
-            requests.push(*pending);
+        for (id, entry) in by_id {
+            match entry {
+                Entry::Forwarded(pending) => {
+                    self.completed.remember(&id, Outcome::Abandoned);
+                    requests.push(*pending);
+                }
+                Entry::Held => drop(self.by_id.insert(id, Entry::Held)),
+            }
         }
         requests.sort_by(|a, b| (a.sent_at, &a.id).cmp(&(b.sent_at, &b.id)));
         requests
     }
 
     fn close(&mut self, id: &RequestId, outcome: Outcome) -> Option<Box<PendingRequest>> {
-        let pending = self.by_id.remove(id)?;
+        self.get(id)?;
+        let Some(Entry::Forwarded(pending)) = self.by_id.remove(id) else { return None };
         if let Some(token) = &pending.progress_token {
             self.tokens.remove(token);
             self.completed.remember_token(token, outcome);
@@ -220,9 +267,9 @@ impl PendingRequests {
 
 #[cfg(test)]
 mod tests {
-    use super::{Completion, MAX_COMPLETED_WHEN_IDLE, PendingRequest, PendingRequests};
+    use super::{MAX_COMPLETED_WHEN_IDLE, Match, PendingRequest, PendingRequests};
+    use crate::connection::recently_completed::MAX_COMPLETED;
     use crate::envelope::RequestId;
-    use crate::session::recently_completed::MAX_COMPLETED;
 
     fn id(number: usize) -> RequestId {
         RequestId::Integer(i64::try_from(number).unwrap())
@@ -233,11 +280,12 @@ mod tests {
         let mut requests = PendingRequests::new(10);
         requests
             .start(id(1), PendingRequest { method: "ping".into(), ..PendingRequest::default() });
-        assert!(matches!(requests.complete(&id(2)), Completion::Unknown));
+        assert!(matches!(requests.find(&id(2)), Match::Unknown));
         assert!(
-            matches!(requests.complete(&id(1)), Completion::Answered(pending) if &*pending.method == "ping")
+            matches!(requests.find(&id(1)), Match::Pending(pending) if &*pending.method == "ping")
         );
-        assert!(matches!(requests.complete(&id(1)), Completion::Duplicate));
+        assert!(requests.complete(&id(1)).is_some() && requests.complete(&id(1)).is_none());
+        assert!(matches!(requests.find(&id(1)), Match::Duplicate));
         assert!(requests.was_used(&id(1)) && !requests.was_used(&id(2)));
     }
 
@@ -247,7 +295,7 @@ mod tests {
         requests.start(id(1), PendingRequest::default());
         assert!(requests.cancel(&id(1)));
         assert!(!requests.cancel(&id(1)));
-        assert!(matches!(requests.complete(&id(1)), Completion::Cancelled));
+        assert!(matches!(requests.find(&id(1)), Match::Cancelled));
         assert_eq!(requests.len(), 0);
     }
 
@@ -261,8 +309,8 @@ mod tests {
         }
         requests.shrink();
         assert_eq!(requests.completed.len(), MAX_COMPLETED_WHEN_IDLE);
-        assert!(matches!(requests.complete(&id(MAX_COMPLETED - 1)), Completion::Duplicate));
-        assert!(matches!(requests.complete(&id(MAX_COMPLETED)), Completion::Answered(_)));
+        assert!(matches!(requests.find(&id(MAX_COMPLETED - 1)), Match::Duplicate));
+        assert!(requests.complete(&id(MAX_COMPLETED)).is_some());
     }
 
     #[test]

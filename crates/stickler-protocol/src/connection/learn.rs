@@ -1,4 +1,4 @@
-//! Updates the session and the tool cache from results, and checks structured tool results.
+//! Learns from results: updates the lifecycle and the tool cache, and checks structured tool results.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,18 +7,20 @@ use stickler::rules::MessageRule;
 use stickler::tape::{Kind, Node};
 use stickler::{Freshness, ToolDefinition, ToolList};
 
-use super::case::Case;
-use super::{Incoming, ValidationMiddleware};
+use super::Connection;
+use super::capabilities::Capabilities;
+use super::inspect::{Case, Incoming};
+use super::pages::{Page, next_cursor};
+use super::pending::PendingRequest;
 use crate::envelope::excerpt;
 use crate::protocol::Revision;
-use crate::session::{Capabilities, Page, PendingRequest, next_cursor};
 use crate::side::Side;
 use crate::verdict::Finding;
 
 const STRUCTURED_CONTENT_POINTER: &str = "/result/structuredContent";
 
-impl ValidationMiddleware {
-    /// Updates the session and the tool cache from a server result.
+impl Connection {
+    /// Updates the lifecycle and the tool cache from a server result.
     pub(super) fn apply_result(
         &mut self,
         case: &mut Case,
@@ -31,14 +33,14 @@ impl ValidationMiddleware {
         }
         match &*pending.method {
             "initialize" => {
-                self.session.handshake_answered(result);
-                if self.session.agreed_on_unknown() {
+                self.lifecycle.handshake_answered(result);
+                if self.lifecycle.agreed_on_unknown() {
                     case.note(unknown_revision(result));
                 }
             }
             "server/discover" => {
                 if let Some(capabilities) = result.get("capabilities") {
-                    self.session.announce(Side::Server, Capabilities::read(capabilities));
+                    self.lifecycle.announce(Side::Server, Capabilities::read(capabilities));
                 }
             }
             "tools/list" => self.learn_tools(case, incoming.now, pending, result),
@@ -67,7 +69,7 @@ impl ValidationMiddleware {
         if page.cursor.is_none() && pending.has_cursor {
             return;
         }
-        if let Some(tools) = self.session.pages.add(page) {
+        if let Some(tools) = self.pages.add(page) {
             self.populate(case, &tools, entries, Freshness::of_result(result, now));
             // A list requested before a change notification may be outdated.
             if pending.list_changes != self.validator.cache().changes(&self.server) {

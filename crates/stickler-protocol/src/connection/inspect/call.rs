@@ -4,14 +4,13 @@ use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
-use stickler::{CallRejection, Edit, ValidationErrorKind, ValidationResult};
+use stickler::{CallRejection, Edit, Repair, ValidationErrorKind, ValidationResult};
 
-use super::case::Case;
-use super::{Incoming, ValidationMiddleware};
+use super::{Case, Connection, Incoming, ListUse};
 use crate::envelope::{Envelope, excerpt};
 use crate::policy::{AnswerForm, RuleAction};
 use crate::reply::Responder;
-use crate::verdict::{Decision, Finding};
+use crate::verdict::{Finding, Reply};
 
 /// Protocol findings about `arguments`, deferred because the tool's schema gives better messages.
 #[derive(Debug)]
@@ -25,32 +24,61 @@ pub(super) struct DeferredFindings {
 /// The `_meta` member that carries the agent's turn number.
 const TURN_KEY: &str = "dev.stickler/turn_index";
 
-impl ValidationMiddleware {
-    /// Checks a call. Returns a decision if it is not the default one: the response to a rejected
-    /// call, or the repaired call.
-    pub(super) fn check_call(
-        &mut self,
+/// The outcome of inspecting the arguments of a call.
+#[derive(Debug)]
+pub(super) enum CallOutcome<'m> {
+    /// The other findings decide.
+    Pass,
+    /// The message with repaired arguments.
+    Repaired(Vec<u8>),
+    /// The call is rejected.
+    Reject(RejectedCall<'m>),
+    /// The arguments do not match a list that may be outdated; they are not explained yet.
+    NeedsList,
+}
+
+/// A rejected call, before its response is rendered.
+#[derive(Debug)]
+pub(super) struct RejectedCall<'m> {
+    tool: Box<str>,
+    params: Node<'m>,
+    result: ValidationResult,
+}
+
+impl DeferredFindings {
+    pub(super) fn record(self, case: &mut Case) {
+        case.record_each(self.shape);
+        case.record_each(self.duplicate_keys);
+    }
+}
+
+impl Connection {
+    /// Inspects the arguments of a call.
+    pub(super) fn inspect_call<'m>(
+        &self,
         case: &mut Case,
-        incoming: Incoming<'_>,
-        envelope: &Envelope<'_>,
-        responder: Responder<'_>,
+        incoming: Incoming<'m>,
+        envelope: &Envelope<'m>,
         deferred: DeferredFindings,
-    ) -> Option<Decision> {
-        let params = envelope.params?;
-        let name = params.get("name").and_then(Node::as_str)?;
+    ) -> CallOutcome<'m> {
+        let name = envelope.params.and_then(|params| params.get("name")).and_then(Node::as_str);
+        let (Some(params), Some(name)) = (envelope.params, name) else { return CallOutcome::Pass };
         case.header.tool = Some(excerpt(&name).into());
-        let result = self.check_arguments(&name, params.get("arguments"));
+        let arguments = params.get("arguments");
+        if self.is_outdated_rejection(case, incoming, &name, arguments) {
+            return CallOutcome::NeedsList;
+        }
+        let result = self.check_arguments(&name, arguments);
         if self.validator.cache().is_stale(&self.server, incoming.now) {
             // A stale list must neither reject nor repair a call.
-            case.record_each(deferred.shape);
-            case.record_each(deferred.duplicate_keys);
+            deferred.record(case);
             if !case.is_rejected() {
                 for mut finding in result.findings() {
                     finding.severity = Severity::Note;
                     case.note(finding);
                 }
             }
-            return None;
+            return CallOutcome::Pass;
         }
         if let Some(reason) = &result.unchecked {
             case.record(unusable_schema(reason));
@@ -59,11 +87,10 @@ impl ValidationMiddleware {
             let rewrites = case.enforces(MessageRule::InvalidArguments);
             if let Some(repaired) = repaired(incoming.node, params, &result).filter(|_| rewrites) {
                 note_repair(case, &result);
-                return Some(Decision::Rewrite(repaired));
+                return CallOutcome::Repaired(repaired);
             }
-            case.record_each(deferred.shape);
-            case.record_each(deferred.duplicate_keys);
-            return None;
+            deferred.record(case);
+            return CallOutcome::Pass;
         }
         if self.resembles_no_tool(&result)
             && !self.validator.cache().was_listed(&self.server, &name)
@@ -71,20 +98,49 @@ impl ValidationMiddleware {
             let action = case.policy().unlisted_tool_action();
             result.findings().into_iter().for_each(|finding| case.record_as(action, finding));
             if action != RuleAction::Enforce {
-                case.record_each(deferred.shape);
-                case.record_each(deferred.duplicate_keys);
-                return None;
+                deferred.record(case);
+                return CallOutcome::Pass;
             }
         } else {
             case.record_each(result.findings());
         }
         if !case.is_rejected() {
-            return None;
+            return CallOutcome::Pass;
         }
+        CallOutcome::Reject(RejectedCall { tool: name.into(), params, result })
+    }
+
+    /// Returns whether an old list rejects the arguments and can be refreshed first. Such a rejection is not
+    /// explained. A call that may be repaired instead has to be explained.
+    fn is_outdated_rejection(
+        &self,
+        case: &Case,
+        incoming: Incoming<'_>,
+        tool: &str,
+        arguments: Option<Node<'_>>,
+    ) -> bool {
+        let rejects = case.enforces(MessageRule::InvalidArguments)
+            && self.validator.config().repair != Repair::Apply;
+        rejects
+            && incoming.list == ListUse::Refreshable
+            && self.is_list_old(incoming.now)
+            && !self.validator.cache().is_stale(&self.server, incoming.now)
+            && arguments
+                .is_some_and(|arguments| self.validator.rejects(&self.server, tool, arguments))
+    }
+
+    /// Counts a rejected call and renders the response to it.
+    pub(super) fn reject_call(
+        &mut self,
+        case: &Case,
+        call: &RejectedCall<'_>,
+        responder: Responder<'_>,
+    ) -> Reply {
+        let RejectedCall { tool, params, result } = call;
         let arguments = params.get("arguments").map_or("", Node::raw);
-        let count = self.session.repeats.count(&self.server, &name, arguments);
-        let turn = turn_of(params).unwrap_or_else(|| self.session.next_turn());
-        let rejection = CallRejection::new(&self.validator, &self.server, &name, &result)
+        let count = self.rejected_calls.count(&self.server, tool, arguments);
+        let turn = turn_of(*params).unwrap_or_else(|| self.rejected_calls.next_turn());
+        let rejection = CallRejection::new(&self.validator, &self.server, tool, result)
             .with_findings(case.findings())
             .repeated(count, case.policy().repeat_limit)
             .in_turn(turn);
@@ -93,7 +149,7 @@ impl ValidationMiddleware {
             Some(_) => AnswerForm::JsonRpcError,
             None => case.policy().answer,
         };
-        Some(Decision::Answer(Box::new(responder.call_rejection(&rejection, form))))
+        responder.call_rejection(&rejection, form)
     }
 
     /// Returns whether the tool is unlisted and its name resembles no listed tool.

@@ -5,14 +5,13 @@ use stickler::internal::Answer;
 use stickler::rules::MessageRule;
 use stickler::tape::Node;
 
-use super::case::Case;
-use super::{Incoming, ValidationMiddleware};
+use super::{Case, Connection, Incoming};
 use crate::envelope::excerpt;
 use crate::protocol::{Method, MethodLookup, Revision};
 use crate::side::Side;
 use crate::verdict::Finding;
 
-impl ValidationMiddleware {
+impl Connection {
     /// Looks up a method in the revision; records a finding if the sender must not use it.
     pub(super) fn lookup_method<'v>(
         &'v self,

@@ -2,7 +2,7 @@
 
 use stickler::tape::Node;
 
-use super::Session;
+use super::lifecycle::Lifecycle;
 use crate::protocol::{Era, Revision};
 
 /// A revision named by a peer.
@@ -32,7 +32,7 @@ impl NamedRevision {
     }
 }
 
-impl Session {
+impl Lifecycle {
     /// Fixes the revision, overriding what messages declare.
     pub(crate) fn fix_revision(&mut self, revision: Revision) {
         self.fixed = Some(revision);
@@ -116,11 +116,16 @@ impl Session {
         });
     }
 
-    /// Returns whether a request is the first to declare an unknown revision.
-    pub(crate) fn is_first_unknown_revision(&mut self, params: Option<Node<'_>>) -> bool {
+    /// Returns whether a request declares an unknown revision and none was reported before.
+    pub(crate) fn is_first_unknown_revision(&self, params: Option<Node<'_>>) -> bool {
         self.fixed.is_none()
+            && !self.reported_unknown_revision
             && self.declaration("", params) == Some(NamedRevision::Unknown)
-            && !std::mem::replace(&mut self.reported_unknown_revision, true)
+    }
+
+    /// Makes later requests with an unknown revision pass without a note.
+    pub(crate) fn unknown_revision_reported(&mut self) {
+        self.reported_unknown_revision = true;
     }
 
     pub(crate) fn has_agreed(&self) -> bool {
