@@ -141,7 +141,7 @@ impl Driver {
         let Outgoing { to_client, to_server, held, cancelled, events } =
             Outgoing::of(actions, body);
         let forwarded = to_server.iter().find(|message| message.origin == Origin::Peer);
-        let header = forwarded.map(|message| &message.header).or(held.as_ref());
+        let header = forwarded.map(|message| &*message.header).or(held.as_ref());
         let ids = || header.into_iter().flat_map(Header::requests).cloned().collect::<Vec<_>>();
         let mut ids = ids();
         let waits =

@@ -10,7 +10,8 @@ use stickler_protocol::{Action, Actions, Event, Header, Purpose, Reply, Side, ca
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) origin: Origin,
-    pub(super) header: Header,
+    /// Boxed, because every channel reserves space for several messages.
+    pub(super) header: Box<Header>,
     pub(super) bytes: Bytes,
 }
 
@@ -60,15 +61,13 @@ impl Outgoing {
                         Cow::Borrowed(bytes) => borrowed(bytes),
                         Cow::Owned(bytes) => bytes.into(),
                     };
-                    Message { origin: Origin::Peer, header, bytes }
+                    Message::new(Origin::Peer, header, bytes)
                 }
                 Action::Reply { reply, .. } => reply.into(),
                 Action::Request { purpose, header, bytes } => {
-                    Message { origin: Origin::Request(purpose), header, bytes: bytes.into() }
+                    Message::new(Origin::Request(purpose), header, bytes)
                 }
-                Action::Cancel { header, bytes } => {
-                    Message { origin: Origin::Cancel, header, bytes: bytes.into() }
-                }
+                Action::Cancel { header, bytes } => Message::new(Origin::Cancel, header, bytes),
                 Action::Hold { header } => {
                     outgoing.held = Some(header);
                     continue;
@@ -93,10 +92,14 @@ impl Outgoing {
 }
 
 impl Message {
+    pub(super) fn new(origin: Origin, header: Header, bytes: impl Into<Bytes>) -> Self {
+        Self { origin, header: Box::new(header), bytes: bytes.into() }
+    }
+
     /// Creates the cancellation of a request.
     pub(super) fn cancellation(id: &RequestId, reason: &str) -> Self {
         let (header, bytes) = cancellation(id, reason);
-        Self { origin: Origin::Cancel, header, bytes: bytes.into() }
+        Self::new(Origin::Cancel, header, bytes)
     }
 
     pub(super) fn is_batch(&self) -> bool {
@@ -107,13 +110,12 @@ impl Message {
 #[cfg(test)]
 impl From<&'static str> for Message {
     fn from(text: &'static str) -> Self {
-        let bytes = Bytes::from_static(text.as_bytes());
-        Self { origin: Origin::Peer, header: Header::default(), bytes }
+        Self::new(Origin::Peer, Header::default(), text)
     }
 }
 
 impl From<Reply> for Message {
     fn from(reply: Reply) -> Self {
-        Self { origin: Origin::Reply, header: reply.header, bytes: reply.bytes.into() }
+        Self::new(Origin::Reply, reply.header, reply.bytes)
     }
 }

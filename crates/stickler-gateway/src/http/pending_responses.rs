@@ -224,10 +224,9 @@ impl PendingResponses {
         }
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(&batch.bytes, 1 << 10).ok()?;
-        let part = |(one, header): (Node<'_>, &Header)| Message {
-            origin: batch.origin,
-            header: header.clone(),
-            bytes: Bytes::copy_from_slice(one.raw().as_bytes()),
+        let part = |(one, header): (Node<'_>, &Header)| {
+            let bytes = Bytes::copy_from_slice(one.raw().as_bytes());
+            Message::new(batch.origin, header.clone(), bytes)
         };
         Some(tape.root().elements().zip(&batch.header.batch).map(part).collect())
     }

@@ -49,18 +49,12 @@ pub(super) enum ListUse {
     AsIs,
 }
 
-/// The result of checking a message.
-#[derive(Debug)]
-pub(super) enum Checked {
-    /// The decision is made and committed.
-    Decided(Verdict),
-    /// The decision needs a newer tool list. Nothing has changed.
-    NeedsList(Box<HeldRequest>),
-}
+/// The verdict on a message whose decision is committed, or the reason to hold the message.
+pub(super) type Checked = Result<Verdict, Box<NeedsList>>;
 
-/// What is known about a message that will be held.
+/// The decision on a message needs a newer tool list. Nothing has changed.
 #[derive(Debug, Default)]
-pub(super) struct HeldRequest {
+pub(super) struct NeedsList {
     pub(super) header: Header,
     /// The `_meta` of its request, as JSON.
     pub(super) meta: Option<Box<str>>,
@@ -86,11 +80,9 @@ impl Connection {
 
     /// Checks a message with the tool list as it is.
     pub(crate) fn check_now(&mut self, side: Side, bytes: &[u8], now: Duration) -> Verdict {
-        match self.check(side, bytes, now, ListUse::AsIs) {
-            Checked::Decided(verdict) => verdict,
-            // Never with a list that is used as it is.
-            Checked::NeedsList(held) => self.case(side, held.header).forward(),
-        }
+        let checked = self.check(side, bytes, now, ListUse::AsIs);
+        // A list that is used as it is never holds a message.
+        checked.unwrap_or_else(|needs_list| self.case(side, needs_list.header).forward())
     }
 
     fn read(
@@ -103,12 +95,12 @@ impl Connection {
         let limits = *self.limits();
         // As in the framer, a trailing `\r` belongs to the line ending.
         if bytes.strip_suffix(b"\r").unwrap_or(bytes).len() > limits.message_bytes {
-            return Checked::Decided(self.oversized(side, PartialHeader::of(bytes)));
+            return Ok(self.oversized(side, PartialHeader::of(bytes)));
         }
         if bytes.trim_ascii().is_empty() {
-            return Checked::Decided(self.empty(side));
+            return Ok(self.empty(side));
         }
-        Checked::Decided(match buffer.read(bytes, limits.message_depth) {
+        Ok(match buffer.read(bytes, limits.message_depth) {
             Ok(tape) => return self.message(Incoming { side, node: tape.root(), now, list }),
             Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
                 self.invalid_json(side, bytes, &error)
@@ -129,24 +121,24 @@ impl Connection {
     fn message(&mut self, incoming: Incoming<'_>) -> Checked {
         let envelope = Envelope::identify(incoming.node);
         if incoming.list == ListUse::Refreshable
-            && let Some(held) = self.needs_list(incoming, &envelope)
+            && let Some(needs_list) = self.needs_list(incoming, &envelope)
         {
-            return Checked::NeedsList(Box::new(held));
+            return Err(Box::new(needs_list));
         }
         if let Some(rejection) = self.check_param_headers(incoming, &envelope) {
             if incoming.list == ListUse::Refreshable && self.is_list_old(incoming.now) {
-                return Checked::NeedsList(Box::new(HeldRequest::of(incoming.node, &envelope)));
+                return Err(Box::new(NeedsList::of(incoming.node, &envelope)));
             }
-            return Checked::Decided(rejection.into());
+            return Ok(rejection.into());
         }
         match envelope.shape {
-            Shape::Batch => Checked::Decided(self.batch(incoming)),
+            Shape::Batch => Ok(self.batch(incoming)),
             _ => self.single(incoming, &envelope),
         }
     }
 
     fn single(&mut self, incoming: Incoming<'_>, envelope: &Envelope<'_>) -> Checked {
-        Checked::Decided(match envelope.shape {
+        Ok(match envelope.shape {
             Shape::Request => return self.request(incoming, envelope),
             Shape::Notification => self.notification(incoming, envelope),
             Shape::Result | Shape::Error => self.response(incoming, envelope),
@@ -168,7 +160,7 @@ impl Connection {
     }
 }
 
-impl HeldRequest {
+impl NeedsList {
     pub(super) fn of(message: Node<'_>, envelope: &Envelope<'_>) -> Self {
         let header = match envelope.shape {
             Shape::Batch => {

@@ -53,7 +53,7 @@ use crate::protocol::ProtocolSchemas;
 use crate::reply::Responder;
 use crate::side::Side;
 use crate::verdict::{Decision, Part, Reply};
-use inspect::{Checked, ListUse};
+use inspect::ListUse;
 use lifecycle::Lifecycle;
 use pages::Pages;
 use pending::PendingTable;
@@ -247,10 +247,8 @@ impl Connection {
         out: &mut Actions<'m>,
     ) {
         let verdict = match self.check(Side::Client, &message, now, list) {
-            Checked::Decided(verdict) => verdict,
-            Checked::NeedsList(held) => {
-                return self.hold(*held, message, now, out);
-            }
+            Ok(verdict) => verdict,
+            Err(needs_list) => return self.hold(*needs_list, message, now, out),
         };
         let answers = |connection: &mut Self, part: &Part, message: &[u8]| {
             connection.gateway_answer(part, message, now).map(Box::new).map(Decision::Answer)

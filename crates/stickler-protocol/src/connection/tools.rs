@@ -10,7 +10,7 @@ use serde_json::Value;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 
-use super::inspect::{HeldRequest, Incoming, ListUse};
+use super::inspect::{Incoming, ListUse, NeedsList};
 use super::tool_fetch::{FetchProgress, ToolListResponse};
 use super::{Action, Actions, Connection, Event};
 use crate::envelope::{Envelope, Shape};
@@ -26,7 +26,7 @@ impl Connection {
         &self,
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
-    ) -> Option<HeldRequest> {
+    ) -> Option<NeedsList> {
         let is_batch = envelope.shape == Shape::Batch;
         let method = envelope.method.as_deref();
         if !is_batch && !matches!(method, Some("tools/call" | "notifications/cancelled")) {
@@ -40,10 +40,8 @@ impl Connection {
             None => incoming.node.elements().any(is_call),
         };
         let is_waiting = has_call && !self.is_list_usable(is_batch, incoming.now);
-        is_waiting.then(|| HeldRequest {
-            list_is_unknown: true,
-            ..HeldRequest::of(incoming.node, envelope)
-        })
+        is_waiting
+            .then(|| NeedsList { list_is_unknown: true, ..NeedsList::of(incoming.node, envelope) })
     }
 
     /// Returns whether the tool list may be used for calls, or cannot be fetched. A batch is checked only
@@ -56,14 +54,10 @@ impl Connection {
 
     /// Describes a message that must not overtake the held calls: another call, or the cancellation of a
     /// held one. A request that reuses the id of a held call is rejected at once.
-    fn refers_to_held_call(
-        &self,
-        message: Node<'_>,
-        envelope: &Envelope<'_>,
-    ) -> Option<HeldRequest> {
+    fn refers_to_held_call(&self, message: Node<'_>, envelope: &Envelope<'_>) -> Option<NeedsList> {
         let requests = self.pending.of(Side::Client);
-        let held = HeldRequest::of(message, envelope);
-        let header = &held.header;
+        let needs_list = NeedsList::of(message, envelope);
+        let header = &needs_list.header;
         if header.requests().any(|id| requests.is_held(id)) {
             return None;
         }
@@ -72,7 +66,7 @@ impl Connection {
             one.has_method("tools/call")
                 || one.cancels.as_ref().is_some_and(|id| requests.is_held(id))
         });
-        refers.then_some(held)
+        refers.then_some(needs_list)
     }
 
     /// Returns whether the tool list can be fetched, now or after the handshake.
@@ -85,12 +79,12 @@ impl Connection {
     /// Holds a message until the tool list arrives. The cancellation of a held call discards that call.
     pub(super) fn hold<'m>(
         &mut self,
-        held: HeldRequest,
+        needs_list: NeedsList,
         message: Cow<'m, [u8]>,
         now: Duration,
         out: &mut Actions<'m>,
     ) {
-        let HeldRequest { header, meta, list_is_unknown } = held;
+        let NeedsList { header, meta, list_is_unknown } = needs_list;
         let requests = self.pending.of_mut(Side::Client);
         if let Some(id) = header.cancels.clone().filter(|id| requests.cancel_held(id)) {
             out.push(Action::Cancelled { id });

@@ -4,7 +4,7 @@ use stickler::rules::MessageRule;
 use stickler::tape::Node;
 
 use super::malformed::parse_id;
-use super::{Case, Checked, Connection, Incoming, ListUse};
+use super::{Case, Connection, Incoming, ListUse};
 use stickler::rules::json_rpc;
 
 use crate::envelope::{Envelope, Header, PartialHeader};
@@ -48,7 +48,7 @@ impl Connection {
             }
             // A batch is inspected and committed message by message, so it is not held here.
             let part = Incoming { node, list: ListUse::AsIs, ..incoming };
-            let Checked::Decided(verdict) = self.single(part, &envelope) else { continue };
+            let Ok(verdict) = self.single(part, &envelope) else { continue };
             for mut finding in verdict.findings {
                 finding.path = format!("/{index}{}", finding.path);
                 case.note(finding);

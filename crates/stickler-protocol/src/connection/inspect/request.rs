@@ -5,7 +5,7 @@ use stickler::tape::Node;
 
 use super::call::{CallOutcome, DeferredFindings, RejectedCall};
 use super::request_checks::{MAX_STORED_BYTES, RequestShape};
-use super::{Case, Checked, Connection, HeldRequest, Incoming, ListUse};
+use super::{Case, Checked, Connection, Incoming, ListUse, NeedsList};
 use crate::connection::capabilities::Capabilities;
 use crate::connection::pending::PendingRequest;
 use crate::envelope::{Envelope, Header, RequestId};
@@ -42,13 +42,11 @@ impl Connection {
         let answers = self.pending.of(incoming.side.other());
         // A response without result or error still belongs to a pending request.
         if envelope.is_hollow() && id.as_ref().is_some_and(|id| answers.is_pending(id)) {
-            return Checked::Decided(self.response(incoming, envelope));
+            return Ok(self.response(incoming, envelope));
         }
         match self.inspect_request(incoming, envelope, id) {
-            Some(inspection) => {
-                Checked::Decided(self.commit_request(inspection, incoming, envelope))
-            }
-            None => Checked::NeedsList(Box::new(HeldRequest::of(incoming.node, envelope))),
+            Some(inspection) => Ok(self.commit_request(inspection, incoming, envelope)),
+            None => Err(Box::new(NeedsList::of(incoming.node, envelope))),
         }
     }
 
