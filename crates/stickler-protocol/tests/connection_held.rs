@@ -11,11 +11,14 @@ mod support {
     pub(crate) mod link;
 }
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
-use stickler::MessageRule;
+use stickler::{McpValidator, MessageRule, SlowWork, ValidationConfig};
 use stickler_protocol::envelope::RequestId;
-use stickler_protocol::{Action, AnswerForm, Event, Policy, Side};
-use support::link::{Link, call, list_of, messages, stat};
+use stickler_protocol::{Action, AnswerForm, Connection, ConnectionSettings, Event, Policy, Side};
+use support::link::{Link, call, is_help, list_of, messages, stat};
 
 fn cancel(id: u32) -> Value {
     let params = json!({ "requestId": id });
@@ -85,4 +88,37 @@ fn lifecycle_finding_of_a_held_call_is_reported_on_release() {
         _ => None,
     });
     assert_eq!(rules.unwrap().collect::<Vec<_>>(), [MessageRule::Lifecycle]);
+}
+
+/// Counts the explanations of large calls.
+#[derive(Default)]
+struct Counter(AtomicUsize);
+
+impl SlowWork for Counter {
+    fn run(&self, work: &mut dyn FnMut()) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        work();
+    }
+}
+
+#[test]
+fn call_that_an_old_list_rejects_is_explained_only_after_the_refresh() {
+    let counter = Arc::new(Counter::default());
+    let hook: Arc<dyn SlowWork> = Arc::<Counter>::clone(&counter);
+    let validator = McpValidator::new(ValidationConfig::default()).with_slow_work(hook);
+    let settings = ConnectionSettings::default();
+    let connection = Connection::new("server", Arc::new(validator), settings);
+    let mut link = Link { connection, now: 0 };
+    link.handshake();
+    link.learn_tools();
+    // The first call compiles the schema.
+    link.client(call(3, "stat", json!({ "path": "a" })));
+    let compiled = counter.0.load(Ordering::SeqCst);
+    link.now = 60;
+    let asked = link.client(call(4, "stat", json!({ "path": ["x".repeat(100_000)] })));
+    assert_eq!((asked.client.len(), asked.server.len()), (0, 1));
+    assert_eq!(counter.0.load(Ordering::SeqCst), compiled, "nothing is explained yet");
+    let sent = link.server(list_of(&asked.server[0], json!([stat()])));
+    assert!(is_help(&sent.client[0]), "{sent:?}");
+    assert!(counter.0.load(Ordering::SeqCst) > compiled);
 }

@@ -114,13 +114,20 @@ impl McpValidator {
         }
     }
 
-    /// Returns whether the schema of a known tool rejects the arguments, without explaining why. A call that
-    /// is not rejected may still be unknown or unchecked.
+    /// Returns whether a call is invalid, without explaining why: its tool is unknown, or the tool's schema
+    /// does not accept the arguments.
     pub fn rejects(&self, server: &str, tool: &str, arguments: Node<'_>) -> bool {
-        let Lookup::Usable(cached) = self.cache.lookup(server, tool) else { return false };
-        self.config.pre_validate
-            && (self.evaluate(&cached, arguments) != Verdict::Valid
-                || !json_defects::find(arguments, &self.config).0.is_empty())
+        if !self.config.pre_validate {
+            return false;
+        }
+        match self.cache.lookup(server, tool) {
+            Lookup::Usable(cached) => {
+                self.evaluate(&cached, arguments) != Verdict::Valid
+                    || !json_defects::find(arguments, &self.config).0.is_empty()
+            }
+            Lookup::Unknown(_) => true,
+            Lookup::Unchecked | Lookup::Quarantined(_) => false,
+        }
     }
 
     /// Validates the structured content of a result against the tool's `outputSchema`. Returns no errors

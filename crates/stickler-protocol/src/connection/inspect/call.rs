@@ -110,7 +110,7 @@ impl Connection {
         CallOutcome::Reject(RejectedCall { tool: name.into(), params, result })
     }
 
-    /// Returns whether an old list rejects the arguments and can be refreshed first. Such a rejection is not
+    /// Returns whether an old list rejects a call and can be refreshed first. Such a rejection is not
     /// explained. A call that may be repaired instead has to be explained.
     fn is_outdated_rejection(
         &self,
@@ -120,13 +120,22 @@ impl Connection {
         arguments: Option<Node<'_>>,
     ) -> bool {
         let rejects = case.enforces(MessageRule::InvalidArguments)
+            && case.enforces(MessageRule::UnknownTool)
             && self.validator.config().repair != Repair::Apply;
         rejects
             && incoming.list == ListUse::Refreshable
             && self.is_list_old(incoming.now)
+            && self.is_new_request(case)
             && !self.validator.cache().is_stale(&self.server, incoming.now)
             && arguments
                 .is_some_and(|arguments| self.validator.rejects(&self.server, tool, arguments))
+    }
+
+    /// Returns whether a forwarded request becomes a pending one. A duplicate does not, so it is not held.
+    fn is_new_request(&self, case: &Case) -> bool {
+        let requests = self.pending.of(case.side());
+        let id = case.header.id.as_ref();
+        id.is_some_and(|id| !requests.is_pending(id)) && !requests.is_full()
     }
 
     /// Counts a rejected call and renders the response to it.
