@@ -82,7 +82,7 @@ fn text_line(line: &mut String, time: SystemTime, level: Level, target: &str, fi
         let _ = write!(line, " {name}=");
         match value {
             Value::Literal(literal) => line.push_str(literal),
-            Value::Text(text) if is_plain(&text.text) => {
+            Value::Text(text) if is_plain(name, &text.text) => {
                 push_bounded(line, text, FIELD_BYTES, push_text);
             }
             Value::Text(text) => {
@@ -94,11 +94,11 @@ fn text_line(line: &mut String, time: SystemTime, level: Level, target: &str, fi
     }
 }
 
-/// Whether a value needs no quotes: it cannot be mistaken for two values or for a number.
-fn is_plain(text: &str) -> bool {
+/// Whether a value needs no quotes: it cannot be mistaken for two values, and a request id not for a number.
+fn is_plain(name: &str, text: &str) -> bool {
     !text.is_empty()
         && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '=' | '\\'))
-        && text.parse::<f64>().is_err()
+        && (name != "request_id" || text.parse::<f64>().is_err())
 }
 
 fn json_line(line: &mut String, time: SystemTime, level: Level, target: &str, fields: &Fields) {
@@ -213,6 +213,18 @@ mod tests {
             let mut line = String::new();
             push_time(&mut line, UNIX_EPOCH + Duration::from_secs(seconds));
             assert_eq!(line, expected);
+        }
+    }
+
+    #[test]
+    fn only_a_request_id_of_digits_is_quoted() {
+        for (values, expected) in [
+            (("session", "8e672685"), "session=8e672685"),
+            (("request_id", "7"), "request_id=\"7\""),
+            (("request_id", "a7"), "request_id=a7"),
+        ] {
+            let line = LogFormat::Text.line(moment(), Level::WARN, "t", &fields("m", &[values]));
+            assert!(line.trim_end().ends_with(expected), "{line}");
         }
     }
 
