@@ -3,8 +3,8 @@
 //! Names that clients and servers choose are part of log lines. A line break would forge a line, an escape
 //! sequence would control the terminal, a bidirectional override would reorder the line, and a zero-width
 //! character would hide in it. All of these are written as escapes: `\n` and `\u{202e}` in text, `\u202e`
-//! in JSON, where a parser restores them. Other characters, the backslash in text included, stay as they
-//! are.
+//! in JSON, where a parser restores them. Other characters, including the backslash in text, are
+//! unchanged.
 
 use std::fmt::Write as _;
 

@@ -94,13 +94,13 @@ impl<'t> Envelope<'t> {
 
     /// Returns the id as written if a response can use it: a string or an integer that is not repeated.
     pub fn answerable_id(&self) -> Option<&'t str> {
-        let id = self.id.filter(|id| RequestId::is_one(*id))?;
+        let id = self.id.filter(|id| RequestId::is_valid(*id))?;
         let is_doubtful = self.faults.iter().any(|fault| fault.path == "/id");
         (!is_doubtful).then(|| id.raw())
     }
 
     /// Whether the message has neither a method nor an outcome.
-    pub(crate) fn is_hollow(&self) -> bool {
+    pub(crate) fn lacks_method_and_outcome(&self) -> bool {
         let whole = self.faults.iter().any(|fault| fault.path.is_empty());
         self.method.is_none() && self.outcome.is_none() && whole
     }
@@ -217,7 +217,7 @@ impl<'t> Parts<'t> {
                 ));
             }
             Some(id) if id.kind() == Kind::Null && shape == Shape::Error => {}
-            Some(id) if !RequestId::is_one(id) => {
+            Some(id) if !RequestId::is_valid(id) => {
                 let message = match id.kind() {
                     Kind::Null => "`id` must not be null: a request has an id, a notification none",
                     Kind::Number => "`id` must be a whole number or a string",

@@ -25,8 +25,8 @@ pub(crate) struct DemoOptions {
     pub(crate) stay: bool,
 }
 
-/// Arguments of a model that remembers the tool but misremembers its fields.
-fn half_remembered() -> Value {
+/// Returns the arguments of a model that misremembers the fields of the tool.
+fn misremembered_arguments() -> Value {
     json!({ "Path": "notes/today.txt", "contents": "Bread and butter.\n" })
 }
 
@@ -68,7 +68,7 @@ fn over_stdio(story: &mut Story<'_, impl Write>, root: &Path) -> Result<(), Fail
     story.say(&format!("Its tools: {}\n", names.join(", ")))?;
 
     story.heading("2. A model calls a tool with misremembered field names")?;
-    let bad = half_remembered();
+    let bad = misremembered_arguments();
     story.sent("write_file", &bad)?;
     let answer = gateway.call("write_file", &bad)?;
     expect(answer["result"]["isError"] == true, "the invalid call is rejected")?;
@@ -86,7 +86,7 @@ fn over_stdio(story: &mut Story<'_, impl Write>, root: &Path) -> Result<(), Fail
     expect(answer["result"]["isError"] != true, "the corrected call passes")?;
     story.quoted(&text(&answer))?;
     let written = std::fs::read_to_string(root.join("notes/today.txt")).unwrap_or_default();
-    expect(written == half_remembered()["contents"], "the file is written")?;
+    expect(written == misremembered_arguments()["contents"], "the file is written")?;
     story.say("")?;
     gateway.end()
 }
@@ -110,7 +110,7 @@ fn over_http(story: &mut Story<'_, impl Write>, root: &Path) -> Result<HttpGatew
     story.sent("read_file", &good)?;
     let answer = gateway.call("read_file", &good)?;
     let read = text(&answer);
-    expect(read == half_remembered()["contents"], "the file is read over HTTP")?;
+    expect(read == misremembered_arguments()["contents"], "the file is read over HTTP")?;
     story.quoted(&read)?;
     story.say("")?;
     Ok(gateway)
