@@ -4,7 +4,7 @@
 //! From the socket it reads frames: one byte for the kind and four bytes (big-endian) for a length or an exit code.
 //! `o` is followed by that many bytes for standard output; `x` exits with that code; `k` makes the process kill itself
 //! with SIGKILL. At the end of the socket it exits with code 0.
-#![allow(clippy::unwrap_used, reason = "a test program fails loudly")]
+#![allow(clippy::unwrap_used, reason = "a test program may panic")]
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;

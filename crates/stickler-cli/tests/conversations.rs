@@ -10,7 +10,7 @@
     clippy::print_stdout,
     clippy::disallowed_methods,
     clippy::format_push_string,
-    reason = "tests fail loudly, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 #[path = "support/build_examples.rs"]

@@ -72,7 +72,7 @@ fn pending_and_held_requests_are_answered_once_when_the_server_exits() {
 fn chained_connections_do_not_take_each_others_responses() {
     let mut settings = ConnectionSettings::default();
     settings.first_request_number = 200;
-    let mut link = Link::settled(|middleware| middleware, settings);
+    let mut link = Link::with_settings(|middleware| middleware, settings);
     link.client(initialize());
     link.server(initialized(json!({ "tools": {} })));
     link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));

@@ -73,7 +73,7 @@ impl Link {
     }
 
     /// A connection after a first call and its list request; also returns the next gateway request.
-    fn informed() -> (Self, Value) {
+    fn with_known_tools() -> (Self, Value) {
         let mut link = Self::new();
         let (_, asked) = link.client(call(1, json!({ "path": "a" })));
         let sent = link.answer(&asked[0], list("path"));
@@ -84,7 +84,7 @@ impl Link {
 
     /// A connection with an acknowledged subscription and a refreshed list.
     fn subscribed() -> (Self, Value) {
-        let (mut link, discover) = Self::informed();
+        let (mut link, discover) = Self::with_known_tools();
         assert_eq!(discover["method"], "server/discover");
         let listen = link.answer(&discover, capabilities(true)).remove(0);
         link.acknowledge(&listen);
@@ -188,7 +188,7 @@ fn cached_validation_results_are_dropped_after_list_changed() {
 
 #[test]
 fn rejected_subscription_is_not_retried() {
-    let (mut link, discover) = Link::informed();
+    let (mut link, discover) = Link::with_known_tools();
     let listen = link.answer(&discover, capabilities(true)).remove(0);
     assert!(link.connection.has_subscription());
     let error = json!({ "code": -32601, "message": "Method not found" });
@@ -213,9 +213,9 @@ fn rejected_subscription_is_not_retried() {
 
 #[test]
 fn subscription_is_not_requested_without_the_capability() {
-    let (mut link, discover) = Link::informed();
+    let (mut link, discover) = Link::with_known_tools();
     assert!(link.answer(&discover, capabilities(false)).is_empty());
-    let (mut link, discover) = Link::informed();
+    let (mut link, discover) = Link::with_known_tools();
     let error = json!({ "code": -32601, "message": "Method not found" });
     let rejection = json!({ "jsonrpc": "2.0", "id": discover["id"], "error": error });
     assert_eq!(link.server(rejection), (Vec::new(), Vec::new()));
@@ -236,7 +236,7 @@ fn subscription_is_not_requested_without_the_capability() {
 
 #[test]
 fn gateway_subscription_is_not_a_pending_request() {
-    let (mut link, listen) = Link::informed();
+    let (mut link, listen) = Link::with_known_tools();
     link.server(json!({ "jsonrpc": "2.0", "id": 1, "result":
         { "resultType": "complete", "content": [] } }));
     assert_eq!(link.connection.pending_requests(), 0);

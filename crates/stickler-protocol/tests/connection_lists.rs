@@ -78,7 +78,7 @@ fn first_page_alone_does_not_count_as_the_list() {
 
 #[test]
 fn stale_list_is_refreshed_before_a_call_is_rejected() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let at_once = link.client(call(6, "stat", json!({ "pth": "a" })));
     assert!(
         is_help(&at_once.client[0]),
@@ -107,7 +107,7 @@ fn broken(events: &[Event]) -> Vec<MessageRule> {
 
 #[test]
 fn call_of_an_unlisted_tool_without_a_similar_name_is_forwarded() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let sent = link.client(call(7, "hidden", json!({ "any": 1 })));
     assert_eq!(sent.server, [call(7, "hidden", json!({ "any": 1 }))]);
     assert_eq!(broken(&sent.events), [MessageRule::UnknownTool], "the finding is reported");
@@ -118,7 +118,7 @@ fn call_of_an_unlisted_tool_without_a_similar_name_is_forwarded() {
 
 #[test]
 fn call_of_an_unlisted_tool_waits_for_a_refreshed_list() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.now = 60;
     let mut asked = call(8, "new", json!({ "pth": "a" }));
     asked["params"]["_meta"] = json!({ "progressToken": "t" });
@@ -160,7 +160,7 @@ fn strict_policies_reject_unknown_tools() {
 
 #[test]
 fn call_is_forwarded_when_the_list_refresh_fails() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.now = 60;
     let waiting = link.client(call(8, "stat", json!({ "pth": "a" })));
     let id = &waiting.server[0]["id"];
@@ -214,7 +214,7 @@ fn cancellation_does_not_overtake_its_held_call() {
 
 #[test]
 fn next_call_after_list_changed_is_validated_against_the_new_list() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.server(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
     let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
     let sent = link.server(list_of(&waiting.server[0], json!([])));
@@ -223,7 +223,7 @@ fn next_call_after_list_changed_is_validated_against_the_new_list() {
 
 #[test]
 fn unlisted_validate_alias_is_not_suggested() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let sent = link.client(call(7, "evaluate", json!({})));
     assert_eq!(sent.server, [call(7, "evaluate", json!({}))], "`validate` is not listed");
     let waiting = link.client(call(8, "stickler_validat", json!({})));
@@ -233,7 +233,7 @@ fn unlisted_validate_alias_is_not_suggested() {
 
 #[test]
 fn malformed_call_of_an_unlisted_tool_is_rejected() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let waiting = link.client(call(7, "hidden", json!(7)));
     let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
     assert!(sent.server.is_empty());

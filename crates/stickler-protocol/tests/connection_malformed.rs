@@ -48,7 +48,7 @@ fn escaped_member_names_in_the_envelope_are_recognized() {
 
 #[test]
 fn second_response_after_a_malformed_one_is_dropped() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.client(call(7, "stat", json!({ "path": "a" })));
     let broken = br#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"te"#;
     let output = sent(link.connection.handle_server(broken, link.time()));

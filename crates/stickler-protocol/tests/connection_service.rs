@@ -35,7 +35,7 @@ fn capability_and_tool_are_spliced_in_and_nothing_else_changes() {
 
 #[test]
 fn calls_are_validated_without_being_made() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let ask = |link: &mut Link, id, tool, arguments| {
         let sent = link.client(call(id, tool, arguments));
         assert!(sent.server.is_empty());
@@ -159,7 +159,7 @@ fn cached_server_validation_is_invalidated_when_tools_or_resources_change() {
 
 #[test]
 fn gateway_validation_uses_the_current_list() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let ask = |id| call(id, "stickler_validate", json!({ "tool": "stat", "arguments": {} }));
     for id in [5, 6] {
         let sent = link.client(ask(id));

@@ -78,10 +78,10 @@ impl Conversation {
         match &verdict.decision {
             Decision::Forward => writeln!(out, "         forwarded"),
             Decision::Drop => writeln!(out, "         dropped"),
-            Decision::Rewrite(bytes) => writeln!(out, "         goes on as {}", text(bytes)),
+            Decision::Rewrite(bytes) => writeln!(out, "         forwarded as {}", text(bytes)),
             Decision::Answer(bytes) => writeln!(out, "{back} {}", text(bytes)),
             Decision::Split { forward, answer } => {
-                writeln!(out, "         goes on as {}\n{back} {}", text(forward), text(answer))
+                writeln!(out, "         forwarded as {}\n{back} {}", text(forward), text(answer))
             }
         }
         .unwrap();
@@ -116,7 +116,7 @@ fn assert_wire_is_json(decision: &Decision) {
 }
 
 #[test]
-fn conversations() {
+fn verdicts_match_the_snapshots() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conversations");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -163,7 +163,10 @@ fn cli_page_is_up_to_date() {
         std::fs::write(path, &expected).unwrap();
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == expected, "run this test with STICKLER_UPDATE_DOCS=1 and read the difference");
+    assert!(
+        found == expected,
+        "run this test with STICKLER_UPDATE_DOCS=1 and review the difference"
+    );
 }
 
 #[test]

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_json_parser_restores_the_escaped_characters() {
+    fn json_parser_restores_the_escaped_characters() {
         let text = format!("{HIDDEN}\"\\\t");
         let mut line = String::new();
         assert!(push_json(&mut line, &text, 1000));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_written_bytes_and_cuts_between_characters() {
+    fn limit_counts_written_bytes_and_truncates_between_characters() {
         let mut line = "x".to_owned();
         assert!(!push_text(&mut line, "a\u{202e}b", 8));
         assert_eq!(line, "xa");

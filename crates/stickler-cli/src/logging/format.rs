@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_line_has_time_level_server_message_and_fields() {
+    fn text_line_has_time_level_server_message_and_fields() {
         let mut fields = fields(
             "call rejected",
             &[("client", "a b"), ("tool", "echo"), ("server", "files"), ("peer", "::1")],
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_json_line_has_its_keys_in_a_fixed_order() {
+    fn json_line_has_its_keys_in_a_fixed_order() {
         let mut fields = fields("no \"x\"", &[("rule", "STK-107"), ("server", "files")]);
         fields.set_number("status", 401);
         let line = LogFormat::Json.line(moment(), Level::WARN, "t", &fields);

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_window_returns_the_summary_of_the_one_before() {
+    fn new_window_returns_the_summary_of_the_previous_one() {
         let (mut limit, now) = (RateLimit::default(), Instant::now());
         assert!(limit.open(1, sample("a"), now).is_none());
         assert_eq!(limit.admit(1, 1, now), Admission::Suppress { is_first: true });

@@ -148,7 +148,7 @@ impl Proxy {
         let view = self.view(identity);
         let version = version(&headers);
         let Some(revision) = version.and_then(Revision::parse) else { return };
-        if !self.factory.validator.cache().knows(&view.name) {
+        if !self.factory.validator.cache().is_populated(&view.name) {
             return;
         }
         let connection = self.factory.subscriber(&view.name, Some(revision));

@@ -181,7 +181,7 @@ impl<'t> Parts<'t> {
                 faults.push(fault("/method", "`method` must be a string", "a string", received));
             }
             if self.result.is_some() || self.error.is_some() {
-                let message = "a message with a `method` has no `result` and no `error`";
+                let message = "a message with a `method` must not have a `result` or an `error`";
                 faults.push(fault("", message, "a request or a response", "both in one"));
             }
             return if self.id.is_some() { Shape::Request } else { Shape::Notification };
@@ -211,7 +211,7 @@ impl<'t> Parts<'t> {
             None if shape == Shape::Result => {
                 faults.push(fault(
                     "/id",
-                    "a result has the `id` of its request",
+                    "a result must have the `id` of its request",
                     EXPECTED,
                     "nothing",
                 ));

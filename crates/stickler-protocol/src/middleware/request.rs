@@ -120,7 +120,7 @@ impl ValidationMiddleware {
         if method != "initialize" && self.session.is_first_unknown_revision(params) {
             case.note(Finding::new(
                 MessageRule::UnknownRevision,
-                "the request names an unknown revision; its shape is not checked",
+                "the request names an unknown revision; it is not validated against a schema",
             ));
         }
     }

@@ -142,7 +142,7 @@ impl<H: ServerHandler> Validated<H> {
             let concerns = self.guard("validate", || async { Ok(checks.check(level, call).await) });
             let Ok(concerns) = concerns.await else {
                 let level = level.name();
-                report.warnings.push(format!("the {level} check failed and gave no result"));
+                report.warnings.push(format!("the {level} check failed without a result"));
                 continue;
             };
             details.push(json!({

@@ -131,7 +131,7 @@ impl ToolSchemaCache {
         }
         servers.insert(server.to_owned(), Arc::new(learned));
         drop(servers);
-        self.shared.tidy();
+        self.shared.remove_unused();
         if self.compile == CompileSchemas::WhenListed {
             let known = discovery.quarantined.len();
             discovery.quarantined = self.compile_all(server);
@@ -208,7 +208,7 @@ impl ToolSchemaCache {
     }
 
     /// Whether the server, or a view of it, was populated.
-    pub fn knows(&self, server: &str) -> bool {
+    pub fn is_populated(&self, server: &str) -> bool {
         with_views(&read(&self.servers), server).next().is_some()
     }
 
