@@ -43,7 +43,7 @@ impl Case {
     }
 }
 
-/// Returns the servers; the data folder they work on is created anew.
+/// Returns the servers; recreates the data folder that they use.
 pub(super) fn all(installed: &Installed) -> Vec<ServerUnderTest> {
     let data = installed.folder.join("data");
     let _ = std::fs::remove_dir_all(&data);

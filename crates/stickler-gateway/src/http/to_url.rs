@@ -134,7 +134,7 @@ impl Proxy {
         answer
     }
 
-    /// Removes a session that the server no longer knows from the cache.
+    /// Removes a session that no longer exists on the server from the cache.
     pub(super) fn forget(&self, headers: &HeaderMap) {
         if let Some(name) = session_id(headers) {
             let identity = self.identity(headers);

@@ -89,20 +89,25 @@ mod tests {
             SchemaValidator::from_schema(revision, &schema).unwrap_err().to_string()
         };
         let lead = "not usable as the schema of 2025-11-25: ";
-        let gone =
+        let error =
             rejection(|schema| drop(schema["$defs"].as_object_mut().unwrap().remove("Tool")));
         let reason =
             "its definition `CreateMessageRequestParams` refers to `Tool`, which it does not have";
-        assert_eq!(gone, format!("{lead}{reason}"));
-        let gone = rejection(|schema| {
+        assert_eq!(error, format!("{lead}{reason}"));
+        let error = rejection(|schema| {
             schema["$defs"].as_object_mut().unwrap().remove("CallToolRequest");
         });
         let reason = "it has no definition `CallToolRequest`, which `tools/call` needs";
-        assert_eq!(gone, format!("{lead}{reason}"));
+        assert_eq!(error, format!("{lead}{reason}"));
         let broken = rejection(|schema| schema["$defs"]["Tool"] = json!({ "type": "objekt" }));
         assert!(broken.contains("its definition `") && broken.contains("/type"), "{broken}");
-        for odd in [json!([]), json!(1), json!({}), json!({ "$defs": {} }), json!({ "$defs": 1 })] {
-            assert!(SchemaValidator::from_schema(Revision::V2024_11_05, &odd).is_err(), "{odd}");
+        for invalid in
+            [json!([]), json!(1), json!({}), json!({ "$defs": {} }), json!({ "$defs": 1 })]
+        {
+            assert!(
+                SchemaValidator::from_schema(Revision::V2024_11_05, &invalid).is_err(),
+                "{invalid}"
+            );
         }
         let unknown = rejection(|schema| schema["$schema"] = json!("http://example.com/mine"));
         assert!(unknown.contains("`http://example.com/mine`"), "{unknown}");

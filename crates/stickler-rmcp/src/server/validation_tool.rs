@@ -62,7 +62,7 @@ impl<H: ServerHandler> Validated<H> {
 
     /// Returns the entry of the validation tool if that is its name.
     pub(super) fn validation_tool_by_name(&self, name: &str) -> Option<Tool> {
-        self.cached_validation_tool_name().filter(|own_name| *own_name == name).and_then(entry)
+        self.cached_validation_tool_name().filter(|tool_name| *tool_name == name).and_then(entry)
     }
 
     /// Returns whether a call is for the validation tool and not for a handler's tool of that name.
