@@ -250,7 +250,7 @@ fn unusable_protocol_schema_is_explained_and_exits_with_2() {
 #[test]
 fn official_schema_replaces_the_built_in_one() {
     let Some(schema) = shared("mcp-schema/2025-11-25/schema.json") else {
-        eprintln!("skipped: no official schema beside the checkout");
+        eprintln!("skipped: no official schema next to the checkout");
         return;
     };
     let source = format!("2025-11-25={}", schema.display());

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use stickler::{McpValidator, Revision, ValidationConfig};
 use stickler_protocol::headers::ParamHeaders;
 use stickler_protocol::{
-    Connection, ConnectionSettings, Policy, ProtocolSchemas, Repeats, ValidationMiddleware,
+    Connection, ConnectionSettings, Policy, ProtocolSchemas, RejectionCounts, ValidationMiddleware,
 };
 
 use crate::slow_work::SlowWorkLimit;
@@ -21,7 +21,7 @@ pub struct ConnectionFactory {
     pub(crate) protocol: Arc<ProtocolSchemas>,
     pub(crate) settings: Arc<ConnectionSettings>,
     /// Counts repeated invalid calls of requests without a session.
-    repeats: Arc<Mutex<Repeats>>,
+    rejection_counts: Arc<Mutex<RejectionCounts>>,
 }
 
 impl ConnectionFactory {
@@ -37,8 +37,8 @@ impl ConnectionFactory {
         let policy = Arc::new(policy);
         let validator = Arc::new(McpValidator::new(validation).with_slow_work(slow_work));
         settings.first_request_number = random_first_id();
-        let repeats = Arc::default();
-        Self { name, validator, policy, protocol, settings: Arc::new(settings), repeats }
+        let rejection_counts = Arc::default();
+        Self { name, validator, policy, protocol, settings: Arc::new(settings), rejection_counts }
     }
 
     /// Creates a connection for one modern request. Its revision and mirrored headers are known before
@@ -49,7 +49,8 @@ impl ConnectionFactory {
         revision: Option<Revision>,
         param_headers: ParamHeaders,
     ) -> Connection {
-        let mut middleware = self.middleware(view).with_repeats(Arc::clone(&self.repeats));
+        let mut middleware =
+            self.middleware(view).with_rejection_counts(Arc::clone(&self.rejection_counts));
         if let Some(revision) = revision {
             middleware = middleware.with_revision(revision);
         }

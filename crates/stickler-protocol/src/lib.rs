@@ -59,7 +59,7 @@ pub use protocol::{
     SchemaValidator, UnknownRevision,
 };
 pub use reply::error_reply;
-pub use session::Repeats;
+pub use session::RejectionCounts;
 pub use side::Side;
 pub use verdict::{Decision, Finding, Part, Subject, Verdict};
 

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_is_not_an_integer() {
+    fn fraction_is_not_an_integer() {
         assert_eq!(parse_as("1.5", &["integer"]), None);
     }
 

@@ -17,11 +17,11 @@ pub fn answers_in(message: &[u8]) -> Vec<RequestId> {
     ids_in(message, |one| one.get("method").is_none())
 }
 
-fn ids_in(message: &[u8], is_wanted: impl Fn(Node<'_>) -> bool) -> Vec<RequestId> {
+fn ids_in(message: &[u8], is_match: impl Fn(Node<'_>) -> bool) -> Vec<RequestId> {
     let mut buffer = TapeBuffer::new();
     let Ok(tape) = buffer.read(message, MAX_DEPTH) else { return Vec::new() };
     let root = tape.root();
-    let id = |one: Node<'_>| RequestId::of(one.get("id").filter(|_| is_wanted(one))?);
+    let id = |one: Node<'_>| RequestId::of(one.get("id").filter(|_| is_match(one))?);
     match root.kind() {
         Kind::Array => root.elements().filter_map(id).collect(),
         _ => id(root).into_iter().collect(),

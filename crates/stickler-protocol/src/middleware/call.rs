@@ -83,7 +83,7 @@ impl ValidationMiddleware {
             return None;
         }
         let arguments = params.get("arguments").map_or("", Node::raw);
-        let count = self.session.repeats.count(&self.server, &name, arguments);
+        let count = self.session.rejection_counts.count(&self.server, &name, arguments);
         let turn = turn_of(params).unwrap_or_else(|| self.session.next_turn());
         let rejection = CallRejection::new(&self.validator, &self.server, &name, &result)
             .with_findings(case.findings())

@@ -55,7 +55,7 @@ impl ValidationMiddleware {
             Side::Client => {
                 case.answer_or_forward(Reply { id: None, revision: self.session.revision() })
             }
-            // Forwarded as it is; a valid response may still follow.
+            // Forwarded unchanged; a valid response may still follow.
             Side::Server if !case.is_rejected() => case.forward(),
             // Answer the pending request in place of the malformed response.
             Side::Server => {

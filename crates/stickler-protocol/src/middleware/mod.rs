@@ -40,7 +40,7 @@ use crate::envelope::{Envelope, PartialHeader, RequestId, Shape};
 use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 use crate::reply::Reply;
-use crate::session::{Repeats, Session, SharedRepeats};
+use crate::session::{RejectionCounts, Session, SharedRejectionCounts};
 use crate::side::Side;
 use crate::verdict::Verdict;
 pub(crate) use batch::combine_decisions;
@@ -105,8 +105,8 @@ impl ValidationMiddleware {
     /// Shares the count of repeated rejections with other connections. Stateless HTTP requests need
     /// this, because each has its own middleware.
     #[must_use]
-    pub fn with_repeats(mut self, repeats: Arc<Mutex<Repeats>>) -> Self {
-        self.session.repeats = SharedRepeats::new(repeats);
+    pub fn with_rejection_counts(mut self, rejection_counts: Arc<Mutex<RejectionCounts>>) -> Self {
+        self.session.rejection_counts = SharedRejectionCounts::new(rejection_counts);
         self
     }
 

@@ -35,7 +35,7 @@ impl ValidationMiddleware {
         let Incoming { side, .. } = incoming;
         let id = envelope.request_id();
         // A response without result or error still belongs to a pending request.
-        if envelope.is_hollow()
+        if envelope.lacks_method_and_outcome()
             && id.as_ref().is_some_and(|id| self.session.pending(side.other()).is_pending(id))
         {
             return self.response(incoming, envelope);
@@ -120,7 +120,7 @@ impl ValidationMiddleware {
         if method != "initialize" && self.session.is_first_unknown_revision(params) {
             case.note(Finding::new(
                 MessageRule::UnknownRevision,
-                "the request names an unknown revision; its shape is not checked",
+                "the request names an unknown revision; it is not validated against a schema",
             ));
         }
     }

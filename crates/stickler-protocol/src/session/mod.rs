@@ -9,7 +9,7 @@ mod lifecycle;
 mod pages;
 mod pending;
 mod recently_completed;
-mod repeats;
+mod rejection_counts;
 mod revision;
 
 use stickler::Limits;
@@ -17,8 +17,8 @@ use stickler::Limits;
 pub(crate) use capabilities::{Capabilities, required_capability};
 pub(crate) use pages::{Page, next_cursor};
 pub(crate) use pending::{Completion, PendingRequest};
-pub use repeats::Repeats;
-pub(crate) use repeats::SharedRepeats;
+pub use rejection_counts::RejectionCounts;
+pub(crate) use rejection_counts::SharedRejectionCounts;
 
 use crate::envelope::RequestId;
 use crate::protocol::Revision;
@@ -42,7 +42,7 @@ pub(crate) struct Session {
     announced: [Option<Capabilities>; 2],
     pending: [PendingRequests; 2],
     pub(crate) pages: Pages,
-    pub(crate) repeats: SharedRepeats,
+    pub(crate) rejection_counts: SharedRejectionCounts,
     rejected_calls: u64,
     reported_unknown_revision: bool,
 }
@@ -58,7 +58,7 @@ impl Session {
             announced: [None, None],
             pending: [requests(), requests()],
             pages: Pages::new(limits.tools_per_server),
-            repeats: SharedRepeats::default(),
+            rejection_counts: SharedRejectionCounts::default(),
             rejected_calls: 0,
             reported_unknown_revision: false,
         }
@@ -83,7 +83,7 @@ impl Session {
     pub(crate) fn shrink(&mut self) {
         self.pending.iter_mut().for_each(PendingRequests::shrink);
         self.pages.clear();
-        self.repeats.shrink();
+        self.rejection_counts.shrink();
     }
 
     pub(crate) fn announced(&self, side: Side) -> Option<Capabilities> {
@@ -104,7 +104,7 @@ impl Session {
 
     /// Reverts the counters of the last rejection, because the call will be checked again.
     pub(crate) fn rollback_rejection(&mut self) {
-        self.repeats.rollback();
+        self.rejection_counts.rollback();
         self.rejected_calls = self.rejected_calls.saturating_sub(1);
     }
 

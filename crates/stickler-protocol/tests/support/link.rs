@@ -28,10 +28,10 @@ impl Link {
     }
 
     pub(crate) fn with(begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware) -> Self {
-        Self::settled(begin, ConnectionSettings::default())
+        Self::with_settings(begin, ConnectionSettings::default())
     }
 
-    pub(crate) fn settled(
+    pub(crate) fn with_settings(
         begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware,
         settings: ConnectionSettings,
     ) -> Self {
@@ -48,7 +48,7 @@ impl Link {
     }
 
     /// A connection after the handshake that has also seen a tool list.
-    pub(crate) fn informed() -> Self {
+    pub(crate) fn with_known_tools() -> Self {
         let mut link = Self::ready();
         link.learn_tools();
         link

@@ -101,10 +101,10 @@ impl ServerTools {
     }
 
     /// Records which tools of an older list are missing, up to a limit.
-    pub(super) fn remember(&mut self, older: &Self, most: usize) {
+    pub(super) fn remember(&mut self, older: &Self, max: usize) {
         let names = older.names.iter().chain(&older.former);
-        let gone = names.filter(|name| !self.tools.contains_key(*name)).take(most);
-        self.former = gone.cloned().collect();
+        let missing = names.filter(|name| !self.tools.contains_key(*name)).take(max);
+        self.former = missing.cloned().collect();
     }
 
     /// Charges the list for schemas that an older list compiled.

@@ -69,7 +69,7 @@ impl Shared {
     }
 
     /// Removes content that no list uses.
-    pub(super) fn tidy(&self) {
+    pub(super) fn remove_unused(&self) {
         write(&self.contents).retain(|_, one| one.strong_count() > 0);
         write(&self.tools).retain(|_, one| one.strong_count() > 0);
     }

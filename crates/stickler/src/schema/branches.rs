@@ -1,6 +1,6 @@
 //! Compiled branches: determines which alternatives of a schema a value satisfies.
 //!
-//! The engine does not say which branch of an `anyOf` was satisfied. If that affects which names
+//! The engine does not report which branch of an `anyOf` was satisfied. If that affects which names
 //! an object may have, each branch is compiled separately, once.
 
 use std::collections::HashMap;
@@ -25,12 +25,12 @@ impl Branches {
         engines: Engines,
         limits: &Limits,
     ) -> Result<Self, SchemaRejection> {
-        let wanted = Self::wanted(graph);
-        if wanted.is_empty() {
+        let branches = Self::to_compile(graph);
+        if branches.is_empty() {
             return Ok(Self(HashMap::new()));
         }
         let parts = Parts::of(schema, dialect)?;
-        wanted
+        branches
             .into_iter()
             .map(|id| Ok((id, parts.compile(&graph.node(id).pointer, engines, limits)?)))
             .collect::<Result<_, _>>()
@@ -45,8 +45,8 @@ impl Branches {
     }
 
     /// Returns the branches that are compiled separately.
-    pub(super) fn wanted(graph: &SchemaGraph) -> Vec<NodeId> {
-        let mut wanted: Vec<NodeId> = graph
+    pub(super) fn to_compile(graph: &SchemaGraph) -> Vec<NodeId> {
+        let mut branches: Vec<NodeId> = graph
             .iter()
             .flat_map(|node| {
                 let choices = node.choices.iter().filter(|choice| choice.matters);
@@ -54,8 +54,8 @@ impl Branches {
                 branches.chain(node.condition.iter().map(|condition| condition.when))
             })
             .collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        wanted
+        branches.sort_unstable();
+        branches.dedup();
+        branches
     }
 }

@@ -177,14 +177,14 @@ impl<'s> Mapper<'s> {
                         node.pattern_bytes = node.pattern_bytes.saturating_add(cost);
                         self.measured.backtracks |= program.backtracks;
                         if program.backtracks {
-                            node.unasked.push(id);
+                            node.engine_only.push(id);
                         } else {
                             node.patterns.push((NamePattern::new(pattern), id));
                         }
                     }
                     // Without it, `additionalProperties` would apply to other names.
                     Measure::TooLarge => return Err(self.patterns.too_large(pattern)),
-                    Measure::Unreadable => node.unasked.push(id),
+                    Measure::Unreadable => node.engine_only.push(id),
                 }
             }
         }
@@ -196,7 +196,7 @@ impl<'s> Mapper<'s> {
                 }
             }
         }
-        self.unasked(node, keywords, &["propertyNames"], resolver);
+        self.engine_only(node, keywords, &["propertyNames"], resolver);
         Ok(())
     }
 
@@ -211,7 +211,7 @@ impl<'s> Mapper<'s> {
         node.prefix = self.each(keywords.get(prefix), resolver);
         let rest = if old_form { "additionalItems" } else { "items" };
         node.items = keywords.get(rest).map(|schema| self.id_of(schema, resolver));
-        self.unasked(node, keywords, &["contains", "unevaluatedItems"], resolver);
+        self.engine_only(node, keywords, &["contains", "unevaluatedItems"], resolver);
     }
 
     fn in_place_keywords(
@@ -244,7 +244,7 @@ impl<'s> Mapper<'s> {
                 }
             }
         }
-        self.unasked(node, keywords, &["not"], resolver);
+        self.engine_only(node, keywords, &["not"], resolver);
     }
 
     fn each(&mut self, list: Option<&'s Value>, resolver: &Resolver<'s>) -> Vec<NodeId> {
@@ -254,7 +254,7 @@ impl<'s> Mapper<'s> {
         schemas.iter().map(|schema| self.id_of(schema, resolver)).collect()
     }
 
-    fn unasked(
+    fn engine_only(
         &mut self,
         node: &mut SchemaNode,
         keywords: &'s Map<String, Value>,
@@ -263,7 +263,7 @@ impl<'s> Mapper<'s> {
     ) {
         for schema in names.iter().filter_map(|name| keywords.get(*name)) {
             let id = self.id_of(schema, resolver);
-            node.unasked.push(id);
+            node.engine_only.push(id);
         }
     }
 }

@@ -12,18 +12,18 @@ const MAX_CALLS_WHEN_IDLE: usize = 64;
 
 /// Number of rejections of each call, by server, tool and arguments.
 #[derive(Debug, Default)]
-pub struct Repeats {
+pub struct RejectionCounts {
     counts: BTreeMap<u64, u32>,
 }
 
 /// Counts shared between connections, with the call that this connection counted last.
 #[derive(Debug, Default)]
-pub(crate) struct SharedRepeats {
-    shared: Arc<Mutex<Repeats>>,
+pub(crate) struct SharedRejectionCounts {
+    shared: Arc<Mutex<RejectionCounts>>,
     last: Option<u64>,
 }
 
-impl Repeats {
+impl RejectionCounts {
     /// Counts a rejection and returns the count, starting at 1.
     pub fn count(&mut self, tool: &str, arguments: &str) -> u32 {
         self.count_call(call("", tool, arguments))
@@ -46,12 +46,12 @@ impl Repeats {
     }
 }
 
-impl SharedRepeats {
-    pub(crate) fn new(shared: Arc<Mutex<Repeats>>) -> Self {
+impl SharedRejectionCounts {
+    pub(crate) fn new(shared: Arc<Mutex<RejectionCounts>>) -> Self {
         Self { shared, last: None }
     }
 
-    fn shared(&self) -> MutexGuard<'_, Repeats> {
+    fn shared(&self) -> MutexGuard<'_, RejectionCounts> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,24 +86,24 @@ fn call(server: &str, tool: &str, arguments: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_CALLS, Repeats, SharedRepeats};
+    use super::{MAX_CALLS, RejectionCounts, SharedRejectionCounts};
     use std::sync::{Arc, Mutex};
 
     #[test]
     fn calls_are_counted_by_tool_and_arguments() {
-        let mut repeats = Repeats::default();
-        assert_eq!(repeats.count("a", "{}"), 1);
-        assert_eq!(repeats.count("a", "{}"), 2);
-        assert_eq!(repeats.count("b", "{}"), 1);
-        assert_eq!(repeats.count("a", "{ }"), 1);
-        assert_eq!(repeats.count("a", "{}"), 3);
+        let mut rejection_counts = RejectionCounts::default();
+        assert_eq!(rejection_counts.count("a", "{}"), 1);
+        assert_eq!(rejection_counts.count("a", "{}"), 2);
+        assert_eq!(rejection_counts.count("b", "{}"), 1);
+        assert_eq!(rejection_counts.count("a", "{ }"), 1);
+        assert_eq!(rejection_counts.count("a", "{}"), 3);
     }
 
     #[test]
     fn connections_with_shared_counts_roll_back_only_their_own() {
-        let all = Arc::new(Mutex::new(Repeats::default()));
-        let mut one = SharedRepeats::new(Arc::clone(&all));
-        let mut other = SharedRepeats::new(all);
+        let all = Arc::new(Mutex::new(RejectionCounts::default()));
+        let mut one = SharedRejectionCounts::new(Arc::clone(&all));
+        let mut other = SharedRejectionCounts::new(all);
         assert_eq!(one.count("s", "a", "{}"), 1);
         assert_eq!(other.count("s", "a", "{}"), 2);
         assert_eq!(other.count("s", "b", "{}"), 1);
@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut repeats = Repeats::default();
+        let mut rejection_counts = RejectionCounts::default();
         for number in 0..MAX_CALLS * 3 {
-            repeats.count("a", &number.to_string());
+            rejection_counts.count("a", &number.to_string());
         }
-        assert!(repeats.counts.len() <= MAX_CALLS);
+        assert!(rejection_counts.counts.len() <= MAX_CALLS);
     }
 }
