@@ -25,13 +25,10 @@ const NO_STREAM: &str = "in front of a command, a response without other message
 impl ExpectedDifferences {
     pub(super) fn of(server: Server, route: Route, requirements: &str) -> Self {
         Self(match (server, route, requirements) {
-            (Server::Everything, Route::Url, "2025-11-25") => {
-                &[("dns-rebinding-protection", HOST_CHECK)]
-            }
             (Server::Everything, Route::Url, "2026-07-28") => {
                 &[("server-stateless", HEADERS), ("tasks-request-headers", HEADERS)]
             }
-            (Server::FastMcp, Route::Url, "2025-11-25") => {
+            (Server::Everything | Server::FastMcp, Route::Url, "2025-11-25") => {
                 &[("dns-rebinding-protection", HOST_CHECK)]
             }
             (Server::FastMcp, Route::Url, _) => &[
