@@ -55,12 +55,6 @@ fn response(result: &str) -> Value {
 /// Definitions with the names, types and required members that the measured messages use.
 fn built_in() -> Value {
     let text = json!({ "type": "string" });
-    let block = |kind: &str, mut properties: Value, required: &[&str]| {
-        properties["type"] = json!({ "type": "string", "const": kind });
-        properties["_meta"] = json!({ "type": "object", "additionalProperties": {} });
-        let required: Vec<&str> = required.iter().copied().chain(["type"]).collect();
-        json!({ "type": "object", "properties": properties, "required": required })
-    };
     let media = json!({ "data": { "type": "string", "format": "byte" }, "mimeType": text });
     json!({
         "CallToolRequest": {
@@ -95,38 +89,7 @@ fn built_in() -> Value {
             },
             "required": ["tools"],
         },
-        "Tool": {
-            "type": "object",
-            "properties": {
-                "name": text,
-                "title": text,
-                "description": text,
-                "annotations": {
-                    "type": "object",
-                    "properties": {
-                        "title": text,
-                        "readOnlyHint": { "type": "boolean" },
-                        "destructiveHint": { "type": "boolean" },
-                        "idempotentHint": { "type": "boolean" },
-                        "openWorldHint": { "type": "boolean" },
-                    },
-                },
-                "inputSchema": {
-                    "type": "object",
-                    "properties": {
-                        "$schema": text,
-                        "type": { "type": "string", "const": "object" },
-                        "properties": {
-                            "type": "object",
-                            "additionalProperties": { "type": "object", "additionalProperties": true },
-                        },
-                        "required": { "type": "array", "items": text },
-                    },
-                    "required": ["type"],
-                },
-            },
-            "required": ["inputSchema", "name"],
-        },
+        "Tool": tool(&text),
         "CallToolResult": {
             "type": "object",
             "properties": {
@@ -145,5 +108,49 @@ fn built_in() -> Value {
                 block("resource", json!({ "resource": { "type": "object" } }), &["resource"]),
             ],
         },
+    })
+}
+
+/// The definition of a content block.
+fn block(kind: &str, mut properties: Value, required: &[&str]) -> Value {
+    properties["type"] = json!({ "type": "string", "const": kind });
+    properties["_meta"] = json!({ "type": "object", "additionalProperties": {} });
+    let required: Vec<&str> = required.iter().copied().chain(["type"]).collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// The definition of a tool.
+fn tool(text: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "name": text,
+            "title": text,
+            "description": text,
+            "annotations": {
+                "type": "object",
+                "properties": {
+                    "title": text,
+                    "readOnlyHint": { "type": "boolean" },
+                    "destructiveHint": { "type": "boolean" },
+                    "idempotentHint": { "type": "boolean" },
+                    "openWorldHint": { "type": "boolean" },
+                },
+            },
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "$schema": text,
+                    "type": { "type": "string", "const": "object" },
+                    "properties": {
+                        "type": "object",
+                        "additionalProperties": { "type": "object", "additionalProperties": true },
+                    },
+                    "required": { "type": "array", "items": text },
+                },
+                "required": ["type"],
+            },
+        },
+        "required": ["inputSchema", "name"],
     })
 }

@@ -26,18 +26,6 @@ pub(super) fn all(installed: &Installed) -> Result<Vec<TestServer>, String> {
     let place = installed.folder.join("test_servers");
     let notes = prepare(&place).map_err(|error| format!("{}: {error}", place.display()))?;
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let test_server = |name, command: Vec<String>, good: Value, bad: Value, hint| TestServer {
-        name,
-        command,
-        good,
-        bad,
-        hint,
-        untouched: None,
-    };
-    let with = |mut command: Vec<String>, argument: &str| {
-        command.push(argument.to_owned());
-        command
-    };
     let edits = json!([{ "oldText": "one", "newText": "1" }]);
     let mut files = test_server(
         "filesystem",
@@ -85,6 +73,21 @@ pub(super) fn all(installed: &Installed) -> Result<Vec<TestServer>, String> {
             "level",
         ),
     ])
+}
+
+fn test_server(
+    name: &'static str,
+    command: Vec<String>,
+    good: Value,
+    bad: Value,
+    hint: &'static str,
+) -> TestServer {
+    TestServer { name, command, good, bad, hint, untouched: None }
+}
+
+fn with(mut command: Vec<String>, argument: &str) -> Vec<String> {
+    command.push(argument.to_owned());
+    command
 }
 
 fn call(name: &str, arguments: &Value) -> Value {
