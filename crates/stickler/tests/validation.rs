@@ -227,7 +227,7 @@ fn call_of_a_quarantined_tool_is_accepted_with_the_reason() {
 }
 
 #[test]
-fn standard_formats_are_asserted_and_others_ignored() {
+fn known_formats_are_asserted_and_others_ignored() {
     let schema = json!({ "properties": {
         "day": { "type": "string", "format": "date" },
         "size": { "type": "integer", "format": "int32" },

@@ -91,7 +91,7 @@ pub(crate) fn explain(
     if strict || !problems.is_empty() {
         let budget = StepBudget::to_explain(root, config.limits.explain_steps);
         let max_unknown = strict.then_some(explainer.max_problems);
-        let found = unknown_fields::collect(&explainer, &problems, max_unknown, &budget);
+        let found = unknown_fields::collect(&explainer, config, &problems, max_unknown, &budget);
         exhaustive &= found.complete;
         problems.extend(found.unknown);
         objects = found.objects;

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::ValidationError;
 use super::comparison_budgets::ComparisonBudgets;
 use super::explain::{self, Explanation};
 use super::json_defects;
 use super::result::{CorrectedCall, ValidationResult};
 use super::verdict::{Verdict, evaluate};
 use super::wording::{Subject, Wording};
+use super::{ValidationError, ValidationErrorKind};
 use crate::config::{Repair, ValidationConfig};
 use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSchemaCache};
 use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
@@ -30,7 +30,8 @@ pub struct McpValidator {
 impl McpValidator {
     /// Creates a validator with an empty tool cache.
     pub fn new(config: ValidationConfig) -> Self {
-        let cache = ToolSchemaCache::with_limits(config.limits).compiling(config.compile_schemas);
+        let cache = ToolSchemaCache::with_formats(config.limits, config.formats);
+        let cache = cache.compiling(config.compile_schemas);
         Self { cache, config }
     }
 
@@ -217,29 +218,43 @@ impl McpValidator {
         };
         truncated |= explanation.as_ref().is_some_and(|explanation| !explanation.complete);
         let repairable = errors.is_empty();
+        let has_only_injected = repairable
+            && explanation
+                .as_ref()
+                .is_some_and(|all| all.errors.iter().all(|e| self.is_injected(e)));
         if let Some(explanation) = &explanation {
-            errors.extend(explanation.shown().iter().cloned());
+            // Keys that the client injected are removed; the caller cannot do anything about them.
+            let shown = explanation.shown().iter();
+            let shown = shown.filter(|error| has_only_injected || !self.is_injected(error));
+            errors.extend(shown.cloned());
         }
         let mut result = ValidationResult::rejected(errors, truncated);
         if let Some(explanation) = explanation
             && repairable
         {
-            self.repair(cached, arguments, &explanation, &comparisons, &mut result);
+            let mode = if has_only_injected { Repair::Apply } else { self.config.repair };
+            self.repair(mode, cached, (arguments, &explanation), &comparisons, &mut result);
         }
         result
     }
 
+    /// Returns whether an error is about a key that the client injected and the schema forbids.
+    fn is_injected(&self, error: &ValidationError) -> bool {
+        matches!(&error.kind, ValidationErrorKind::UnknownField { field, .. }
+            if error.parent_path().is_empty() && self.config.is_injected(field))
+    }
+
     pub(crate) fn evaluate(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
-        evaluate(&cached.compiled, arguments, self.config.unknown_fields, &self.config.limits)
+        evaluate(&cached.compiled, arguments, &self.config, self.config.limits.verdict_steps)
     }
 
     /// Like [`evaluate`](Self::evaluate), with a smaller step limit, for a corrected call.
     pub(crate) fn evaluate_corrected(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
-        let mut limits = self.config.limits;
+        let limits = &self.config.limits;
         let by_size = u32::try_from(arguments.token_count()).unwrap_or(u32::MAX).saturating_mul(16);
         let max_steps = limits.explain_steps.saturating_mul(4).max(by_size);
-        limits.verdict_steps = limits.verdict_steps.min(max_steps);
-        evaluate(&cached.compiled, arguments, self.config.unknown_fields, &limits)
+        let steps = limits.verdict_steps.min(max_steps);
+        evaluate(&cached.compiled, arguments, &self.config, steps)
     }
 
     pub(crate) fn explain(
@@ -258,13 +273,13 @@ impl McpValidator {
 
     fn repair(
         &self,
+        mode: Repair,
         cached: &CachedSchema,
-        arguments: Node<'_>,
-        explanation: &Explanation,
+        (arguments, explanation): (Node<'_>, &Explanation),
         comparisons: &ComparisonBudgets,
         result: &mut ValidationResult,
     ) {
-        if self.config.repair == Repair::Off {
+        if mode == Repair::Off {
             return;
         }
         let repaired = repair::repair(self, cached, arguments, explanation, comparisons);
@@ -273,7 +288,7 @@ impl McpValidator {
         };
         let unambiguous = repaired.edits.iter().all(|edit| edit.is_unambiguous);
         result.edits = repaired.edits;
-        result.repaired = self.config.repair == Repair::Apply && unambiguous;
+        result.repaired = mode == Repair::Apply && unambiguous;
         result.is_valid = result.repaired;
         result.corrected =
             Some(CorrectedCall { name: cached.tool.clone(), arguments: repaired.arguments });

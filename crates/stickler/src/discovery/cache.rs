@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::server::{Entry, ServerTools, quarantine};
 use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition, view};
-use crate::config::{CompileSchemas, Limits};
+use crate::config::{CompileSchemas, Formats, Limits};
 use crate::error::McpSchemaError;
 
 /// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
@@ -87,7 +87,12 @@ impl ToolSchemaCache {
 
     /// Creates an empty cache.
     pub fn with_limits(limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared::new(limits)), ..Self::default() }
+        Self::with_formats(limits, Formats::default())
+    }
+
+    /// Creates an empty cache of schemas that apply `format` in a given way.
+    pub fn with_formats(limits: Limits, formats: Formats) -> Self {
+        Self { shared: Arc::new(Shared::new(limits, formats)), ..Self::default() }
     }
 
     /// Sets when schemas are compiled.

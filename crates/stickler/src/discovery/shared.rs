@@ -11,12 +11,13 @@ use super::cache::{read, write};
 use super::content::Content;
 use super::listed::ListedTool;
 use super::{CacheStats, JsonText, ToolDefinition};
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 
 /// Holds weak references: content that no list uses is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) limits: Limits,
+    formats: Formats,
     contents: RwLock<HashMap<JsonText, Weak<Content>>>,
     /// Tools by the hash of their definition.
     tools: RwLock<HashMap<u64, Weak<ListedTool>>>,
@@ -26,8 +27,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+    pub(super) fn new(limits: Limits, formats: Formats) -> Self {
+        Self { limits, formats, ..Self::default() }
     }
 
     /// Returns the shared tool for a definition without compiling its schema.
@@ -55,7 +56,7 @@ impl Shared {
 
     /// Returns the budget of a list with an initial charge.
     pub(super) fn budget<'b>(&'b self, server: &'b AtomicUsize) -> Budget<'b> {
-        Budget { limits: &self.limits, server, total: &self.compiled_bytes }
+        Budget { limits: &self.limits, formats: self.formats, server, total: &self.compiled_bytes }
     }
 
     pub(super) fn count(&self, stats: &mut CacheStats) {
