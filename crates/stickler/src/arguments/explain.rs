@@ -17,6 +17,7 @@ use jsonschema::JsonType;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Engine};
 use serde_json::Value;
 
+use super::accepted::Accepted;
 use super::comparison_budgets::ComparisonBudgets;
 use super::error::ValidationError;
 use super::phrases::{MAX_LISTED_VALUES, text_of};
@@ -261,10 +262,11 @@ impl<'e> Explainer<'e> {
         self.lookup.pointer(path)
     }
 
+    /// Describes the values of a field of the object that a subschema applies to.
     fn expected_type(&self, schema_path: &str, field: &str) -> String {
         let graph = &self.schema.graph;
         let node = graph.at(schema_path).and_then(|id| graph.node(id).member(field));
-        node.map_or_else(|| "a value".to_owned(), |id| describe::type_of(self.schema, id))
+        node.map_or_else(|| "a value".to_owned(), |id| Accepted::of(self.schema, id).phrase())
     }
 
     pub(super) fn has_member(&self, object: Node<'e>, name: &str) -> bool {

@@ -3,6 +3,7 @@
 //! [`McpValidator`] returns a [`ValidationResult`]. A valid call takes the fast path in `verdict`;
 //! only a rejected call is explained (`explain`, `closest_branch`, `wording`).
 
+mod accepted;
 mod closed;
 mod closest_branch;
 mod comparison_budgets;
@@ -23,6 +24,7 @@ mod validator;
 mod verdict;
 mod wording;
 
+pub(crate) use accepted::Accepted;
 pub(crate) use comparison_budgets::ComparisonBudgets;
 pub(crate) use describe::{names, type_of};
 pub use error::{ValidationError, ValidationErrorKind};
