@@ -6,6 +6,7 @@
 mod distance;
 #[allow(dead_code, reason = "the ranking of names is built on it")]
 pub(crate) mod synonyms;
+pub(crate) mod tool_names;
 #[allow(dead_code, reason = "the ranking of names is built on it")]
 pub(crate) mod words;
 

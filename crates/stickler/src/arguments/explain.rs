@@ -36,6 +36,9 @@ pub(super) type EngineError<'i> = jsonschema::ValidationError<'i>;
 /// repair needs all of them.
 const COLLECTED_PER_SHOWN: usize = 10;
 
+/// Maximum number of characters that describe the value of a missing field; the type replaces a longer text.
+const MAX_EXPECTED_CHARS: usize = 240;
+
 /// Budget steps for translating one problem.
 const STEPS_PER_PROBLEM: u32 = 64;
 
@@ -266,7 +269,13 @@ impl<'e> Explainer<'e> {
     fn expected_type(&self, schema_path: &str, field: &str) -> String {
         let graph = &self.schema.graph;
         let node = graph.at(schema_path).and_then(|id| graph.node(id).member(field));
-        node.map_or_else(|| "a value".to_owned(), |id| Accepted::of(self.schema, id).phrase())
+        let Some(id) = node else { return "a value".to_owned() };
+        let accepted = Some(Accepted::of(self.schema, id).phrase());
+        let is_short = |phrase: &String| phrase.chars().count() <= MAX_EXPECTED_CHARS;
+        // The author of a message other than a call knows the protocol.
+        let accepted =
+            accepted.filter(|phrase| self.wording.is_about_arguments() && is_short(phrase));
+        accepted.unwrap_or_else(|| describe::type_of(self.schema, id))
     }
 
     pub(super) fn has_member(&self, object: Node<'e>, name: &str) -> bool {

@@ -20,6 +20,7 @@ mod result;
 mod selected_branches;
 mod unexpected_fields;
 mod unknown_fields;
+mod unknown_tool;
 mod validator;
 mod verdict;
 mod wording;

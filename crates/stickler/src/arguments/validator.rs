@@ -10,11 +10,10 @@ use super::verdict::{Verdict, evaluate};
 use super::wording::{Subject, Wording};
 use super::{ValidationError, ValidationErrorKind};
 use crate::config::{Repair, ValidationConfig};
-use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSchemaCache};
-use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
+use crate::discovery::{CachedSchema, Lookup, ToolDefinition, ToolSchemaCache};
+use crate::error::{McpSchemaError, McpValidationFailed};
 use crate::repair;
 use crate::schema::Answer;
-use crate::suggest::{self, Candidate, ComparisonBudget};
 use crate::tape::{Node, SyntaxError, TapeBuffer};
 
 /// JSON Pointer of the structured content within the response to a `tools/call`.
@@ -23,8 +22,8 @@ const STRUCTURED_CONTENT_POINTER: &str = "/result/structuredContent";
 /// Validates tool calls against the schemas of the tools.
 #[derive(Debug, Default)]
 pub struct McpValidator {
-    cache: ToolSchemaCache,
-    config: ValidationConfig,
+    pub(super) cache: ToolSchemaCache,
+    pub(super) config: ValidationConfig,
 }
 
 impl McpValidator {
@@ -166,39 +165,11 @@ impl McpValidator {
         })
     }
 
-    /// Returns an error if the server is known not to have the tool.
-    pub fn require_tool(&self, server: &str, tool: &str) -> Result<(), UnknownToolError> {
-        match self.cache.lookup(server, tool) {
-            Lookup::Unknown(tools) => Err(UnknownToolError {
-                name: tool.to_owned(),
-                suggestions: self.nearest_tools(&tools, tool),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns the known names nearest to an unknown name, best first.
-    pub fn find_suggestions(&self, name: &str, known: &[String]) -> Vec<String> {
-        let nearest = self.nearest_among(name, known, &ComparisonBudget::unlimited());
-        nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
-    }
-
-    fn nearest_among<'k>(
+    pub(super) fn validate_cached(
         &self,
-        name: &str,
-        known: &'k [String],
-        budget: &ComparisonBudget,
-    ) -> Vec<Candidate<'k>> {
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        suggest::nearest_of(name, &known, |_| true, self.config.suggestion_distance, budget)
-    }
-
-    /// Returns the budget for comparing names that a peer sent.
-    fn comparison_budget(&self) -> ComparisonBudget {
-        ComparisonBudget::new(self.config.limits.explain_steps)
-    }
-
-    fn validate_cached(&self, cached: &CachedSchema, arguments: Node<'_>) -> ValidationResult {
+        cached: &CachedSchema,
+        arguments: Node<'_>,
+    ) -> ValidationResult {
         let (mut errors, mut truncated) = json_defects::find(arguments, &self.config);
         let verdict = self.evaluate(cached, arguments);
         if verdict == Verdict::Valid && errors.is_empty() {
@@ -292,52 +263,6 @@ impl McpValidator {
         result.is_valid = result.repaired;
         result.corrected =
             Some(CorrectedCall { name: cached.tool.clone(), arguments: repaired.arguments });
-    }
-
-    fn unknown_tool(
-        &self,
-        tools: &ServerTools,
-        name: &str,
-        arguments: Node<'_>,
-    ) -> ValidationResult {
-        let suggestions = self.nearest_tools(tools, name);
-        let error = Wording::unknown_tool(name, suggestions);
-        let mut result = ValidationResult::rejected(vec![error], false);
-        if self.config.repair != Repair::Off
-            && let Some(intended) = self.intended_tool(tools, name)
-            && let Some((arguments, edits)) = self.arguments_for(intended, arguments)
-        {
-            result.edits = vec![repair::Edit::rename_tool(name, &intended.tool)];
-            result.edits.extend(edits);
-            result.corrected = Some(CorrectedCall { name: intended.tool.clone(), arguments });
-        }
-        result
-    }
-
-    /// Returns the tool with the name nearest to an unknown name, if it is unambiguous.
-    fn intended_tool<'t>(&self, tools: &'t ServerTools, name: &str) -> Option<&'t CachedSchema> {
-        let nearest = self.nearest_among(name, tools.names(), &self.comparison_budget());
-        let intended = suggest::unambiguous_best(&nearest)?;
-        tools.get(intended.name).map(AsRef::as_ref)
-    }
-
-    /// Returns the arguments in a form that the tool accepts, with the edits made.
-    fn arguments_for(
-        &self,
-        tool: &CachedSchema,
-        arguments: Node<'_>,
-    ) -> Option<(Box<serde_json::value::RawValue>, Vec<repair::Edit>)> {
-        let result = self.validate_cached(tool, arguments);
-        if result.is_valid && !result.repaired {
-            let text = arguments.raw().to_owned();
-            return Some((serde_json::value::RawValue::from_string(text).ok()?, Vec::new()));
-        }
-        Some((result.corrected?.arguments, result.edits))
-    }
-
-    fn nearest_tools(&self, tools: &ServerTools, name: &str) -> Vec<String> {
-        let nearest = self.nearest_among(name, tools.names(), &self.comparison_budget());
-        nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
     }
 
     fn invalid(&self, expected: &str, arguments: Node<'_>) -> ValidationError {

@@ -18,10 +18,10 @@ pub(super) fn sample(text: &str) -> Option<String> {
     let starts = text.char_indices().map(|(start, _)| start);
     let is_word = |c: char| c.is_ascii_alphanumeric();
     // A template does not start within a word.
-    let starts = starts.filter(|start| {
+    let mut starts = starts.filter(|start| {
         !text.get(..*start).and_then(|before| before.chars().last()).is_some_and(is_word)
     });
-    starts.filter_map(|start| fill(text.get(start..)?)).next()
+    starts.find_map(|start| fill(text.get(start..)?))
 }
 
 fn is_field(text: &str) -> bool {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::help::{CLOSING, HelpPrompt, fenced};
 use super::tokens;
-use crate::arguments::{McpValidator, ValidationResult};
+use crate::arguments::{McpValidator, ValidationError, ValidationResult};
 use crate::suggest;
 
 /// Maximum number of tokens of one name.
@@ -23,7 +23,11 @@ pub(super) fn help(
 ) -> HelpPrompt {
     let ending = ending(validator, result, budget / 3);
     let mut text = "Unknown tool name. Available tools:\n".to_owned();
-    let names = sorted_by_distance(name, validator.cache().tool_names(server));
+    let suggested: Vec<&String> =
+        result.errors.iter().flat_map(ValidationError::suggestions).collect();
+    let mut names = sorted_by_distance(name, validator.cache().tool_names(server));
+    let rank = |name: &String| suggested.iter().position(|known| *known == name);
+    names.sort_by_key(|name| rank(name).unwrap_or(usize::MAX));
     // Reserve room for the line with the number of omitted tools.
     let room = budget.saturating_sub(tokens::estimate(&text) + tokens::estimate(&ending) + 10);
     let mut spent = 0;
