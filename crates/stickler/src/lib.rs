@@ -64,7 +64,10 @@ pub mod tool_validation;
 pub use arguments::{
     CorrectedCall, McpValidator, ValidationError, ValidationErrorKind, ValidationResult,
 };
-pub use config::{CompileSchemas, HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
+pub use config::{
+    BUILT_IN_INJECTED_KEYS, CompileSchemas, Formats, HelpDetail, Limits, Repair, UnknownFields,
+    ValidationConfig,
+};
 pub use discovery::{
     CacheStats, CachedSchema, Discovery, Freshness, JsonText, ToolDefinition, ToolList,
     ToolListError, ToolSchemaCache, view_of,

@@ -4,6 +4,11 @@
 //! the length of the names.
 
 mod distance;
+#[allow(dead_code, reason = "the ranking of names is built on it")]
+pub(crate) mod synonyms;
+pub(crate) mod tool_names;
+#[allow(dead_code, reason = "the ranking of names is built on it")]
+pub(crate) mod words;
 
 pub(crate) use distance::ComparisonBudget;
 use distance::{MAX_COMPARED_BYTES, distance_within};

@@ -227,7 +227,7 @@ fn call_of_a_quarantined_tool_is_accepted_with_the_reason() {
 }
 
 #[test]
-fn standard_formats_are_asserted_and_others_ignored() {
+fn known_formats_are_asserted_and_others_ignored() {
     let schema = json!({ "properties": {
         "day": { "type": "string", "format": "date" },
         "size": { "type": "integer", "format": "int32" },
@@ -367,4 +367,29 @@ fn property_names_error_states_the_constraint() {
         found[0].message,
         "`up` is not a known field; leave it out; valid fields: `left`, `right`."
     );
+}
+
+#[test]
+fn tool_name_without_its_prefix_is_corrected() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let tool = ToolDefinition::new("mcp_srv_entity_search").with_input_schema(entity_schema());
+    let other = ToolDefinition::new("mcp_srv_entity_delete").with_input_schema(entity_schema());
+    validator.cache().populate("s", &[tool, other]);
+    let result = validator.validate("s", "entity_search", &json!({ "entity": "x" }));
+    assert_eq!(result.errors[0].suggestions()[0], "mcp_srv_entity_search");
+    assert_eq!(result.corrected.unwrap().name, "mcp_srv_entity_search");
+    assert_eq!(validator.tools_resembling("s", "entity_search"), ["mcp_srv_entity_search"]);
+}
+
+#[test]
+fn tool_that_means_the_same_is_suggested_but_not_resembled() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let tool = ToolDefinition::new("entity_search")
+        .with_description("Finds entities by name.")
+        .with_input_schema(entity_schema());
+    validator.cache().populate("s", &[tool]);
+    let result = validator.validate("s", "lookup_entities_by_name", &json!({ "entity": "x" }));
+    assert_eq!(result.errors[0].suggestions(), ["entity_search"]);
+    assert!(result.corrected.is_none(), "meaning does not select a tool");
+    assert_eq!(validator.tools_resembling("s", "lookup_entities_by_name"), [""; 0]);
 }

@@ -17,6 +17,7 @@ use jsonschema::JsonType;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Engine};
 use serde_json::Value;
 
+use super::accepted::Accepted;
 use super::comparison_budgets::ComparisonBudgets;
 use super::error::ValidationError;
 use super::phrases::{MAX_LISTED_VALUES, text_of};
@@ -34,6 +35,9 @@ pub(super) type EngineError<'i> = jsonschema::ValidationError<'i>;
 /// Number of problems collected for each one that is shown: several can stem from one mistake, and a
 /// repair needs all of them.
 const COLLECTED_PER_SHOWN: usize = 10;
+
+/// Maximum number of characters that describe the value of a missing field; the type replaces a longer text.
+const MAX_EXPECTED_CHARS: usize = 240;
 
 /// Budget steps for collecting one problem. Each byte of its path costs one more step, because every form
 /// of the answer contains a copy of the path.
@@ -93,7 +97,7 @@ pub(crate) fn explain(
     if strict || !problems.is_empty() {
         let budget = StepBudget::to_explain(root, config.limits.explain_steps);
         let max_unknown = strict.then_some(explainer.max_problems);
-        let found = unknown_fields::collect(&explainer, &problems, max_unknown, &budget);
+        let found = unknown_fields::collect(&explainer, config, &problems, max_unknown, &budget);
         exhaustive &= found.complete;
         problems.extend(found.unknown);
         objects = found.objects;
@@ -276,10 +280,17 @@ impl<'e> Explainer<'e> {
         self.lookup.pointer(path)
     }
 
+    /// Describes the values of a field of the object that a subschema applies to.
     fn expected_type(&self, schema_path: &str, field: &str) -> String {
         let graph = &self.schema.graph;
         let node = graph.at(schema_path).and_then(|id| graph.node(id).member(field));
-        node.map_or_else(|| "a value".to_owned(), |id| describe::type_of(self.schema, id))
+        let Some(id) = node else { return "a value".to_owned() };
+        let accepted = Some(Accepted::of(self.schema, id).phrase());
+        let is_short = |phrase: &String| phrase.chars().count() <= MAX_EXPECTED_CHARS;
+        // The author of a message other than a call knows the protocol.
+        let accepted =
+            accepted.filter(|phrase| self.wording.is_about_arguments() && is_short(phrase));
+        accepted.unwrap_or_else(|| describe::type_of(self.schema, id))
     }
 
     pub(super) fn has_member(&self, object: Node<'e>, name: &str) -> bool {

@@ -3,6 +3,7 @@
 //! [`McpValidator`] returns a [`ValidationResult`]. A valid call takes the fast path in `verdict`;
 //! only a rejected call is explained (`explain`, `closest_branch`, `wording`).
 
+mod accepted;
 mod closed;
 mod closest_branch;
 mod comparison_budgets;
@@ -19,10 +20,12 @@ mod result;
 mod selected_branches;
 mod unexpected_fields;
 mod unknown_fields;
+mod unknown_tool;
 mod validator;
 mod verdict;
 mod wording;
 
+pub(crate) use accepted::Accepted;
 pub(crate) use comparison_budgets::ComparisonBudgets;
 pub(crate) use describe::{names, type_of};
 pub use error::{ValidationError, ValidationErrorKind};

@@ -35,6 +35,11 @@ impl Wording {
         Self { mask_values, subject }
     }
 
+    /// Returns whether the errors are about the arguments of a call.
+    pub(crate) fn is_about_arguments(self) -> bool {
+        self.subject == Subject::Arguments
+    }
+
     pub(crate) fn missing(
         self,
         object_path: &str,

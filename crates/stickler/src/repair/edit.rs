@@ -36,7 +36,7 @@ pub enum EditKind {
     FillDefault,
     /// Unwraps arguments that are nested in another object.
     UnwrapArguments,
-    /// Removes a field that the client adds to every call.
+    /// Removes a field that the client adds to calls and that the schema forbids.
     StripInjected,
     /// Renames the tool.
     RenameTool,

@@ -31,7 +31,7 @@ pub(super) fn renames(call: &Call<'_>, explanation: &Explanation) -> Vec<Rename>
         let Some(object) = call.lookup.pointer(object_path) else {
             continue;
         };
-        if config.injected_keys.contains(field) {
+        if object_path.is_empty() && config.is_injected(field) {
             continue;
         }
         let nodes = explanation.nodes_at(object_path);

@@ -156,7 +156,8 @@ impl Proposer<'_, '_> {
     }
 
     fn strip_injected(&mut self, error: &ValidationError, field: &str) {
-        if !self.call.validator.config().injected_keys.iter().any(|key| key == field) {
+        let is_injected = self.call.validator.config().is_injected(field);
+        if !is_injected || !error.parent_path().is_empty() {
             return;
         }
         let object = self.call.lookup.pointer(error.parent_path());
