@@ -4,6 +4,10 @@
 //! the length of the names.
 
 mod distance;
+#[allow(dead_code, reason = "the ranking of names is built on it")]
+pub(crate) mod synonyms;
+#[allow(dead_code, reason = "the ranking of names is built on it")]
+pub(crate) mod words;
 
 pub(crate) use distance::ComparisonBudget;
 use distance::{MAX_COMPARED_BYTES, distance_within};
