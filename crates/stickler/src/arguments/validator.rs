@@ -249,7 +249,7 @@ impl McpValidator {
         comparisons: &ComparisonBudgets,
     ) -> Explanation {
         let mut explanation =
-            explain::explain(&cached.compiled, arguments, &self.config, comparisons);
+            explain::explain(&cached.compiled, arguments, &self.config, comparisons, &cached.tool);
         if explanation.errors.is_empty() {
             explanation.errors.push(self.invalid("satisfy the tool's schema", arguments));
         }
@@ -267,7 +267,11 @@ impl McpValidator {
         if self.config.repair == Repair::Off {
             return;
         }
-        let repaired = repair::repair(self, cached, arguments, explanation, comparisons);
+        let mut hidden = Vec::new();
+        let repaired =
+            repair::repair(self, cached, arguments, explanation, comparisons, &mut hidden);
+        let room = self.config.limits.errors.saturating_sub(result.errors.len());
+        result.errors.extend(hidden.into_iter().take(room));
         let Some(repaired) = repaired else {
             return;
         };
