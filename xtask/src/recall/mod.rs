@@ -120,7 +120,7 @@ fn ablate(cases: &[Case], all: &Score) {
 impl Half {
     fn contains(self, server: &str) -> bool {
         let sum: u32 = server.bytes().map(u32::from).sum();
-        (sum % 2 == 0) == (self == Self::First)
+        sum.is_multiple_of(2) == (self == Self::First)
     }
 }
 

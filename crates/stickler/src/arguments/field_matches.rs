@@ -7,27 +7,31 @@
 //! within its [`ComparisonBudgets`](super::ComparisonBudgets). Runs only for rejected calls: no words of
 //! a schema are split before.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 use super::describe;
 use super::error::ValidationErrorKind;
 use super::explain::{Explainer, parent};
+use super::field_candidates::{Candidate, Candidates};
 use super::problem::Problem;
-use crate::schema::{NodeId, SchemaGraph};
+use crate::schema::NodeId;
 use crate::suggest;
 use crate::suggest::assignment::{Assigned, Pair, assign};
 use crate::suggest::score::{self, Evidence, FieldWords};
 use crate::suggest::similarity::{Comparison, have_opposites, units_differ};
 use crate::suggest::value_fit::{Fit, Fitting, Look};
 use crate::suggest::words::Words;
-use crate::tape::{Kind, Node, unescape_segment};
+use crate::tape::{Kind, Node, unescape_segment, work};
 
 /// The maximum number of unknown fields of one object that are matched.
 const MAX_FIELDS: usize = 64;
 
-/// The maximum number of candidates in nested objects.
-const MAX_NESTED: usize = 128;
+/// The maximum number of words of descriptions that the words of unknown fields are compared with.
+const MAX_TEXT_COMPARISONS: usize = 1 << 19;
+
+/// Number of words of descriptions that count as one unit of work in tests.
+const WORDS_PER_UNIT: usize = 4;
 
 /// The minimum score of the names of a field that is moved to another object.
 const MOVED_NAME: u32 = 900;
@@ -77,14 +81,6 @@ pub(crate) enum Place {
 /// The matches of a call by the path of the unknown field.
 pub(crate) type FieldMatches = HashMap<String, FieldMatch>;
 
-/// A field that was perhaps meant.
-struct Candidate<'e> {
-    place: Place,
-    name: &'e str,
-    node: Option<NodeId>,
-    words: FieldWords,
-}
-
 /// An unknown field of the object that is being matched.
 struct Unknown<'p, 'e> {
     path: &'p str,
@@ -99,25 +95,31 @@ pub(super) fn find<'e>(
     problems: &[Problem<'e>],
     objects: &HashMap<String, Vec<NodeId>>,
 ) -> FieldMatches {
-    let mut matcher = Matcher { explainer, objects, cache: HashMap::new() };
-    let mut matches = FieldMatches::new();
+    let mut matching = Matcher {
+        explainer,
+        objects,
+        candidates: Candidates::new(explainer.schema),
+        text_comparisons: Cell::new(0),
+    };
+    let mut found = FieldMatches::new();
     let mut rest = problems;
     // Problems are sorted, so that those of an object follow each other.
     while let Some(first) = rest.first() {
         let path = first.error.parent_path();
         let end = rest.iter().position(|problem| problem.error.parent_path() != path);
         let (of_object, others) = rest.split_at(end.unwrap_or(rest.len()));
-        matcher.match_object(path, of_object, &mut matches);
+        matching.match_object(path, of_object, &mut found);
         rest = others;
     }
-    matches
+    found
 }
 
 struct Matcher<'m, 'e> {
     explainer: &'m Explainer<'e>,
     objects: &'m HashMap<String, Vec<NodeId>>,
-    /// The candidates of objects with the same subschemas, such as the elements of an array.
-    cache: HashMap<Vec<NodeId>, Rc<Vec<Candidate<'e>>>>,
+    candidates: Candidates<'e>,
+    /// Number of words of descriptions that were compared.
+    text_comparisons: Cell<usize>,
 }
 
 impl<'e> Matcher<'_, 'e> {
@@ -130,8 +132,10 @@ impl<'e> Matcher<'_, 'e> {
         };
         let object = first.object;
         let missing: HashSet<&str> = problems.iter().filter_map(missing_field).collect();
-        let direct = self.candidates(path, &first.names);
-        let around = self.candidates_around(path);
+        let nodes = self.objects.get(path).map(Vec::as_slice);
+        let direct = self.candidates.of(nodes, &first.names);
+        let is_nested = !path.is_empty() && parent(path).is_empty();
+        let around = if is_nested { self.candidates.around() } else { Vec::new() };
         let has = |object: Option<Node<'e>>, name: &str| {
             object.is_some_and(|object| explainer.lookup.get(object, name).is_some())
         };
@@ -180,57 +184,6 @@ impl<'e> Matcher<'_, 'e> {
         Words::of(&self.explainer.tool).followed_by(&Words::of(&field))
     }
 
-    fn candidates(&mut self, path: &str, names: &[&'e str]) -> Rc<Vec<Candidate<'e>>> {
-        let Some(nodes) = self.objects.get(path) else {
-            let named = names.iter().map(|name| self.candidate(Place::Same, name, None));
-            return Rc::new(named.collect());
-        };
-        if let Some(known) = self.cache.get(nodes) {
-            return Rc::clone(known);
-        }
-        let members: HashMap<&str, NodeId> =
-            describe::members(self.explainer.schema, nodes).into_iter().collect();
-        let names = names.iter();
-        let mut all: Vec<Candidate<'e>> = names
-            .map(|name| self.candidate(Place::Same, name, members.get(name).copied()))
-            .collect();
-        let nested: Vec<Candidate<'e>> =
-            all.iter().flat_map(|field| self.nested(field)).take(MAX_NESTED).collect();
-        all.extend(nested);
-        let all = Rc::new(all);
-        self.cache.insert(nodes.clone(), Rc::clone(&all));
-        all
-    }
-
-    /// Returns the fields of the object in a field.
-    fn nested(&self, field: &Candidate<'e>) -> Vec<Candidate<'e>> {
-        let Some(node) = field.node else { return Vec::new() };
-        let members = describe::members(self.explainer.schema, &[node]);
-        let place = || Place::Inside(field.name.to_owned());
-        let members = members.into_iter().take(MAX_NESTED);
-        members.map(|(name, node)| self.candidate(place(), name, Some(node))).collect()
-    }
-
-    /// Returns the fields of the arguments, for an object directly inside them.
-    fn candidates_around(&self, path: &str) -> Vec<Candidate<'e>> {
-        if path.is_empty() || !parent(path).is_empty() {
-            return Vec::new();
-        }
-        let members = describe::members(self.explainer.schema, &[SchemaGraph::ROOT]);
-        let members = members.into_iter().take(MAX_NESTED);
-        members.map(|(name, node)| self.candidate(Place::Around, name, Some(node))).collect()
-    }
-
-    fn candidate(&self, place: Place, name: &'e str, node: Option<NodeId>) -> Candidate<'e> {
-        let schema = self.explainer.schema;
-        let keywords = node.and_then(|node| schema.at(&schema.graph.node(node).pointer));
-        let text = |keyword: &str| keywords.and_then(|schema| schema.get(keyword)?.as_str());
-        let title = text("title").map(Words::of_text).unwrap_or_default();
-        let description = text("description").map(Words::of_text).unwrap_or_default();
-        let text = title.followed_by(&description);
-        Candidate { place, name, node, words: FieldWords { name: Words::of(name), text } }
-    }
-
     /// Scores all pairs that the budget allows.
     fn pairs(
         &self,
@@ -248,7 +201,7 @@ impl<'e> Matcher<'_, 'e> {
             if !budget.take_pairs(free.len()) || budget.is_spent() {
                 break;
             }
-            let texts = score::text_shares(&unknown.words, &words, comparison);
+            let texts = self.text_shares(unknown, &words, comparison);
             for (index, (candidate, text)) in free.iter().zip(texts).enumerate() {
                 let is_missing = candidate.place == Place::Same && missing.contains(candidate.name);
                 let mut pair = Pair {
@@ -266,15 +219,30 @@ impl<'e> Matcher<'_, 'e> {
                 };
                 pair.score = match candidate.place {
                     Place::Same => score(evidence),
-                    _ if self.can_move(unknown, candidate, &evidence) => {
-                        score(evidence) * MOVED / 1000
-                    }
+                    _ if can_move(unknown, candidate, &evidence) => score(evidence) * MOVED / 1000,
                     _ => 0,
                 };
                 pairs.push(pair);
             }
         }
         pairs
+    }
+
+    /// Returns how much of an unknown name each description mentions; nothing beyond the budget.
+    fn text_shares(
+        &self,
+        unknown: &Unknown<'_, 'e>,
+        words: &[&FieldWords],
+        comparison: Comparison<'_>,
+    ) -> Vec<u32> {
+        let described: usize = words.iter().map(|candidate| candidate.text.len()).sum();
+        let count = self.text_comparisons.get() + described * unknown.words.len();
+        if count > MAX_TEXT_COMPARISONS || !self.explainer.signals.text {
+            return vec![0; words.len()];
+        }
+        self.text_comparisons.set(count);
+        work::count(described * unknown.words.len() / WORDS_PER_UNIT);
+        score::text_shares(&unknown.words, words, comparison)
     }
 
     fn evidence(
@@ -303,23 +271,6 @@ impl<'e> Matcher<'_, 'e> {
             text: if is_same { text } else { 0 },
             look: unknown.value.and_then(Node::as_str).and_then(|text| Look::of(&text)),
         }
-    }
-
-    /// Returns whether a field can belong in another object: the name is the same, with or without that
-    /// of the object, and the value fits.
-    fn can_move(
-        &self,
-        unknown: &Unknown<'_, 'e>,
-        candidate: &Candidate<'e>,
-        evidence: &Evidence,
-    ) -> bool {
-        let comparison = Comparison { context: &Words::default(), synonyms: false };
-        let same = |words: &Words| comparison.similarity(&unknown.words, words) >= MOVED_NAME;
-        let with_object = match &candidate.place {
-            Place::Inside(field) => same(&Words::of(field).followed_by(&candidate.words.name)),
-            _ => false,
-        };
-        evidence.fit >= Fit::Converts && (same(&candidate.words.name) || with_object)
     }
 
     fn to_match(
@@ -394,17 +345,7 @@ impl Matcher<'_, '_> {
         let budget = &self.explainer.comparisons.names;
         let fits = fits && budget.take_cells(value.len() * free.len());
         let name = field.name.to_owned();
-        fits.then(|| Target { place: Place::Unwrapped, name, missing: None, is_sure: true })
-    }
-}
-
-impl Candidate<'_> {
-    fn shown_name(&self) -> String {
-        match &self.place {
-            Place::Same | Place::Unwrapped => self.name.to_owned(),
-            Place::Inside(field) => format!("{field}/{}", self.name),
-            Place::Around => format!("../{}", self.name),
-        }
+        fits.then_some(Target { place: Place::Unwrapped, name, missing: None, is_sure: true })
     }
 }
 
@@ -413,4 +354,16 @@ fn missing_field<'p>(problem: &'p Problem<'_>) -> Option<&'p str> {
         ValidationErrorKind::MissingRequired { field } => Some(field),
         _ => None,
     }
+}
+
+/// Returns whether a field can belong in another object: the name is the same, with or without that
+/// of the object, and the value fits.
+fn can_move(unknown: &Unknown<'_, '_>, candidate: &Candidate<'_>, evidence: &Evidence) -> bool {
+    let comparison = Comparison { context: &Words::default(), synonyms: false };
+    let same = |words: &Words| comparison.similarity(&unknown.words, words) >= MOVED_NAME;
+    let with_object = match &candidate.place {
+        Place::Inside(field) => same(&Words::of(field).followed_by(&candidate.words.name)),
+        _ => false,
+    };
+    evidence.fit >= Fit::Converts && (same(&candidate.words.name) || with_object)
 }

@@ -11,6 +11,7 @@ mod complexity;
 mod describe;
 mod error;
 mod explain;
+mod field_candidates;
 mod field_matches;
 mod json_defects;
 mod location;

@@ -162,7 +162,9 @@ impl Proposer<'_, '_> {
         let nearest = suggest::nearest(&given, known, distance);
         let by_form = suggest::unambiguous_best(&nearest).map(|intended| intended.name);
         let mut allowed = Vec::new();
-        options.into_iter().for_each(|options| values::flatten(options, &mut allowed));
+        if let Some(options) = options {
+            values::flatten(options, &mut allowed);
+        }
         let allowed: Vec<&str> = allowed.into_iter().filter_map(Value::as_str).collect();
         let by_words = || suggest::allowed_value::meant(&given, &allowed);
         if let Some(intended) = by_form.or_else(by_words) {

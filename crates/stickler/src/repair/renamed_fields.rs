@@ -8,8 +8,8 @@ use crate::arguments::{ValidationError, join};
 
 /// Returns the problems inside renamed fields, with the paths that the caller used.
 pub(super) fn problems_inside(edits: &[Edit], errors: &[ValidationError]) -> Vec<ValidationError> {
-    let renames = edits.iter().filter(|edit| edit.kind == EditKind::RenameField);
-    let renamed: Vec<(String, &str)> = renames
+    let made = edits.iter().filter(|edit| edit.kind == EditKind::RenameField);
+    let renamed: Vec<(String, &str)> = made
         .map(|edit| {
             let object = edit.path.rsplit_once('/').map_or("", |(object, _)| object);
             (join(object, &edit.to), edit.path.as_str())

@@ -101,6 +101,8 @@ impl Comparison<'_> {
             1000
         } else if self.synonyms && a.meaning.is_synonym_of(b.meaning) {
             SYNONYM
+        } else if a.text.bytes().next() != b.text.bytes().next() {
+            0
         } else if have_common_beginning(&a.text, &b.text) || stem(&a.text) == stem(&b.text) {
             COMMON_BEGINNING
         } else {

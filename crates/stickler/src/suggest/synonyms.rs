@@ -247,6 +247,7 @@ const OTHER_WORDS: &[&str] = &[
 
 /// What the vocabulary knows about a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each one is a table of its own")]
 pub(crate) struct Meaning {
     /// The groups of synonyms that contain the word, as a bit set.
     groups: u128,
@@ -301,10 +302,18 @@ static VOCABULARY: LazyLock<HashMap<&'static str, Meaning>> = LazyLock::new(|| {
         first.iter().for_each(|word| all.entry(word).or_default().first_sides |= bit);
         second.iter().for_each(|word| all.entry(word).or_default().second_sides |= bit);
     }
-    GENERIC.iter().for_each(|word| all.entry(word).or_default().is_generic = true);
-    UNITS.iter().for_each(|word| all.entry(word).or_default().is_unit = true);
-    QUALIFIERS.iter().for_each(|word| all.entry(word).or_default().is_qualifier = true);
-    IDENTITY.iter().for_each(|word| all.entry(word).or_default().is_identity = true);
+    for word in GENERIC {
+        all.entry(word).or_default().is_generic = true;
+    }
+    for word in UNITS {
+        all.entry(word).or_default().is_unit = true;
+    }
+    for word in QUALIFIERS {
+        all.entry(word).or_default().is_qualifier = true;
+    }
+    for word in IDENTITY {
+        all.entry(word).or_default().is_identity = true;
+    }
     for word in OTHER_WORDS {
         all.entry(word).or_default();
     }

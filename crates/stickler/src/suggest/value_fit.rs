@@ -37,7 +37,7 @@ pub(crate) struct Fitting<'f> {
     pub(crate) budget: &'f ComparisonBudget,
 }
 
-impl<'f> Fitting<'f> {
+impl Fitting<'_> {
     /// Returns how well the value fits the subschema.
     pub(crate) fn fit(self, id: NodeId, value: Node<'_>) -> Fit {
         if is_empty(value) {

@@ -5,6 +5,9 @@
 //! abbreviations. It reads at most [`MAX_NAME_BYTES`] bytes and returns at most [`MAX_WORDS`] words. It
 //! runs only when a call is explained, never when a schema is read.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::synonyms::{self, Meaning};
 
 /// The number of bytes of a name that are read.
@@ -170,6 +173,10 @@ impl Words {
         self.list.iter()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -226,15 +233,16 @@ fn is_known(word: &str) -> bool {
 
 /// Returns the canonical form of a word: singular and not abbreviated.
 fn canonical(word: &str) -> String {
-    let entry = |table: &[(&'static str, &'static str)], word: &str| {
-        table.iter().find(|(form, _)| *form == word).map(|(_, canonical)| *canonical)
-    };
-    if let Some(full) = entry(ABBREVIATIONS, word).or_else(|| entry(IRREGULAR_PLURALS, word)) {
-        return full.to_owned();
-    }
-    let singular = singular(word);
-    entry(ABBREVIATIONS, &singular).map_or(singular, str::to_owned)
+    let full = |word: &str| FORMS.get(word).map(|form| (*form).to_owned());
+    full(word).unwrap_or_else(|| {
+        let singular = singular(word);
+        full(&singular).unwrap_or(singular)
+    })
 }
+
+/// The canonical forms of abbreviations and irregular plurals.
+static FORMS: LazyLock<HashMap<&'static str, &'static str>> =
+    LazyLock::new(|| ABBREVIATIONS.iter().chain(IRREGULAR_PLURALS).copied().collect());
 
 /// Returns the singular of a regular plural.
 fn singular(word: &str) -> String {
