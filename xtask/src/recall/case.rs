@@ -108,10 +108,25 @@ impl Case {
 }
 
 impl ValidCall {
-    pub(super) fn is_accepted(&self) -> bool {
+    /// Returns why the call is rejected, or `None` if it is accepted.
+    pub(super) fn rejection(&self) -> Option<Rejection> {
         let tool = ToolDefinition::new(&self.tool).with_input_schema(self.input_schema.clone());
-        validate(ValidationConfig::default(), tool, &self.arguments).is_valid
+        let result = validate(ValidationConfig::default(), tool, &self.arguments);
+        let error = result.errors.first().filter(|_| !result.is_valid)?;
+        let is_unlisted = |error: &stickler::ValidationError| error.kind.name() == "unknown_field";
+        Some(Rejection {
+            text: format!("{}/{}: {}", self.server, self.tool, error.message),
+            is_unlisted_field: result.errors.iter().all(is_unlisted),
+        })
     }
+}
+
+/// Why a valid call is rejected.
+pub(super) struct Rejection {
+    pub(super) text: String,
+    /// Whether the only reason is a field that the schema neither lists nor forbids: Stickler treats such
+    /// objects as closed by default, the plain schema does not.
+    pub(super) is_unlisted_field: bool,
 }
 
 fn validate(config: ValidationConfig, tool: ToolDefinition, arguments: &Value) -> ValidationResult {

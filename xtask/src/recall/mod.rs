@@ -15,7 +15,7 @@ use stickler::Signals;
 
 use crate::Outcome;
 use crate::paths;
-use case::Case;
+use case::{Case, ValidCall};
 use score::Score;
 
 #[derive(Debug, Args)]
@@ -65,8 +65,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let score = measure(&cases, Signals::default());
     score.missed(options.show).iter().for_each(|line| say(line));
     say(&score.line("all signals"));
-    let rejected = valid.iter().filter(|call| !call.is_accepted()).count();
-    say(&format!("valid calls rejected: {rejected} of {}", valid.len()));
+    let rejected: Vec<_> = valid.iter().filter_map(ValidCall::rejection).collect();
+    rejected.iter().for_each(|one| say(&format!("valid call rejected: {}", one.text)));
+    let unlisted = rejected.iter().filter(|one| one.is_unlisted_field).count();
+    let rejected = rejected.len() - unlisted;
+    say(&format!(
+        "valid calls rejected: {rejected} of {}; {unlisted} more have a field that a nested object does not list",
+        valid.len()
+    ));
     if options.ablate {
         ablate(&cases, &score);
     }
