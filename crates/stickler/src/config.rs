@@ -28,6 +28,10 @@ pub struct ValidationConfig {
     /// URL template of a tool's documentation, with the placeholders `{server}` and `{tool}`; used if
     /// the tool's `_meta` does not contain a URL.
     pub documentation_url: Option<String>,
+    /// The signals that suggestions for unknown fields are based on; all of them, except to measure what
+    /// each one contributes.
+    #[doc(hidden)]
+    pub signals: Signals,
     /// When the schemas of a tool list are compiled.
     pub compile_schemas: CompileSchemas,
     /// Resource limits.
@@ -48,9 +52,35 @@ impl Default for ValidationConfig {
             mask_values: false,
             injected_keys: Vec::new(),
             documentation_url: None,
+            signals: Signals::default(),
             compile_schemas: CompileSchemas::default(),
             limits: Limits::default(),
         }
+    }
+}
+
+/// The signals that suggestions for unknown fields are based on.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each signal is switched on its own")]
+pub struct Signals {
+    /// Spelling: case, separators and edit distance.
+    pub form: bool,
+    /// Shared words of the names.
+    pub words: bool,
+    /// Synonyms count as shared words.
+    pub synonyms: bool,
+    /// Words in the description.
+    pub text: bool,
+    /// Whether the value fits.
+    pub value: bool,
+    /// What is required and missing, or the only candidate.
+    pub elimination: bool,
+}
+
+impl Default for Signals {
+    fn default() -> Self {
+        Self { form: true, words: true, synonyms: true, text: true, value: true, elimination: true }
     }
 }
 

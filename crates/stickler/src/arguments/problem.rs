@@ -59,6 +59,7 @@ impl<'e> Problem<'e> {
             expected: String::new(),
             received: String::new(),
             suggested_values: Vec::new(),
+            fills: None,
         };
         Self { error, unexpected_field: Some(unexpected_field) }
     }

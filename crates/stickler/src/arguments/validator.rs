@@ -223,6 +223,8 @@ impl McpValidator {
         // Keys that the client injected are removed; the caller cannot do anything about them.
         let shown = explanation.into_iter().flat_map(Explanation::into_shown);
         errors.extend(shown.filter(|error| has_only_injected || !self.is_injected(error)));
+        let room = self.config.limits.errors.saturating_sub(errors.len());
+        errors.extend(result.errors.drain(..).take(room));
         result.errors = errors;
         result
     }
@@ -258,13 +260,14 @@ impl McpValidator {
         comparisons: &ComparisonBudgets,
     ) -> Explanation {
         let mut explanation =
-            explain::explain(&cached.compiled, arguments, &self.config, comparisons);
+            explain::explain(&cached.compiled, arguments, &self.config, comparisons, &cached.tool);
         if explanation.errors.is_empty() {
             explanation.errors.push(self.invalid("satisfy the tool's schema", arguments));
         }
         explanation
     }
 
+    /// Adds the corrected call, and the problems that only the corrected names reveal.
     fn repair(
         &self,
         mode: Repair,
@@ -276,7 +279,8 @@ impl McpValidator {
         if mode == Repair::Off {
             return;
         }
-        let repaired = repair::repair(self, cached, arguments, explanation, comparisons);
+        let hidden = &mut result.errors;
+        let repaired = repair::repair(self, cached, arguments, explanation, comparisons, hidden);
         let Some(repaired) = repaired else {
             return;
         };

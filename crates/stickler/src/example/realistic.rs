@@ -132,7 +132,7 @@ impl Hints<'_> {
         texts.extend(date_template::sample(self.description));
         let name = Words::undivided(self.name);
         texts.extend(self.iso_time(&name));
-        let mut words: Vec<&str> = name.iter().collect();
+        let mut words: Vec<&str> = name.iter().map(|word| word.text.as_str()).collect();
         words.reverse();
         for word in words {
             // A path that the description calls a folder is one.

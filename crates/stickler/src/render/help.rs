@@ -172,6 +172,8 @@ struct Parts<'p> {
     optional: Fields,
     example: Option<String>,
     corrected: Option<String>,
+    /// The edits of the corrected call in words.
+    edits: String,
     schema: Option<String>,
 }
 
@@ -193,6 +195,7 @@ impl<'p> Parts<'p> {
                 let name = crate::tape::quote(&call.name);
                 format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get())
             }),
+            edits: result.edits_in_words(),
             ..Self::without_schema(&schema.tool, result)
         }
     }
@@ -216,6 +219,7 @@ impl<'p> Parts<'p> {
             optional: Fields::default(),
             example: None,
             corrected: None,
+            edits: String::new(),
             schema: None,
         }
     }
@@ -243,7 +247,8 @@ fn render(parts: &Parts<'_>, detail: &Detail) -> String {
         section(&mut text, "Valid Example", &fenced(example));
     }
     if let Some(corrected) = parts.corrected.as_deref().filter(|_| detail.corrected) {
-        section(&mut text, "Corrected Call", &fenced(corrected));
+        let body = format!("{}\nChanges: {}", fenced(corrected), parts.edits);
+        section(&mut text, "Corrected Call", &body);
     }
     if let Some(schema) = parts.schema.as_deref().filter(|_| detail.schema) {
         section(&mut text, "Schema", &fenced(schema));

@@ -6,6 +6,9 @@
 //! groups; only words that share a group are synonyms. Opposites are never synonyms, even if a group
 //! contains both.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Words for the same thing.
 const SYNONYMS: &[&[&str]] = &[
     // Quantities and pages.
@@ -15,7 +18,7 @@ const SYNONYMS: &[&[&str]] = &[
     ],
     &["result", "row", "item", "record", "entry", "hit", "match"],
     &["offset", "skip", "start", "from", "index"],
-    &["page", "p", "cursor", "offset"],
+    &["page", "p"],
     &["depth", "level"],
     &["minimum", "least"],
     // Files and locations.
@@ -157,6 +160,15 @@ const OPPOSITES: &[(&[&str], &[&str])] = &[
     (&["before"], &["after"]),
 ];
 
+/// Words that qualify another word: two names that share nothing else are about different things.
+const QUALIFIERS: &[&str] = &[
+    "maximum", "minimum", "number", "count", "total", "include", "exclude", "is", "has", "new",
+    "default", "enable", "show", "use", "with", "first", "last", "target", "source", "parent",
+];
+
+/// Words for what identifies a thing.
+const IDENTITY: &[&str] = &["id", "name", "title", "key", "identifier", "number", "slug", "uuid"];
+
 /// Words that are common in names and carry little meaning of their own.
 const GENERIC: &[&str] = &[
     "id",
@@ -196,6 +208,34 @@ const GENERIC: &[&str] = &[
     "string",
 ];
 
+/// Units of measurement: a value must not be moved to a field with another unit.
+const UNITS: &[&str] = &[
+    "millisecond",
+    "second",
+    "minute",
+    "hour",
+    "cm",
+    "mm",
+    "px",
+    "pixel",
+    "pt",
+    "inch",
+    "meter",
+    "metre",
+    "km",
+    "mile",
+    "kb",
+    "mb",
+    "gb",
+    "byte",
+    "percent",
+    "kg",
+    "character",
+    "token",
+    "line",
+    "word",
+];
+
 /// Words that occur in compounds and are in no group of synonyms.
 const OTHER_WORDS: &[&str] = &[
     "branch", "card", "channel", "chart", "base", "board", "box", "cluster", "custom", "height",
@@ -205,34 +245,101 @@ const OTHER_WORDS: &[&str] = &[
     "space", "org", "app",
 ];
 
-/// Returns whether two words in canonical form are used for the same thing.
-pub(crate) fn are_synonyms(a: &str, b: &str) -> bool {
-    SYNONYMS.iter().any(|group| group.contains(&a) && group.contains(&b)) && !are_opposites(a, b)
+/// What the vocabulary knows about a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each one is a table of its own")]
+pub(crate) struct Meaning {
+    /// The groups of synonyms that contain the word, as a bit set.
+    groups: u128,
+    /// The pairs of opposites that contain the word on their first side, as a bit set.
+    first_sides: u32,
+    /// The same for the second side.
+    second_sides: u32,
+    /// Whether the word is common in names and says little about them.
+    pub(crate) is_generic: bool,
+    /// Whether the word qualifies another one.
+    pub(crate) is_qualifier: bool,
+    /// Whether the word is a unit of measurement.
+    pub(crate) is_unit: bool,
+    /// Whether the word says what identifies a thing.
+    pub(crate) is_identity: bool,
 }
 
-/// Returns whether exchanging the words reverses the meaning.
-pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
-    a != b
-        && OPPOSITES.iter().any(|(some, others)| {
-            some.contains(&a) && others.contains(&b) || some.contains(&b) && others.contains(&a)
-        })
-}
+impl Meaning {
+    /// Returns what is known about a word in canonical form; nothing about an unknown word.
+    pub(crate) fn of(word: &str) -> Self {
+        VOCABULARY.get(word).copied().unwrap_or_default()
+    }
 
-/// Returns whether a word is common in names and says little about them.
-pub(crate) fn is_generic(word: &str) -> bool {
-    GENERIC.contains(&word)
+    /// Returns whether both words are used for the same thing.
+    pub(crate) fn is_synonym_of(self, other: Self) -> bool {
+        self.groups & other.groups != 0 && !self.is_opposite_of(other)
+    }
+
+    /// Returns whether exchanging the words reverses the meaning.
+    pub(crate) fn is_opposite_of(self, other: Self) -> bool {
+        let shares_a_side = self.first_sides & other.first_sides != 0
+            || self.second_sides & other.second_sides != 0;
+        let faces = self.first_sides & other.second_sides | self.second_sides & other.first_sides;
+        faces != 0 && !shares_a_side
+    }
 }
 
 /// Returns whether a word is in the vocabulary.
 pub(crate) fn is_known(word: &str) -> bool {
-    SYNONYMS.iter().any(|group| group.contains(&word))
-        || GENERIC.contains(&word)
-        || OTHER_WORDS.contains(&word)
+    VOCABULARY.contains_key(word)
+}
+
+static VOCABULARY: LazyLock<HashMap<&'static str, Meaning>> = LazyLock::new(|| {
+    let mut all: HashMap<&'static str, Meaning> = HashMap::new();
+    for (index, group) in SYNONYMS.iter().enumerate() {
+        for word in *group {
+            all.entry(word).or_default().groups |= 1_u128.checked_shl(bits(index)).unwrap_or(0);
+        }
+    }
+    for (index, (first, second)) in OPPOSITES.iter().enumerate() {
+        let bit = 1_u32.checked_shl(bits(index)).unwrap_or(0);
+        first.iter().for_each(|word| all.entry(word).or_default().first_sides |= bit);
+        second.iter().for_each(|word| all.entry(word).or_default().second_sides |= bit);
+    }
+    for word in GENERIC {
+        all.entry(word).or_default().is_generic = true;
+    }
+    for word in UNITS {
+        all.entry(word).or_default().is_unit = true;
+    }
+    for word in QUALIFIERS {
+        all.entry(word).or_default().is_qualifier = true;
+    }
+    for word in IDENTITY {
+        all.entry(word).or_default().is_identity = true;
+    }
+    for word in OTHER_WORDS {
+        all.entry(word).or_default();
+    }
+    all
+});
+
+fn bits(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{are_opposites, are_synonyms};
+    use super::{Meaning, OPPOSITES, SYNONYMS};
+
+    fn are_synonyms(a: &str, b: &str) -> bool {
+        Meaning::of(a).is_synonym_of(Meaning::of(b))
+    }
+
+    fn are_opposites(a: &str, b: &str) -> bool {
+        Meaning::of(a).is_opposite_of(Meaning::of(b))
+    }
+
+    #[test]
+    fn every_table_fits_into_its_bit_set() {
+        assert!(SYNONYMS.len() <= 128 && OPPOSITES.len() <= 32);
+    }
 
     #[test]
     fn words_for_the_same_thing_are_synonyms() {

@@ -8,10 +8,8 @@
 //! word in a description never causes a rejection. Meaning only adds and ranks suggestions behind them.
 //! The work is bounded for any number and length of names.
 
-use super::words::Words;
-use super::{
-    Candidate, ComparisonBudget, MAX_NAME_BYTES, MAX_SUGGESTIONS, nearest_of, normalize, synonyms,
-};
+use super::words::{Word, Words};
+use super::{Candidate, ComparisonBudget, MAX_NAME_BYTES, MAX_SUGGESTIONS, nearest_of, normalize};
 
 /// Separators that always end a prefix.
 const STRONG_SEPARATORS: [&str; 4] = ["__", ":", "/", "."];
@@ -171,23 +169,21 @@ fn by_meaning<'t>(name: &str, tools: &[Listed<'t>]) -> Vec<&'t str> {
 /// Returns how well a tool fits the words of the called name, from 0 to 1.
 fn score(called: &Words, tool: &Listed<'_>) -> f64 {
     let listed = Words::undivided(last_segment(tool.name));
-    let is_opposite = |word: &str| listed.iter().any(|own| synonyms::are_opposites(word, own));
+    let is_opposite =
+        |word: &Word| listed.iter().any(|own| word.meaning.is_opposite_of(own.meaning));
     if listed.is_empty() || called.iter().any(is_opposite) {
         return 0.0;
     }
-    let is_related = |a: &str, b: &str| synonyms::are_synonyms(a, b);
-    let meaningful = |words: &Words| -> Vec<String> {
-        words.iter().filter(|word| !synonyms::is_generic(word)).map(str::to_owned).collect()
-    };
-    let (called_words, listed_words) = (meaningful(called), meaningful(&listed));
-    let of_called = called_words.iter().map(|word| match () {
-        () if listed.contains(word) => 1.0,
+    let is_related = |a: &Word, b: &Word| a.meaning.is_synonym_of(b.meaning);
+    let is_meaningful = |word: &&Word| !word.meaning.is_generic;
+    let of_called = called.iter().filter(is_meaningful).map(|word| match () {
+        () if listed.contains(&word.text) => 1.0,
         () if listed.iter().any(|own| is_related(word, own)) => SYNONYM_WEIGHT,
-        () if describes(tool.description, word) => DESCRIPTION_WEIGHT,
+        () if describes(tool.description, &word.text) => DESCRIPTION_WEIGHT,
         () => 0.0,
     });
-    let of_listed = listed_words.iter().map(|own| match () {
-        () if called.contains(own) => 1.0,
+    let of_listed = listed.iter().filter(is_meaningful).map(|own| match () {
+        () if called.contains(&own.text) => 1.0,
         () if called.iter().any(|word| is_related(word, own)) => SYNONYM_WEIGHT,
         () => 0.0,
     });

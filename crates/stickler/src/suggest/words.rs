@@ -5,7 +5,10 @@
 //! abbreviations. It reads at most [`MAX_NAME_BYTES`] bytes and returns at most [`MAX_WORDS`] words. It
 //! runs only when a call is explained, never when a schema is read.
 
-use super::synonyms;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::synonyms::{self, Meaning};
 
 /// The number of bytes of a name that are read.
 const MAX_NAME_BYTES: usize = 128;
@@ -13,8 +16,8 @@ const MAX_NAME_BYTES: usize = 128;
 /// The maximum number of words of one name.
 const MAX_WORDS: usize = 12;
 
-/// The maximum number of words of a text (a description).
-const MAX_TEXT_WORDS: usize = 80;
+/// The number of bytes of a description that are read.
+const MAX_TEXT_BYTES: usize = 512;
 
 /// The minimum length of each half of a compound.
 const MIN_COMPOUND_PART: usize = 3;
@@ -122,10 +125,23 @@ const IRREGULAR_PLURALS: &[(&str, &str)] = &[
     ("series", "series"),
 ];
 
+/// A word in its canonical form and what is known about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) meaning: Meaning,
+}
+
+impl Word {
+    fn new(text: String) -> Self {
+        Self { meaning: Meaning::of(&text), text }
+    }
+}
+
 /// The words of a name, in a canonical form and in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Words {
-    list: Vec<String>,
+    list: Vec<Word>,
 }
 
 impl Words {
@@ -142,24 +158,25 @@ impl Words {
             }
         }
         list.truncate(MAX_WORDS);
-        Self { list }
+        Self { list: list.into_iter().map(Word::new).collect() }
     }
 
-    /// Like [`of`](Self::of), but compounds stay whole, which takes much less time.
+    /// Like [`of`](Self::of), but compounds stay whole, which takes less time.
     pub(crate) fn undivided(name: &str) -> Self {
-        let pieces = pieces(prefix(name, MAX_NAME_BYTES)).into_iter();
-        Self { list: pieces.take(MAX_WORDS).map(|word| canonical(&word)).collect() }
+        let words = pieces(prefix(name, MAX_NAME_BYTES)).into_iter().take(MAX_WORDS);
+        Self { list: words.map(|word| Word::new(canonical(&word))).collect() }
     }
 
     /// Returns the words of a text, such as a description; only the beginning of a long text is read.
     pub(crate) fn of_text(text: &str) -> Self {
+        let text = prefix(text, MAX_TEXT_BYTES);
         let pieces = text.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty());
-        let list = pieces.take(MAX_TEXT_WORDS).flat_map(|piece| Self::of(piece).list).collect();
-        Self { list }
+        let words = pieces.map(|piece| Word::new(canonical(&piece.to_lowercase())));
+        Self { list: words.collect() }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.list.iter().map(String::as_str)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Word> {
+        self.list.iter()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -171,7 +188,12 @@ impl Words {
     }
 
     pub(crate) fn contains(&self, word: &str) -> bool {
-        self.list.iter().any(|own| own == word)
+        self.list.iter().any(|own| own.text == word)
+    }
+
+    /// Returns these words followed by those of another name.
+    pub(crate) fn followed_by(&self, other: &Self) -> Self {
+        Self { list: self.list.iter().chain(&other.list).cloned().collect() }
     }
 }
 
@@ -217,15 +239,16 @@ fn is_known(word: &str) -> bool {
 
 /// Returns the canonical form of a word: singular and not abbreviated.
 fn canonical(word: &str) -> String {
-    let entry = |table: &[(&'static str, &'static str)], word: &str| {
-        table.iter().find(|(form, _)| *form == word).map(|(_, canonical)| *canonical)
-    };
-    if let Some(full) = entry(ABBREVIATIONS, word).or_else(|| entry(IRREGULAR_PLURALS, word)) {
-        return full.to_owned();
-    }
-    let singular = singular(word);
-    entry(ABBREVIATIONS, &singular).map_or(singular, str::to_owned)
+    let full = |word: &str| FORMS.get(word).map(|form| (*form).to_owned());
+    full(word).unwrap_or_else(|| {
+        let singular = singular(word);
+        full(&singular).unwrap_or(singular)
+    })
 }
+
+/// The canonical forms of abbreviations and irregular plurals.
+static FORMS: LazyLock<HashMap<&'static str, &'static str>> =
+    LazyLock::new(|| ABBREVIATIONS.iter().chain(IRREGULAR_PLURALS).copied().collect());
 
 /// Returns the singular of a regular plural.
 fn singular(word: &str) -> String {
@@ -255,7 +278,7 @@ mod tests {
     use super::Words;
 
     fn words(name: &str) -> Vec<String> {
-        Words::of(name).iter().map(str::to_owned).collect()
+        Words::of(name).iter().map(|word| word.text.clone()).collect()
     }
 
     #[test]
@@ -291,8 +314,8 @@ mod tests {
 
     #[test]
     fn long_and_odd_names_have_few_words() {
-        assert!(Words::of(&"a_".repeat(100_000)).len() <= 12);
-        assert!(Words::of(&"é".repeat(10_000)).len() <= 12);
+        assert!(Words::of(&"a_".repeat(100_000)).iter().count() <= 12);
+        assert!(Words::of(&"é".repeat(10_000)).iter().count() <= 12);
         assert!(Words::of("___").is_empty());
         assert!(Words::of("").is_empty());
     }
