@@ -57,7 +57,8 @@ fn ending(validator: &McpValidator, result: &ValidationResult, max_tokens: usize
     if let Some(call) = result.corrected.as_ref().filter(|_| !validator.config().mask_values) {
         let name = crate::tape::quote(&call.name);
         let call = format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get());
-        let section = format!("\n## Corrected Call\n{}\n", fenced(&call));
+        let changes = result.edits_in_words();
+        let section = format!("\n## Corrected Call\n{}\nChanges: {changes}\n", fenced(&call));
         if tokens::estimate(&section) <= max_tokens {
             ending.push_str(&section);
         }

@@ -125,6 +125,11 @@ pub(crate) fn in_words(edits: &[Edit]) -> String {
     cut(&text, MAX_EDITS_CHARS)
 }
 
+/// Replaces line breaks and other control characters, which could pose as sections of the help.
+fn on_one_line(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
 impl Edit {
     pub(crate) fn new(
         kind: EditKind,
@@ -148,8 +153,8 @@ impl Edit {
 
     /// Returns the edit in a few words, in the past tense: `renamed filepath → path`.
     fn in_words(&self) -> String {
-        let name = |text: &str| cut(text, MAX_CHARS);
-        let path = cut(self.path.strip_prefix('/').unwrap_or(&self.path), MAX_CHARS);
+        let name = |text: &str| cut(&on_one_line(text), MAX_CHARS);
+        let path = name(self.path.strip_prefix('/').unwrap_or(&self.path));
         let (from, to) = (name(&self.from), name(&self.to));
         match self.kind {
             EditKind::RenameField => {
@@ -202,6 +207,12 @@ mod tests {
             "renamed filepath → path, sheet_name → sheet, id → key in rows/0; moved bold → style/bold; \
              removed note; changed count: \"5\" → 5; added mode: \"fast\""
         );
+    }
+
+    #[test]
+    fn names_cannot_add_lines() {
+        let edit = Edit::new(EditKind::RenameField, "/a\n## b", "a\n## b", "path");
+        assert_eq!(in_words(&[edit]), "renamed a ## b → path");
     }
 
     #[test]
