@@ -280,7 +280,8 @@ fn count(keywords: &Value, (min, max): (&str, &str), noun: &str) -> Option<Strin
     match (bound(min), bound(max)) {
         (Some(min), Some(max)) if min == max => Some(format!("{min} {noun}{}", plural(&min))),
         (Some(min), Some(max)) => Some(format!("{min} to {max} {noun}s")),
-        (Some(min), None) => Some(format!("at least {min} {noun}{}", plural(&min))),
+        (Some(min), None) if min == "1" => Some("not empty".to_owned()),
+        (Some(min), None) => Some(format!("at least {min} {noun}s")),
         (None, Some(max)) => Some(format!("at most {max} {noun}{}", plural(&max))),
         (None, None) => None,
     }
@@ -307,7 +308,7 @@ mod tests {
             (json!({ "const": "v1" }), r#""v1""#),
             (json!({ "type": "string", "format": "date-time" }), "string, format date-time"),
             (json!({ "type": "string", "pattern": "^[A-Z]+$" }), "string, pattern `^[A-Z]+$`"),
-            (json!({ "type": "string", "minLength": 1 }), "string, at least 1 character"),
+            (json!({ "type": "string", "minLength": 1 }), "string, not empty"),
             (
                 json!({ "type": "string", "minLength": 2, "maxLength": 8 }),
                 "string, 2 to 8 characters",

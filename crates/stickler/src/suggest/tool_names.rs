@@ -5,7 +5,8 @@
 //! tool's description).
 //!
 //! Contract: [`resembling`] uses form and segment only; whether an unlisted name is rejected depends on it, so that a
-//! word in a description never causes a rejection. Meaning only adds and ranks suggestions behind them.
+//! word in a description never causes a rejection. Meaning only adds suggestions behind them, where
+//! form and segment leave doubt.
 //! The work is bounded for any number and length of names.
 
 use super::words::{Word, Words};
@@ -84,6 +85,10 @@ pub(crate) fn suggestions<'t>(
     let known: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
     let by_form = resembling(name, &known, max_distance, budget);
     let mut names: Vec<&str> = by_form.iter().map(|candidate| candidate.name).collect();
+    // A single typo, another style or a segment leave no doubt.
+    if by_form.first().is_some_and(|best| best.distance <= 1) {
+        return names;
+    }
     for related in by_meaning(name, tools) {
         if !names.contains(&related) {
             names.push(related);
