@@ -15,11 +15,11 @@ pub(crate) struct Notes {
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct WriteNote {
-    /// Where to write it, such as `ideas/today`
+    /// Path of the note, such as `ideas/today`
     path: String,
-    /// What to write
+    /// Text of the note
     content: String,
-    /// What to do with a note that is there already
+    /// What to do if the note already exists
     #[serde(default)]
     mode: Mode,
 }
@@ -34,20 +34,20 @@ enum Mode {
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct ReadNote {
-    /// The note to read
+    /// Path of the note
     path: String,
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct SearchNotes {
-    /// Words to look for
+    /// Words to search for
     query: String,
-    /// How many notes to give
-    #[serde(default = "ten")]
+    /// Maximum number of notes to return
+    #[serde(default = "default_limit")]
     limit: u8,
 }
 
-fn ten() -> u8 {
+fn default_limit() -> u8 {
     10
 }
 

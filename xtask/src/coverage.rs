@@ -1,4 +1,4 @@
-//! Line coverage of the core, by `cargo tarpaulin`.
+//! Measures the line coverage of the core with `cargo tarpaulin`.
 
 use std::process::Command;
 
@@ -8,18 +8,18 @@ use crate::{Outcome, paths};
 /// The crates of the core.
 const CORE: [&str; 2] = ["stickler", "stickler-protocol"];
 
-/// What the core's tests must reach.
+/// The minimum line coverage of the core by its tests.
 const MIN_COVERAGE_PERCENT: &str = "90";
 
-/// Tests that are not run for it: the first ones start examples, which are not built here; the
-/// others compare with the official schemas at length, and the figure does not need them.
-const LEFT_OUT: [&str; 2] = ["examples", "equivalence"];
+/// Excluded test programs: `examples` starts examples, which are not built here; `equivalence` compares
+/// with the official schemas, takes long and adds no coverage.
+const EXCLUDED_TESTS: [&str; 2] = ["examples", "equivalence"];
 
 pub(crate) fn run() -> Outcome {
-    let mut there = Command::new("cargo");
-    if !there.args(["tarpaulin", "--version"]).output().is_ok_and(|output| output.status.success())
-    {
-        return Err("`cargo install --locked cargo-tarpaulin` first".to_owned());
+    let mut version = Command::new("cargo");
+    version.args(["tarpaulin", "--version"]);
+    if !version.output().is_ok_and(|output| output.status.success()) {
+        return Err("run `cargo install --locked cargo-tarpaulin` first".to_owned());
     }
     let mut tarpaulin = Command::new("cargo");
     tarpaulin.args(["tarpaulin", "--locked", "--engine", "llvm", "--timeout", "300"]);
@@ -37,7 +37,7 @@ pub(crate) fn run() -> Outcome {
     call(&mut tarpaulin)
 }
 
-/// The test programs of the core.
+/// Returns the names of the core's test programs.
 fn tests() -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     for package in CORE {
@@ -49,7 +49,7 @@ fn tests() -> Result<Vec<String>, String> {
             let is_program = path.extension().is_some_and(|extension| extension == "rs")
                 || path.join("main.rs").exists();
             let name = path.file_stem()?.to_str()?;
-            (is_program && !LEFT_OUT.contains(&name)).then(|| name.to_owned())
+            (is_program && !EXCLUDED_TESTS.contains(&name)).then(|| name.to_owned())
         }));
     }
     names.sort();

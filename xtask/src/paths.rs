@@ -8,7 +8,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Reference data that some tasks compare with; it lies beside the checkout and is not part of it.
+/// Optional reference data in a folder next to the checkout; it is not part of the repository.
 pub(crate) fn shared(name: &str) -> PathBuf {
     root().join("../shared").join(name)
 }

@@ -1,10 +1,10 @@
-//! Numbers that look random and are the same in every run.
+//! Deterministic pseudo-random numbers.
 
-/// A splitmix generator.
+/// A `SplitMix64` generator.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Another seed or another name gives other numbers.
+    /// The seed and the name determine the sequence.
     pub(crate) fn new(seed: u64, name: &str) -> Self {
         let mix = |state: u64, byte: u8| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(name.bytes().fold(seed, mix))
@@ -18,7 +18,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Less than `bound`, which is at least 1.
+    /// Returns a number less than `bound`, which must be at least 1.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound.max(1)).unwrap_or(1);
         usize::try_from(self.next() % bound).unwrap_or(0)

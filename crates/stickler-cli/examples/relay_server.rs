@@ -1,10 +1,10 @@
-//! A server command whose bytes come from a test: it connects its standard input and output to a Unix socket.
+//! A server command that a test controls through a Unix socket.
 //!
-//! `relay_server SOCKET` copies its standard input to the socket as it is, and half-closes the socket at the end
-//! of its input. What it reads from the socket are frames: one byte for the kind, four bytes (big-endian) for a
-//! length or an exit code. `o` is followed by that many bytes for standard output; `x` exits with that code; `k`
-//! makes the process end itself by SIGKILL. The end of the socket is exit code 0.
-#![allow(clippy::unwrap_used, reason = "a test program fails loudly")]
+//! `relay_server SOCKET` copies its standard input to the socket and half-closes the socket at the end of its input.
+//! From the socket it reads frames: one byte for the kind and four bytes (big-endian) for a length or an exit code.
+//! `o` is followed by that many bytes for standard output; `x` exits with that code; `k` makes the process kill itself
+//! with SIGKILL. At the end of the socket it exits with code 0.
+#![allow(clippy::unwrap_used, reason = "a test program may panic")]
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -15,10 +15,10 @@ use rustix::process::{Signal, getpid, kill_process};
 fn main() {
     let path = std::env::args().nth(1).unwrap();
     let mut socket = UnixStream::connect(path).unwrap();
-    let mut upward = socket.try_clone().unwrap();
+    let mut to_test = socket.try_clone().unwrap();
     std::thread::spawn(move || {
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut upward);
-        let _ = upward.shutdown(Shutdown::Write);
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut to_test);
+        let _ = to_test.shutdown(Shutdown::Write);
     });
     let mut head = [0; 5];
     while socket.read_exact(&mut head).is_ok() {

@@ -150,7 +150,26 @@ fn respond(message: &Value) {
     if let Some(capabilities) = capabilities {
         CAN_ELICIT.store(capabilities.get("elicitation").is_some(), Ordering::SeqCst);
     }
-    let mut result = match method {
+    if is("mutable-tools") && method == "subscriptions/listen" {
+        return subscribe(id, params);
+    }
+    let Some(mut result) = result_of(method, params) else {
+        let error = json!({ "code": -32601, "message": "Method not found" });
+        return send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    };
+    if is_modern {
+        result["resultType"] = "complete".into();
+        if method == "tools/list" {
+            result["ttlMs"] = if is("conditional-tools") { 0 } else { 3_600_000 }.into();
+            result["cacheScope"] = "public".into();
+        }
+    }
+    send_result(method, params, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+}
+
+/// Returns the result of a request; `None` for an unknown method.
+fn result_of(method: &str, params: &Value) -> Option<Value> {
+    Some(match method {
         "initialize" => json!({
             "protocolVersion": params["protocolVersion"],
             "capabilities": if is("no-tools") { json!({}) } else { json!({ "tools": {}, "logging": {} }) },
@@ -168,29 +187,21 @@ fn respond(message: &Value) {
         "ping" => json!({}),
         "tools/list" => page(params),
         "tools/call" => call(params),
-        "subscriptions/listen" if is("mutable-tools") => return subscribe(id, params),
-        _ => {
-            let error = json!({ "code": -32601, "message": "Method not found" });
-            return send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
-        }
-    };
-    if is_modern {
-        result["resultType"] = "complete".into();
-        if method == "tools/list" {
-            result["ttlMs"] = if is("conditional-tools") { 0 } else { 3_600_000 }.into();
-            result["cacheScope"] = "public".into();
-        }
-    }
-    let response = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+        _ => return None,
+    })
+}
+
+/// Sends a response, with the messages that the mode or the tool adds.
+fn send_result(method: &str, params: &Value, response: &Value) {
     if is("flood") && method == "tools/call" {
         for number in 0..10_000 {
             notify("notifications/message", &json!({ "level": "info", "data": number }));
             write_line("noise between two messages");
         }
     }
-    send(&response);
+    send(response);
     if is("duplicate-responses") && method == "tools/call" {
-        send(&response);
+        send(response);
         send(&json!({ "jsonrpc": "2.0", "id": "unknown", "result": {} }));
     }
     if params["name"] == "later" {

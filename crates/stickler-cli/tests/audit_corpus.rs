@@ -99,7 +99,7 @@ fn discovery_sessions_have_exactly_the_known_findings() {
 
 fn check(folder: &str, expected: &[Expected]) {
     let Some(folder) = shared(folder) else {
-        eprintln!("skipped: no {folder} beside the checkout");
+        eprintln!("skipped: no {folder} next to the checkout");
         return;
     };
     let expected: BTreeMap<(String, String), usize> = expected

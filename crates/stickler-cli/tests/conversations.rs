@@ -1,16 +1,16 @@
 //! Runs the recorded conversations in `tests/conversations` against the built binary.
 //!
-//! The suite knows the binary's command line, bytes on standard input and output, and bytes over HTTP; it uses no
-//! type of the project. `tests/conversations/README.md` describes the format of the files. Variables:
-//! `STICKLER_BIN` is another binary to test, `STICKLER_CONVERSATION` a part of `file: name [pairing]` that chooses
-//! runs, `STICKLER_UPDATE_CONVERSATIONS=1` replaces expectations by what comes.
+//! The suite uses only the command line, stdio and HTTP, and no type of the project.
+//! `tests/conversations/README.md` describes the format of the files. Variables: `STICKLER_BIN` is another binary to
+//! test, `STICKLER_CONVERSATION` selects runs by a part of `file: name [pairing]`,
+//! `STICKLER_UPDATE_CONVERSATIONS=1` replaces expectations by the actual messages.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
     clippy::disallowed_methods,
     clippy::format_push_string,
-    reason = "tests fail loudly, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 #[path = "support/build_examples.rs"]
@@ -47,7 +47,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_conversation_happens_as_recorded() {
+fn conversations_match_their_recordings() {
     let suite = Suite::read(&folder(), std::env::var("STICKLER_CONVERSATION").ok().as_deref());
     let suite = suite.unwrap_or_else(|error| panic!("{error}"));
     let failures = if std::env::var_os("STICKLER_UPDATE_CONVERSATIONS").is_some() {
@@ -60,10 +60,10 @@ fn every_conversation_happens_as_recorded() {
 }
 
 #[test]
-fn conversation_that_does_not_happen_fails_with_its_place_and_both_texts() {
+fn mismatch_is_reported_with_its_line_and_both_texts() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("wrong.conv");
-    let script = "conversation wrong answer\n# The answer to garbage is another one.\nover: stdio-command\n\
+    let script = "conversation wrong answer\n# The expected response to garbage is wrong.\nover: stdio-command\n\
                   C> garbage\nC< {\"jsonrpc\":\"1.0\"}\n";
     std::fs::write(&file, script).unwrap();
     let failures = Suite::read(folder.path(), None).unwrap().run();
@@ -71,7 +71,7 @@ fn conversation_that_does_not_happen_fails_with_its_place_and_both_texts() {
     let expected = [
         "wrong.conv:5: wrong answer [stdio-command], step 2",
         r#"expected: the client receives {"jsonrpc":"1.0"}"#,
-        r#"came:     {"jsonrpc":"2.0","error":{"code":-32700"#,
+        r#"received: {"jsonrpc":"2.0","error":{"code":-32700"#,
         "STICKLER_UPDATE_CONVERSATIONS=1",
     ];
     for text in expected {
@@ -80,11 +80,15 @@ fn conversation_that_does_not_happen_fails_with_its_place_and_both_texts() {
 }
 
 #[test]
-fn message_that_no_step_expects_fails_the_conversation() {
+fn unexpected_message_fails_the_conversation() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "conversation more than expected\n# The answer to garbage is not expected.\nover: stdio-command\nC> garbage\n";
+    let script = "conversation more than expected\n# No step expects the response to garbage.\nover: stdio-command\nC> garbage\n";
     std::fs::write(folder.path().join("more.conv"), script).unwrap();
     let failures = Suite::read(folder.path(), None).unwrap().run();
     assert_eq!(failures.len(), 1);
-    assert!(failures[0].contains("the client received more: a message came: "), "{}", failures[0]);
+    assert!(
+        failures[0].contains("the client received more: received a message: "),
+        "{}",
+        failures[0]
+    );
 }

@@ -1,10 +1,10 @@
-//! What the log says: format, fields, limits, escapes, and where lines come from.
+//! The gateway's log: format, fields, limits, escapes, and the sources of its lines.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 mod support {
@@ -25,7 +25,7 @@ fn scripted() -> String {
     scripted_server().to_str().unwrap().to_owned()
 }
 
-/// A gateway over stdio whose client has made these calls of `echo`; its log.
+/// Makes these calls of `echo` through a gateway on stdio and returns its log.
 fn log_of(options: &[&str], calls: &[Value]) -> String {
     let server = scripted();
     let mut gateway = Gateway::start(&[options, &["--name", "files", "--", &server]].concat());
@@ -36,7 +36,7 @@ fn log_of(options: &[&str], calls: &[Value]) -> String {
     gateway.end().stderr
 }
 
-/// A gateway over HTTP whose log is read when it has ended.
+/// A process that serves HTTP; its log is returned when it ends.
 struct Served {
     child: Child,
     port: u16,
@@ -82,13 +82,13 @@ fn lines_with<'l>(log: &'l str, words: &[&str]) -> Vec<&'l str> {
 }
 
 #[test]
-fn a_rejected_call_with_several_problems_is_one_line_with_its_fields() {
+fn rejected_call_is_one_line_with_its_fields() {
     let log = log_of(&[], &[json!({ "txt": 5, "other": true })]);
     let lines = lines_with(&log, &["call of `echo` from the client rejected: [STK-107] "]);
     assert_eq!(lines.len(), 1, "{log}");
     for part in [
         "Z WARN files: call of",
-        ", and 2 more problems tool=echo rule=STK-107 request_id=1 client=\"c 1\"",
+        ", and 1 more problem tool=echo rule=STK-107 request_id=1 client=\"c 1\"",
     ] {
         assert!(lines[0].contains(part), "{part}: {log}");
     }
@@ -115,7 +115,7 @@ fn json_lines_have_named_fields() {
 }
 
 #[test]
-fn the_format_and_the_level_can_come_from_the_environment() {
+fn log_format_and_level_can_be_set_by_environment_variables() {
     let server = scripted();
     let variables = [("STICKLER_LOG_FORMAT", "json"), ("STICKLER_LOG", "error")];
     let mut gateway = Gateway::with_env(&["--", &server], &variables);
@@ -129,7 +129,7 @@ fn the_format_and_the_level_can_come_from_the_environment() {
 }
 
 #[test]
-fn hidden_characters_of_peers_are_escaped_and_long_names_are_cut() {
+fn hidden_characters_are_escaped_and_long_names_are_truncated() {
     let hidden = "a\u{202e}b\u{2066}c\u{200b}d\u{2028}e\u{1b}[2J\nWARN f";
     let log = log_of(&[], &[json!({ hidden: 1 }), json!({ "k".repeat(1 << 20): 1 })]);
     let escaped = r"/a\u{202e}b\u{2066}c\u{200b}d\u{2028}e\u{1b}[2J\nWARN f";
@@ -141,7 +141,7 @@ fn hidden_characters_of_peers_are_escaped_and_long_names_are_cut() {
 }
 
 #[test]
-fn lines_of_one_kind_are_limited_and_the_rest_is_counted() {
+fn log_lines_of_one_kind_are_rate_limited_and_counted() {
     let calls: Vec<Value> = (0..33).map(|_| json!({ "txt": 5 })).collect();
     let log = log_of(&["--log-format", "json"], &calls);
     let is_summary = |line: &Value| line["suppressed"] == 13 && line["rule"] == "STK-107";
@@ -156,15 +156,15 @@ fn lines_of_one_kind_are_limited_and_the_rest_is_counted() {
 }
 
 #[test]
-fn the_standard_error_of_a_server_is_logged_with_its_name_and_the_orphan_that_holds_it_is_not_waited_for()
- {
+fn server_stderr_is_logged_without_waiting_for_an_orphan_that_holds_it() {
     let script = "printf 'plain text\\n\\033[31mred\\033[0m\\nno newline' >&2; sleep 60 & exit 3";
     for (options, count) in [(&["--log", "error"], 3), (&["--log", "off"], 0)] {
         let arguments = [&options[..], &["--name", "noisy", "--", "sh", "-c", script]].concat();
         let end = Gateway::start(&arguments).end();
         assert_eq!(end.status, 3, "{}", end.stderr);
-        let said = ["noisy: stderr: plain text", "noisy: stderr: red", "noisy: stderr: no newline"];
-        let found = said.iter().filter(|line| end.stderr.contains(**line)).count();
+        let expected =
+            ["noisy: stderr: plain text", "noisy: stderr: red", "noisy: stderr: no newline"];
+        let found = expected.iter().filter(|line| end.stderr.contains(**line)).count();
         assert_eq!(found, count, "{}", end.stderr);
     }
 }
@@ -206,7 +206,7 @@ fn rejected_requests_and_connections_are_logged_with_peer_and_status() {
 }
 
 #[test]
-fn lines_of_a_session_have_the_beginning_of_its_id() {
+fn log_lines_of_a_session_have_the_prefix_of_its_id() {
     let server = scripted();
     let gateway =
         Served::start("run", &["--listen", "127.0.0.1:0", "--name", "files", "--", &server]);

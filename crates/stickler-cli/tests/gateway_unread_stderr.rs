@@ -1,10 +1,10 @@
-//! A standard error that is not read loses log lines, and nothing else: no call, no signal.
+//! If standard error is not read, only log lines are lost; calls and signals are not affected.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "tests are blunt, and start processes"
+    reason = "tests may panic and start processes"
 )]
 
 mod support {
@@ -18,16 +18,16 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::http::{call, initialize, request, scripted_server};
 
-/// Rejected calls; the lines of 20 of them are more than a pipe holds.
+/// Number of rejected calls; the log lines of 20 of them exceed the capacity of a pipe.
 const CALLS: u32 = 300;
 
-/// A server that writes 3.6 MB to its standard error before it answers anything.
+/// A server that writes 3.6 MB to its standard error before it responds.
 const NOISY: &str = "line=$(head -c 4000 /dev/zero | tr '\\0' x); i=0; \
     while [ $i -lt 900 ]; do echo \"$line\" >&2; i=$((i+1)); done; exec \"$0\"";
 
 const READY: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-/// Starts a gateway whose standard error is a pipe that this process does not read.
+/// Starts a gateway and returns its standard error, a pipe that this process does not read.
 fn start(options: &[&str], server: &[&str]) -> (Child, ChildStderr) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
         .args(["run", "--grace", "1"])
@@ -48,7 +48,7 @@ fn rejected_call(id: u32) -> String {
     call(id, "echo", &json!({ "k".repeat(5000): 1 }))
 }
 
-/// Has calls rejected and a ping answered, over stdio.
+/// Makes calls that are rejected, then a ping, over stdio.
 fn converse(child: &mut Child) {
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -72,22 +72,22 @@ fn converse(child: &mut Child) {
 }
 
 #[test]
-fn calls_over_stdio_are_answered_and_sigterm_ends_the_gateway() {
+fn unread_stderr_does_not_block_calls_or_sigterm_on_stdio() {
     let server = scripted_server().to_str().unwrap().to_owned();
     for server in [vec![server.as_str()], vec!["sh", "-c", NOISY, &server]] {
         let (mut child, stderr) = start(&[], &server);
         converse(&mut child);
-        // Open until the end, or the server might end by the end of its input.
+        // Keep stdin open: the server also exits at the end of its input.
         let stdin = child.stdin.take();
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-        // The server ends by the signal that is passed on to it.
+        // The forwarded signal ends the server.
         assert_eq!(child.wait().unwrap().code(), Some(143));
         drop((stdin, stderr));
     }
 }
 
 #[test]
-fn lost_lines_are_counted_and_reported_when_standard_error_is_read_again() {
+fn lost_log_lines_are_reported_when_stderr_is_read_again() {
     let server = scripted_server().to_str().unwrap().to_owned();
     let (mut child, stderr) = start(&[], &["sh", "-c", NOISY, &server]);
     converse(&mut child);
@@ -96,7 +96,7 @@ fn lost_lines_are_counted_and_reported_when_standard_error_is_read_again() {
         let (before, _) = line.split_once(" log lines were lost because standard error was")?;
         before.rsplit(' ').next()?.parse::<u32>().ok()
     });
-    // Of 900 lines of 4 KB, the queue of 1 MiB and the pipe hold fewer than 400.
+    // The queue of 1 MiB and the pipe hold fewer than 400 of the 900 lines of 4 KB.
     assert!(reported.is_some_and(|lost| (1..1000).contains(&lost)), "{reported:?}");
     std::thread::spawn(move || lines.for_each(drop));
     drop(child.stdin.take());
@@ -104,11 +104,11 @@ fn lost_lines_are_counted_and_reported_when_standard_error_is_read_again() {
 }
 
 #[test]
-fn requests_over_http_are_answered_and_sigterm_ends_the_gateway() {
+fn unread_stderr_does_not_block_requests_or_sigterm_over_http() {
     let server = scripted_server().to_str().unwrap().to_owned();
     let (mut child, mut stderr) =
         start(&["--listen", "127.0.0.1:0"], &["sh", "-c", NOISY, &server]);
-    // Only the line that says where it listens is read.
+    // Only the line with the listen address is read.
     let mut line = Vec::new();
     let mut byte = [0];
     while !line.ends_with(b"/mcp\n") {
@@ -127,7 +127,7 @@ fn requests_over_http_are_answered_and_sigterm_ends_the_gateway() {
         let answer: Value =
             serde_json::from_slice(&send(&header, &rejected_call(id)).body).unwrap();
         assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(id), &json!(true)));
-        // Rejected before they reach a session: 401 and 403 are logged too.
+        // Requests that are rejected before they reach a session are logged, too.
         assert_eq!(send(&[("origin", "https://evil.example")], "{}").status, 403);
     }
     assert_eq!(request(port, "GET", "/healthz", &[], "").finish().status, 200);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use stickler::{McpValidator, Revision, ValidationConfig};
 use stickler_protocol::headers::ParamHeaders;
-use stickler_protocol::{Connection, ConnectionSettings, Policy, ProtocolSchemas, Repeats};
+use stickler_protocol::{Connection, ConnectionSettings, Policy, ProtocolSchemas, RejectionCounts};
 
 use crate::slow_work::SlowWorkLimit;
 
@@ -19,7 +19,7 @@ pub struct ConnectionFactory {
     pub(crate) protocol: Arc<ProtocolSchemas>,
     pub(crate) settings: Arc<ConnectionSettings>,
     /// Counts repeated invalid calls of requests without a session.
-    repeats: Arc<Mutex<Repeats>>,
+    rejection_counts: Arc<Mutex<RejectionCounts>>,
 }
 
 impl ConnectionFactory {
@@ -35,8 +35,8 @@ impl ConnectionFactory {
         let policy = Arc::new(policy);
         let validator = Arc::new(McpValidator::new(validation).with_slow_work(slow_work));
         settings.first_request_number = random_first_id();
-        let repeats = Arc::default();
-        Self { name, validator, policy, protocol, settings: Arc::new(settings), repeats }
+        let rejection_counts = Arc::default();
+        Self { name, validator, policy, protocol, settings: Arc::new(settings), rejection_counts }
     }
 
     /// Creates a connection for one modern request. Its revision and mirrored headers are known before
@@ -48,7 +48,7 @@ impl ConnectionFactory {
         param_headers: ParamHeaders,
     ) -> Connection {
         self.create(view, revision, Arc::clone(&self.settings))
-            .with_repeats(Arc::clone(&self.repeats))
+            .with_rejection_counts(Arc::clone(&self.rejection_counts))
             .with_param_headers(param_headers)
     }
 

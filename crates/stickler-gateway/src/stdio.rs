@@ -33,7 +33,7 @@ use crate::failure::Failure;
 use server_queue::ServerWrite;
 
 /// Size of the read buffer in bytes.
-const CHUNK: usize = 256 << 10;
+const READ_CHUNK_BYTES: usize = 256 << 10;
 
 /// Multiple of the grace period to wait for pending responses after the client has closed its output.
 const DRAIN_GRACE_FACTOR: u32 = 12;
@@ -167,7 +167,7 @@ impl Shared {
     /// Reads and forwards the client's messages until its output ends, then closes the server's input.
     fn read_client(&self, mut input: File, server_queue: &Sender<ServerWrite>) {
         let mut framer = LineFramer::new(self.message_bytes);
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; READ_CHUNK_BYTES];
         let mut lines = LineWriter::default();
         let mut generation = 0;
         loop {
@@ -235,7 +235,7 @@ impl Shared {
         is_waiting: &AtomicBool,
     ) {
         let mut framer = LineFramer::new(self.message_bytes);
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; READ_CHUNK_BYTES];
         let mut lines = LineWriter::default();
         loop {
             is_waiting.store(true, Ordering::SeqCst);

@@ -191,7 +191,7 @@ fn check_version(envelope: &Envelope<'_>, header: Option<&str>) -> Result<(), Fa
     match declared(envelope.params) {
         Some(version) if version == header => check_capabilities(envelope.params),
         Some(version) => Err(Fault::mismatch(format!(
-            "the header `MCP-Protocol-Version` says `{header}`, the body `{version}`"
+            "the header `MCP-Protocol-Version` is `{header}`, but the body has `{version}`"
         ))),
         None => Err(Fault::missing_member(VERSION_KEY)),
     }
@@ -215,7 +215,7 @@ fn compare(name: &str, header: Option<&str>, body: &str) -> Result<(), Fault> {
     match base64::decode(header) {
         Some(value) if value == body || is_same_number(&value, body) => Ok(()),
         Some(_) => Err(Fault::differs(name)),
-        None => Err(Fault::mismatch(format!("the header `{name}` is not well encoded"))),
+        None => Err(Fault::mismatch(format!("the header `{name}` is not encoded correctly"))),
     }
 }
 

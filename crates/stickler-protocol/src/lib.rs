@@ -49,7 +49,7 @@ mod side;
 mod verdict;
 
 pub use connection::{
-    Action, Actions, Connection, ConnectionSettings, Event, Purpose, Repeats, cancellation,
+    Action, Actions, Connection, ConnectionSettings, Event, Purpose, RejectionCounts, cancellation,
 };
 pub use envelope::Header;
 pub use middleware::ValidationMiddleware;

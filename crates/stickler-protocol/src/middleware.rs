@@ -23,7 +23,7 @@ use std::time::Duration;
 use stickler::McpValidator;
 use stickler::rules::Code;
 
-use crate::connection::{Connection, ConnectionSettings, Repeats};
+use crate::connection::{Connection, ConnectionSettings, RejectionCounts};
 use crate::envelope::PartialHeader;
 use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
@@ -59,8 +59,8 @@ impl ValidationMiddleware {
     /// Shares the count of repeated rejections with other connections. Stateless HTTP requests need
     /// this, because each has its own middleware.
     #[must_use]
-    pub fn with_repeats(self, repeats: Arc<Mutex<Repeats>>) -> Self {
-        Self(self.0.with_repeats(repeats))
+    pub fn with_rejection_counts(self, counts: Arc<Mutex<RejectionCounts>>) -> Self {
+        Self(self.0.with_rejection_counts(counts))
     }
 
     /// Fixes the revision, for transports that declare it outside of the messages.

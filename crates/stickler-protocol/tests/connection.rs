@@ -44,10 +44,10 @@ fn resumed_session_is_validated_with_its_negotiated_version() {
     };
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {} });
-    let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let list_request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     for version in ["2025-03-26", "2025-11-25", "2026-07-28", "2031-01-01"] {
         assert_eq!(findings(version, &ready), [], "{version}");
-        assert_eq!(findings(version, &ask), [], "{version}");
+        assert_eq!(findings(version, &list_request), [], "{version}");
     }
     assert_eq!(findings("2025-11-25", &read), [MessageRule::BadParams]);
     assert_eq!(findings("2031-01-01", &read), [], "the revision is unknown");
@@ -58,8 +58,8 @@ fn pending_and_held_requests_are_answered_once_when_the_server_exits() {
     let mut link = Link::ready();
     link.client(json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" }));
     link.client(call(7, "stat", json!({})));
-    let gone = link.connection.server_gone(Code::ServerGone, "it exited", link.time());
-    let sent = sent(gone);
+    let outbox = link.connection.server_gone(Code::ServerGone, "it exited", link.time());
+    let sent = sent(outbox);
     let mut ids: Vec<i64> = sent.client.iter().map(|reply| reply["id"].as_i64().unwrap()).collect();
     ids.sort_unstable();
     assert_eq!(ids, [3, 7]);
@@ -71,12 +71,12 @@ fn pending_and_held_requests_are_answered_once_when_the_server_exits() {
 fn chained_connections_do_not_take_each_others_responses() {
     let mut settings = ConnectionSettings::default();
     settings.first_request_number = 200;
-    let mut link = Link::settled(|middleware| middleware, settings);
+    let mut link = Link::with_settings(|middleware| middleware, settings);
     link.client(initialize());
     link.server(initialized(json!({ "tools": {} })));
     link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-    let asked = link.client(call(7, "stat", json!({ "path": "a" }))).server;
-    let [ours] = asked.as_slice() else { panic!("expected one list request: {asked:?}") };
+    let requests = link.client(call(7, "stat", json!({ "path": "a" }))).server;
+    let [ours] = requests.as_slice() else { panic!("expected one list request: {requests:?}") };
     let theirs = "stickler:tools:1";
     link.client(json!({ "jsonrpc": "2.0", "id": theirs, "method": "tools/list" }));
     let list = |id: &Value| json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": [stat()] } });

@@ -78,10 +78,10 @@ impl Link {
     }
 
     /// A connection after a first call and its list request; also returns the next gateway request.
-    fn informed() -> (Self, Value) {
+    fn with_known_tools() -> (Self, Value) {
         let mut link = Self::new();
-        let (_, asked) = link.client(call(1, json!({ "path": "a" })));
-        let sent = link.answer(&asked[0], list("path"));
+        let (_, requests) = link.client(call(1, json!({ "path": "a" })));
+        let sent = link.answer(&requests[0], list("path"));
         assert_eq!(sent.len(), 2, "{sent:?}");
         assert_eq!(sent[0], call(1, json!({ "path": "a" })), "the call is sent first");
         (link, sent[1].clone())
@@ -89,12 +89,12 @@ impl Link {
 
     /// A connection with an acknowledged subscription and a refreshed list.
     fn subscribed() -> (Self, Value) {
-        let (mut link, discover) = Self::informed();
+        let (mut link, discover) = Self::with_known_tools();
         assert_eq!(discover["method"], "server/discover");
         let listen = link.answer(&discover, capabilities(true)).remove(0);
         link.acknowledge(&listen);
-        let (_, asked) = link.client(call(2, json!({ "path": "a" })));
-        let sent = link.answer(&asked[0], list("path"));
+        let (_, requests) = link.client(call(2, json!({ "path": "a" })));
+        let sent = link.answer(&requests[0], list("path"));
         assert_eq!(sent, [call(2, json!({ "path": "a" }))], "no gateway request is repeated");
         (link, listen)
     }
@@ -154,9 +154,12 @@ fn next_call_after_list_changed_is_validated_against_the_new_list() {
         "the current list is used"
     );
     link.notify(&listen, "notifications/tools/list_changed", json!({}));
-    let (answered, asked) = link.client(call(4, json!({ "file": "a" })));
-    assert!(answered.is_empty() && asked[0]["method"] == "tools/list", "{answered:?} {asked:?}");
-    let sent = link.answer(&asked[0], list("file"));
+    let (answered, requests) = link.client(call(4, json!({ "file": "a" })));
+    assert!(
+        answered.is_empty() && requests[0]["method"] == "tools/list",
+        "{answered:?} {requests:?}"
+    );
+    let sent = link.answer(&requests[0], list("file"));
     assert_eq!(sent, [call(4, json!({ "file": "a" }))]);
     let (rejected, _) = link.client(call(5, json!({ "path": "a" })));
     assert_eq!(rejected[0]["result"]["isError"], true);
@@ -166,9 +169,9 @@ fn next_call_after_list_changed_is_validated_against_the_new_list() {
 fn list_changed_during_a_refresh_triggers_another_refresh() {
     let (mut link, listen) = Link::subscribed();
     link.notify(&listen, "notifications/tools/list_changed", json!({}));
-    let (_, asked) = link.client(call(3, json!({ "file": "a" })));
+    let (_, requests) = link.client(call(3, json!({ "file": "a" })));
     link.notify(&listen, "notifications/tools/list_changed", json!({}));
-    let again = link.answer(&asked[0], list("path"));
+    let again = link.answer(&requests[0], list("path"));
     assert_eq!((again.len(), &again[0]["method"]), (1, &json!("tools/list")), "{again:?}");
     // A server that changes its tools continuously does not block the call.
     link.notify(&listen, "notifications/tools/list_changed", json!({}));
@@ -178,16 +181,16 @@ fn list_changed_during_a_refresh_triggers_another_refresh() {
 #[test]
 fn cached_validation_results_are_dropped_after_list_changed() {
     let (mut link, listen) = Link::subscribed();
-    let ask = |id| {
-        let mut ask = call(id, json!({ "tool": "stat", "arguments": { "file": "a" } }));
-        ask["params"]["name"] = "stickler_validate".into();
-        ask
+    let validate = |id| {
+        let mut validate = call(id, json!({ "tool": "stat", "arguments": { "file": "a" } }));
+        validate["params"]["name"] = "stickler_validate".into();
+        validate
     };
-    let (answered, _) = link.client(ask(3));
+    let (answered, _) = link.client(validate(3));
     assert_eq!(answered[0]["result"]["structuredContent"]["valid"], false);
     link.notify(&listen, "notifications/tools/list_changed", json!({}));
-    let (_, asked) = link.client(ask(4));
-    let text = json!({ "jsonrpc": "2.0", "id": asked[0]["id"], "result": list("file") });
+    let (_, requests) = link.client(validate(4));
+    let text = json!({ "jsonrpc": "2.0", "id": requests[0]["id"], "result": list("file") });
     let (answered, _) = link.server(text);
     assert_eq!(answered[0]["id"], 4);
     assert_eq!(answered[0]["result"]["structuredContent"]["valid"], true);
@@ -195,7 +198,7 @@ fn cached_validation_results_are_dropped_after_list_changed() {
 
 #[test]
 fn rejected_subscription_is_not_retried() {
-    let (mut link, discover) = Link::informed();
+    let (mut link, discover) = Link::with_known_tools();
     let listen = link.answer(&discover, capabilities(true)).remove(0);
     assert!(link.connection.has_subscription());
     let error = json!({ "code": -32601, "message": "Method not found" });
@@ -209,20 +212,20 @@ fn rejected_subscription_is_not_retried() {
     assert!(client.len() == 1 && server.is_empty(), "{server:?}");
     let subscriptions = link.events.iter().filter(|one| matches!(one, Event::Subscription { .. }));
     assert_eq!(subscriptions.count(), 1);
-    // A replaced server is asked again.
+    // A replaced server is discovered again.
     link.connection.server_gone(Code::ServerGone, "it exited", NOW);
     link.connection.server_replaced();
-    let (_, asked) = link.client(call(9, json!({ "path": "a" })));
-    let sent = link.answer(&asked[0], list("path"));
+    let (_, requests) = link.client(call(9, json!({ "path": "a" })));
+    let sent = link.answer(&requests[0], list("path"));
     assert_eq!(sent[1]["method"], "server/discover", "{sent:?}");
     assert_ne!(sent[1]["id"], discover["id"]);
 }
 
 #[test]
 fn subscription_is_not_requested_without_the_capability() {
-    let (mut link, discover) = Link::informed();
+    let (mut link, discover) = Link::with_known_tools();
     assert!(link.answer(&discover, capabilities(false)).is_empty());
-    let (mut link, discover) = Link::informed();
+    let (mut link, discover) = Link::with_known_tools();
     let error = json!({ "code": -32601, "message": "Method not found" });
     let rejection = json!({ "jsonrpc": "2.0", "id": discover["id"], "error": error });
     assert_eq!(link.server(rejection), (Vec::new(), Vec::new()));
@@ -232,8 +235,8 @@ fn subscription_is_not_requested_without_the_capability() {
         link.client(json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover",
                             "params": { "_meta": meta() } }));
         link.server(json!({ "jsonrpc": "2.0", "id": 1, "result": capabilities(list_changed) }));
-        let (_, asked) = link.client(call(2, json!({ "path": "a" })));
-        let sent = link.answer(&asked[0], list("path"));
+        let (_, requests) = link.client(call(2, json!({ "path": "a" })));
+        let sent = link.answer(&requests[0], list("path"));
         let methods: Vec<&Value> = sent.iter().map(|one| &one["method"]).collect();
         let expected: &[&str] =
             if list_changed { &["tools/call", "subscriptions/listen"] } else { &["tools/call"] };
@@ -243,7 +246,7 @@ fn subscription_is_not_requested_without_the_capability() {
 
 #[test]
 fn gateway_subscription_is_not_a_pending_request() {
-    let (mut link, listen) = Link::informed();
+    let (mut link, listen) = Link::with_known_tools();
     link.server(json!({ "jsonrpc": "2.0", "id": 1, "result":
         { "resultType": "complete", "content": [] } }));
     assert_eq!(link.connection.pending_requests(), 0);
@@ -282,6 +285,6 @@ fn legacy_revisions_have_no_subscriptions() {
     link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let mut old = call(1, json!({ "path": "a" }));
     old["params"].as_object_mut().unwrap().remove("_meta");
-    let (_, asked) = link.client(old.clone());
-    assert_eq!(link.answer(&asked[0], list("path")), [old]);
+    let (_, requests) = link.client(old.clone());
+    assert_eq!(link.answer(&requests[0], list("path")), [old]);
 }

@@ -36,9 +36,9 @@ fn call_sent_during_the_handshake_is_held_until_it_completes() {
     link.client(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let waiting = link.client(call(7, "stat", json!({ "pth": "a" })));
     assert!(waiting.client.is_empty() && waiting.server.is_empty());
-    let asked = link.server(initialized(json!({ "tools": {} })));
-    assert_eq!((asked.client.len(), asked.server.len()), (1, 1));
-    let sent = link.server(list_of(&asked.server[0], json!([stat()])));
+    let requests = link.server(initialized(json!({ "tools": {} })));
+    assert_eq!((requests.client.len(), requests.server.len()), (1, 1));
+    let sent = link.server(list_of(&requests.server[0], json!([stat()])));
     assert!(is_help(&sent.client[0]));
 }
 
@@ -78,7 +78,7 @@ fn first_page_alone_does_not_count_as_the_list() {
 
 #[test]
 fn stale_list_is_refreshed_before_a_call_is_rejected() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let at_once = link.client(call(6, "stat", json!({ "pth": "a" })));
     assert!(
         is_help(&at_once.client[0]),
@@ -107,7 +107,7 @@ fn broken(events: &[Event]) -> Vec<MessageRule> {
 
 #[test]
 fn call_of_an_unlisted_tool_without_a_similar_name_is_forwarded() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let sent = link.client(call(7, "hidden", json!({ "any": 1 })));
     assert_eq!(sent.server, [call(7, "hidden", json!({ "any": 1 }))]);
     assert_eq!(broken(&sent.events), [MessageRule::UnknownTool], "the finding is reported");
@@ -118,11 +118,11 @@ fn call_of_an_unlisted_tool_without_a_similar_name_is_forwarded() {
 
 #[test]
 fn call_of_an_unlisted_tool_waits_for_a_refreshed_list() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.now = 60;
-    let mut asked = call(8, "new", json!({ "pth": "a" }));
-    asked["params"]["_meta"] = json!({ "progressToken": "t" });
-    let waiting = link.client(asked.clone());
+    let mut held_call = call(8, "new", json!({ "pth": "a" }));
+    held_call["params"]["_meta"] = json!({ "progressToken": "t" });
+    let waiting = link.client(held_call.clone());
     assert_eq!((waiting.server.len(), waiting.events.len()), (1, 0), "{waiting:?}");
     let mut tool = stat();
     tool["name"] = "new".into();
@@ -131,10 +131,10 @@ fn call_of_an_unlisted_tool_waits_for_a_refreshed_list() {
     assert_eq!(sent.client[0]["id"], 8);
     // The first attempt of a call that is forwarded after a refresh leaves no state behind.
     link.now = 120;
-    asked["params"]["name"] = "hidden".into();
-    let waiting = link.client(asked.clone());
+    held_call["params"]["name"] = "hidden".into();
+    let waiting = link.client(held_call.clone());
     let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
-    assert_eq!((sent.server, sent.client), (vec![asked], vec![]));
+    assert_eq!((sent.server, sent.client), (vec![held_call], vec![]));
     assert_eq!(broken(&sent.events), [MessageRule::UnknownTool]);
     assert_eq!(link.connection.pending_requests(), 1);
 }
@@ -159,7 +159,7 @@ fn strict_policies_reject_unknown_tools() {
 
 #[test]
 fn call_is_forwarded_when_the_list_refresh_fails() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.now = 60;
     let waiting = link.client(call(8, "stat", json!({ "pth": "a" })));
     let id = &waiting.server[0]["id"];
@@ -187,7 +187,7 @@ fn held_call_is_forwarded_after_the_maximum_hold_time() {
 #[test]
 fn late_list_is_learned_and_not_forwarded() {
     let mut link = Link::ready();
-    let asked = link.client(call(7, "stat", json!({ "pth": "a" }))).server;
+    let requests = link.client(call(7, "stat", json!({ "pth": "a" }))).server;
     link.now += 6;
     let time = link.time();
     assert_eq!(
@@ -195,7 +195,7 @@ fn late_list_is_learned_and_not_forwarded() {
         1,
         "the call is forwarded unchecked"
     );
-    let late = link.server(list_of(&asked[0], json!([stat()])));
+    let late = link.server(list_of(&requests[0], json!([stat()])));
     assert!(late.client.is_empty() && late.server.is_empty(), "{late:?}");
     let rejected = link.client(call(8, "stat", json!({ "pth": "a" })));
     assert!(is_help(&rejected.client[0]), "{rejected:?}");
@@ -203,7 +203,7 @@ fn late_list_is_learned_and_not_forwarded() {
 
 #[test]
 fn next_call_after_list_changed_is_validated_against_the_new_list() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.server(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
     let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
     let sent = link.server(list_of(&waiting.server[0], json!([])));
@@ -212,7 +212,7 @@ fn next_call_after_list_changed_is_validated_against_the_new_list() {
 
 #[test]
 fn unlisted_validate_alias_is_not_suggested() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let sent = link.client(call(7, "evaluate", json!({})));
     assert_eq!(sent.server, [call(7, "evaluate", json!({}))], "`validate` is not listed");
     let waiting = link.client(call(8, "stickler_validat", json!({})));
@@ -222,7 +222,7 @@ fn unlisted_validate_alias_is_not_suggested() {
 
 #[test]
 fn malformed_call_of_an_unlisted_tool_is_rejected() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     let waiting = link.client(call(7, "hidden", json!(7)));
     let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
     assert!(sent.server.is_empty());

@@ -48,7 +48,7 @@ fn escaped_member_names_in_the_envelope_are_recognized() {
 
 #[test]
 fn second_response_after_a_malformed_one_is_dropped() {
-    let mut link = Link::informed();
+    let mut link = Link::with_known_tools();
     link.client(call(7, "stat", json!({ "path": "a" })));
     let broken = br#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"te"#;
     let output = sent(link.connection.handle_server(broken, link.time()));
@@ -180,12 +180,12 @@ fn list_with_an_invalid_cursor_rejects_nothing() {
 #[test]
 fn list_request_carries_the_capabilities_of_the_calling_client() {
     let mut link = Link::new();
-    let mut asked = call(7, "stat", json!({ "path": "a" }));
-    asked["params"]["_meta"] = json!({
+    let mut held_call = call(7, "stat", json!({ "path": "a" }));
+    held_call["params"]["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
     });
-    let waiting = link.client(asked);
+    let waiting = link.client(held_call);
     let capabilities = |request: &Value| {
         request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone()
     };

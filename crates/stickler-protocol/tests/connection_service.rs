@@ -36,22 +36,22 @@ fn capability_and_tool_are_spliced_in_and_nothing_else_changes() {
 
 #[test]
 fn calls_are_validated_without_being_made() {
-    let mut link = Link::informed();
-    let ask = |link: &mut Link, id, tool, arguments| {
+    let mut link = Link::with_known_tools();
+    let validate = |link: &mut Link, id, tool, arguments| {
         let sent = link.client(call(id, tool, arguments));
         assert!(sent.server.is_empty());
         assert_eq!(sent.client.len(), 1);
         sent.client[0]["result"].clone()
     };
     let single = json!({ "tool": "server:stat", "arguments": { "pth": "a" } });
-    let answer = ask(&mut link, 3, "stickler_validate", single.clone());
+    let answer = validate(&mut link, 3, "stickler_validate", single.clone());
     let structured = &answer["structuredContent"];
     assert_eq!(structured["valid"], false);
     assert_eq!(structured["suggestions"], json!(["path"]));
     assert_eq!(structured["details"]["corrected"]["arguments"], json!({ "path": "a" }));
     assert_eq!(answer["content"][0]["text"], structured.to_string());
     let both = json!({ "calls": [single, { "tool": "stat", "arguments": { "path": "a" } }] });
-    let answer = ask(&mut link, 4, "validate", both);
+    let answer = validate(&mut link, 4, "validate", both);
     let valid: Vec<&Value> = answer["structuredContent"]["results"]
         .as_array()
         .unwrap()
@@ -60,9 +60,9 @@ fn calls_are_validated_without_being_made() {
         .collect();
     assert_eq!(valid, [false, true]);
     assert!(is_help(
-        &json!({ "result": ask(&mut link, 5, "stickler_validate", json!({ "tol": "stat" })) })
+        &json!({ "result": validate(&mut link, 5, "stickler_validate", json!({ "tol": "stat" })) })
     ));
-    assert_eq!(ask(&mut link, 6, "stickler_validate", json!({}))["isError"], true);
+    assert_eq!(validate(&mut link, 6, "stickler_validate", json!({}))["isError"], true);
     assert_eq!(link.connection.pending_requests(), 0);
 }
 
@@ -76,8 +76,8 @@ fn messages_of_a_validating_server_are_forwarded_unchanged() {
     let tools = json!([{ "name": "validate", "inputSchema": { "type": "object" } }]);
     let list = json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": tools } });
     assert_eq!(link.server(list.clone()).client, [list]);
-    let asked = call(3, "validate", json!({}));
-    assert_eq!(link.client(asked.clone()).server, [asked]);
+    let validation_call = call(3, "validate", json!({}));
+    assert_eq!(link.client(validation_call.clone()).server, [validation_call]);
 }
 
 /// A connection to a server with its own `toolValidation` capability, after its tool list.
@@ -160,17 +160,17 @@ fn cached_server_validation_is_invalidated_when_tools_or_resources_change() {
 
 #[test]
 fn gateway_validation_uses_the_current_list() {
-    let mut link = Link::informed();
-    let ask = |id| call(id, "stickler_validate", json!({ "tool": "stat", "arguments": {} }));
+    let mut link = Link::with_known_tools();
+    let validate = |id| call(id, "stickler_validate", json!({ "tool": "stat", "arguments": {} }));
     for id in [5, 6] {
-        let sent = link.client(ask(id));
+        let sent = link.client(validate(id));
         assert_eq!(sent.client[0]["id"], id);
         assert_eq!(sent.client[0]["result"]["structuredContent"]["valid"], false);
     }
     link.client(json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/list" }));
     let lenient = json!({ "name": "stat", "inputSchema": { "type": "object" } });
     link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "tools": [lenient] } }));
-    assert_eq!(link.client(ask(8)).client[0]["result"]["structuredContent"]["valid"], true);
+    assert_eq!(link.client(validate(8)).client[0]["result"]["structuredContent"]["valid"], true);
 }
 
 #[test]

@@ -67,21 +67,26 @@ impl Conversation {
     }
 
     fn write(&mut self, side: Side, message: &str, verdict: &Verdict) {
-        let (there, back) = match side {
+        let (outgoing, incoming) = match side {
             Side::Client => ("client →", "client ←"),
             Side::Server => ("server →", "server ←"),
         };
         let shown: String = message.chars().take(200).collect();
         let out = &mut self.transcript;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        writeln!(out, "{there} {shown}").unwrap();
+        writeln!(out, "{outgoing} {shown}").unwrap();
         match &verdict.decision {
             Decision::Forward => writeln!(out, "         forwarded"),
             Decision::Drop => writeln!(out, "         dropped"),
-            Decision::Rewrite(bytes) => writeln!(out, "         goes on as {}", text(bytes)),
-            Decision::Answer(bytes) => writeln!(out, "{back} {}", text(bytes)),
+            Decision::Rewrite(bytes) => writeln!(out, "         forwarded as {}", text(bytes)),
+            Decision::Answer(bytes) => writeln!(out, "{incoming} {}", text(bytes)),
             Decision::Split { forward, answer } => {
-                writeln!(out, "         goes on as {}\n{back} {}", text(forward), text(answer))
+                writeln!(
+                    out,
+                    "         forwarded as {}\n{incoming} {}",
+                    text(forward),
+                    text(answer)
+                )
             }
         }
         .unwrap();
@@ -117,7 +122,7 @@ fn assert_wire_is_json(decision: &Decision) {
 }
 
 #[test]
-fn conversations() {
+fn verdicts_match_the_snapshots() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conversations");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -8,18 +8,18 @@
     reason = "tests panic on failure, read files and start processes"
 )]
 
-#[path = "support/talk.rs"]
-mod talk;
+#[path = "support/middleware.rs"]
+mod middleware_support;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use middleware_support::{PING, answer, handle, middleware, rules};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use stickler::{Code, McpValidator, ValidationConfig};
 use stickler_protocol::{Decision, Policy, Side, ValidationMiddleware};
-use talk::{PING, answer, handle, middleware, rules};
 
 #[test]
 fn oversized_response_is_replaced_by_an_error() {

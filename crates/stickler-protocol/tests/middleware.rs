@@ -8,15 +8,16 @@
     reason = "tests panic on failure, read files and start processes"
 )]
 
-#[path = "support/talk.rs"]
-mod talk;
+#[path = "support/middleware.rs"]
+mod middleware_support;
 
 use std::sync::Arc;
 
+use middleware_support::{PING, answer, handle, middleware, rules, with_limits};
 use serde_json::{Value, json};
 use stickler::{Limits, McpValidator, MessageRule, Revision, ValidationConfig};
 use stickler_protocol::{Decision, Policy, RuleAction, Side, ValidationMiddleware};
-use talk::{PING, answer, handle, middleware, rules, with_limits};
+
 
 /// Asserts that the next valid message is forwarded without findings.
 fn assert_unaffected(middleware: &mut ValidationMiddleware) {

@@ -54,7 +54,7 @@ const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Maximum time to read the remaining standard error of an exited server. A descendant may keep the pipe
 /// open.
-const STDERR_DRAIN: Duration = Duration::from_millis(200);
+const STDERR_DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 impl ServerCommand {
     /// Returns a display name: the package or program rather than its runner.
@@ -152,7 +152,7 @@ impl Process {
             self.terminate_group();
         }
         if let Some(stderr) = &self.stderr {
-            stderr.wait(STDERR_DRAIN);
+            stderr.wait(STDERR_DRAIN_TIMEOUT);
         }
         Ok(status)
     }

@@ -14,10 +14,10 @@ use std::time::Duration;
 use tracing::Span;
 
 /// Size of the read buffer in bytes.
-const CHUNK: usize = 4096;
+const READ_CHUNK_BYTES: usize = 4096;
 
 /// Maximum number of bytes logged per line.
-const LINE_BYTES: usize = 4000;
+const MAX_LINE_BYTES: usize = 4000;
 
 /// The reader of a server's standard error.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Stderr {
         let thread = std::thread::Builder::new().name("server stderr".to_owned());
         thread.spawn(move || {
             let _reading = reading;
-            let (mut chunk, mut line) = ([0; CHUNK], Line::default());
+            let (mut chunk, mut line) = ([0; READ_CHUNK_BYTES], Line::default());
             loop {
                 match input.read(&mut chunk) {
                     Ok(0) => break,
@@ -83,7 +83,7 @@ impl Line {
     }
 
     fn extend(&mut self, part: &[u8]) {
-        let capacity = LINE_BYTES - self.prefix.len();
+        let capacity = MAX_LINE_BYTES - self.prefix.len();
         self.prefix.extend_from_slice(part.get(..capacity).unwrap_or(part));
         self.length += part.len();
     }
@@ -119,7 +119,7 @@ fn without_colours(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE_BYTES, Line};
+    use super::{Line, MAX_LINE_BYTES};
 
     fn lines(chunks: &[&[u8]]) -> Vec<String> {
         let (mut line, mut lines) = (Line::default(), Vec::new());
@@ -140,7 +140,7 @@ mod tests {
     fn long_line_is_truncated_and_its_length_logged() {
         let long = vec![b'x'; 1 << 20];
         let read = lines(&[&long, &long, b"\nnext\n"]);
-        assert_eq!(read[0], format!("{}… (2097152 bytes)", "x".repeat(LINE_BYTES)));
+        assert_eq!(read[0], format!("{}… (2097152 bytes)", "x".repeat(MAX_LINE_BYTES)));
         assert_eq!(read[1], "next");
     }
 }

@@ -1,7 +1,7 @@
 //! The cost of an audit relative to tokenizing and to parsing the same bytes.
 //!
-//! The audit is the real program, its start included. The others are this process, on one core,
-//! reading the same files line by line.
+//! The audit is the release binary, startup included. Tokenizing and parsing run in this process, on
+//! one core, over the same files line by line.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -13,18 +13,18 @@ use std::time::Instant;
 use stickler::tape::TapeBuffer;
 use stickler_protocol::frame::{Frame, LineFramer};
 
-use super::contest::median;
+use super::comparison::median;
 use super::program;
 use super::recordings::{self, Recording};
 use crate::Outcome;
 use crate::interop::call;
 
 /// The maximum cost of an audit, as a multiple of tokenizing alone.
-const GOAL: f64 = 1.3;
+const MAX_RATIO: f64 = 1.3;
 
-const CHUNK: usize = 256 << 10;
+const CHUNK_BYTES: usize = 256 << 10;
 const MAX_LINE_BYTES: usize = 64 << 20;
-const DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run(rounds: usize) -> Outcome {
@@ -38,14 +38,14 @@ pub(super) fn run(rounds: usize) -> Outcome {
     let mut missed = Vec::new();
     for recording in recordings::all(cores) {
         let recording = recording?;
-        let contest = contest(&program, &recording, rounds)?;
+        let ratios = measure(&program, &recording, rounds)?;
         let Recording { name, bytes, .. } = &recording;
         println!(
             "{name:<32} {bytes:>9} {:>9.2} {:>9.2} {:>9.2} {:>12.0}",
-            1.0, contest.serde, contest.audit, contest.megabytes_a_second
+            1.0, ratios.serde, ratios.audit, ratios.megabytes_per_second
         );
-        if contest.audit > GOAL {
-            missed.push(format!("{name}: {:.2} > {GOAL}", contest.audit));
+        if ratios.audit > MAX_RATIO {
+            missed.push(format!("{name}: {:.2} > {MAX_RATIO}", ratios.audit));
         }
     }
     if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
@@ -54,15 +54,15 @@ pub(super) fn run(rounds: usize) -> Outcome {
 struct Ratios {
     serde: f64,
     audit: f64,
-    megabytes_a_second: f64,
+    megabytes_per_second: f64,
 }
 
-fn contest(program: &Path, recording: &Recording, rounds: usize) -> Result<Ratios, String> {
+fn measure(program: &Path, recording: &Recording, rounds: usize) -> Result<Ratios, String> {
     let (mut serde, mut audits, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         let mut buffer = TapeBuffer::new();
         let tape = time(|| {
-            each_line(&recording.files, |line| black_box(buffer.read(line, DEPTH)).is_ok())
+            each_line(&recording.files, |line| black_box(buffer.read(line, MAX_DEPTH)).is_ok())
         })?;
         let parse = |line: &[u8]| {
             let value: Result<serde_json::Value, _> = serde_json::from_slice(line);
@@ -78,13 +78,13 @@ fn contest(program: &Path, recording: &Recording, rounds: usize) -> Result<Ratio
     Ok(Ratios {
         serde: median(serde),
         audit: median(audits),
-        megabytes_a_second: megabytes / median(seconds),
+        megabytes_per_second: megabytes / median(seconds),
     })
 }
 
-fn time(contestant: impl FnOnce() -> Outcome) -> Result<f64, String> {
+fn time(run: impl FnOnce() -> Outcome) -> Result<f64, String> {
     let start = Instant::now();
-    contestant()?;
+    run()?;
     Ok(start.elapsed().as_secs_f64())
 }
 
@@ -92,16 +92,16 @@ fn audit(program: &Path, files: &[PathBuf]) -> Outcome {
     call(Command::new(program).arg("audit").args(files).stdout(std::process::Stdio::null()))
 }
 
-fn each_line(files: &[PathBuf], mut reads: impl FnMut(&[u8]) -> bool) -> Outcome {
+fn each_line(files: &[PathBuf], mut parse: impl FnMut(&[u8]) -> bool) -> Outcome {
     files.iter().try_for_each(|path| {
-        each_line_of(path, &mut reads).map_err(|error| format!("{}: {error}", path.display()))
+        each_line_of(path, &mut parse).map_err(|error| format!("{}: {error}", path.display()))
     })
 }
 
-fn each_line_of(path: &Path, reads: &mut impl FnMut(&[u8]) -> bool) -> std::io::Result<()> {
+fn each_line_of(path: &Path, parse: &mut impl FnMut(&[u8]) -> bool) -> std::io::Result<()> {
     let mut file = File::open(path)?;
     let mut framer = LineFramer::new(MAX_LINE_BYTES);
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let read = file.read(&mut chunk)?;
         if read == 0 {
@@ -109,8 +109,8 @@ fn each_line_of(path: &Path, reads: &mut impl FnMut(&[u8]) -> bool) -> std::io::
         }
         framer.push(chunk.get(..read).unwrap_or_default());
         while let Some(frame) = framer.next_frame() {
-            let is_read = matches!(frame, Frame::Line(line) if reads(line));
-            assert!(is_read, "every line is valid");
+            let is_valid = matches!(frame, Frame::Line(line) if parse(line));
+            assert!(is_valid, "every line is valid");
         }
     }
 }

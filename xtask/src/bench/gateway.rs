@@ -1,6 +1,6 @@
 //! The cost of the gateway on stdio relative to a relay that only copies bytes.
 //!
-//! All contestants are live at once and take turns in every round; each has the same server behind
+//! All candidates run at the same time and take turns in every round; each has the same server behind
 //! it. Validation is on and all traffic is valid.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::contest::median;
+use super::comparison::median;
 use super::program;
 use crate::Outcome;
 
-/// One kind of call, and the most that the gateway may cost in units of the relay: the median of
-/// one call at a time, or the least share of the relay's calls a second with several in flight.
+/// One kind of call, and the goal for the gateway relative to the relay: the maximum median latency of
+/// sequential calls, or the minimum throughput of concurrent calls.
 struct Case {
     name: &'static str,
     arguments: fn() -> Value,
@@ -57,17 +57,17 @@ fn huge() -> Value {
     json!({ "size": 1 << 20 })
 }
 
-/// The duration of one contestant's turn.
-const TURN: Duration = Duration::from_millis(120);
+/// The duration of one candidate's turn.
+const TURN_DURATION: Duration = Duration::from_millis(120);
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run(rounds: usize) -> Outcome {
-    let mut contestants = contestants(program::build()?)?;
+    let mut candidates = candidates(program::build()?)?;
     println!("\nthe gateway on stdio, median ratios to a bare relay, {rounds} rounds\n");
     println!("{:<22} {:>10} {:>10} {:>10}", "calls", "direct", "relay", "stickler");
     let mut missed = Vec::new();
     for case in &CASES {
-        let [direct, gateway] = compare(case, &mut contestants, rounds)?;
+        let [direct, gateway] = compare(case, &mut candidates, rounds)?;
         println!("{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2}", case.name, 1.0);
         match case.goal {
             Goal::LatencyAtMost(most) if gateway > most => {
@@ -82,26 +82,26 @@ pub(super) fn run(rounds: usize) -> Outcome {
     if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
 }
 
-fn contestants(stickler: PathBuf) -> Result<[Contestant; 3], String> {
+fn candidates(stickler: PathBuf) -> Result<[Candidate; 3], String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let server = || vec![this.clone(), "bench-peer".into(), "serve".into()];
     let before = |words: &[PathBuf]| [words, &server()].concat();
     Ok([
-        Contestant::start(&server())?,
-        Contestant::start(&before(&[
+        Candidate::start(&server())?,
+        Candidate::start(&before(&[
             this.clone(),
             "bench-peer".into(),
             "relay".into(),
             "--".into(),
         ]))?,
-        Contestant::start(&before(&[stickler, "run".into(), "--".into()]))?,
+        Candidate::start(&before(&[stickler, "run".into(), "--".into()]))?,
     ])
 }
 
-/// The first and the third beside the second.
+/// Returns the ratios of the direct connection and of the gateway to the relay.
 fn compare(
     case: &Case,
-    contestants: &mut [Contestant; 3],
+    candidates: &mut [Candidate; 3],
     rounds: usize,
 ) -> Result<[f64; 2], String> {
     let (mut directs, mut gateways) = (Vec::new(), Vec::new());
@@ -110,10 +110,10 @@ fn compare(
         for turn in 0..3 {
             // The order rotates with every round.
             let index = (turn + round) % 3;
-            if let (Some(contestant), Some(figure)) =
-                (contestants.get_mut(index), figures.get_mut(index))
+            if let (Some(candidate), Some(figure)) =
+                (candidates.get_mut(index), figures.get_mut(index))
             {
-                *figure = contestant.turn(case).map_err(|error| error.to_string())?;
+                *figure = candidate.turn(case).map_err(|error| error.to_string())?;
             }
         }
         let [direct, relay, gateway] = figures;
@@ -123,14 +123,14 @@ fn compare(
     Ok([median(directs), median(gateways)])
 }
 
-struct Contestant {
+struct Candidate {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     id: u64,
 }
 
-impl Contestant {
+impl Candidate {
     fn start(words: &[PathBuf]) -> Result<Self, String> {
         let (program, arguments) = words.split_first().ok_or("no program")?;
         let mut child = Command::new(program)
@@ -141,9 +141,9 @@ impl Contestant {
             .map_err(|error| format!("{}: {error}", program.display()))?;
         let stdin = child.stdin.take();
         let stdout = BufReader::with_capacity(256 << 10, child.stdout.take().ok_or("no pipe")?);
-        let mut contestant = Self { child, stdin, stdout, id: 0 };
-        contestant.handshake().map_err(|error| error.to_string())?;
-        Ok(contestant)
+        let mut candidate = Self { child, stdin, stdout, id: 0 };
+        candidate.handshake().map_err(|error| error.to_string())?;
+        Ok(candidate)
     }
 
     fn handshake(&mut self) -> std::io::Result<()> {
@@ -168,18 +168,18 @@ impl Contestant {
     fn receive(&mut self) -> std::io::Result<()> {
         let mut line = Vec::new();
         match self.stdout.read_until(b'\n', &mut line)? {
-            0 => Err(std::io::Error::other("a contestant has gone")),
+            0 => Err(std::io::Error::other("a candidate closed its output")),
             _ => Ok(()),
         }
     }
 
-    /// Microseconds a call, or calls a second, by what the goal is about.
+    /// Returns seconds per call or calls per second, depending on the goal.
     fn turn(&mut self, case: &Case) -> std::io::Result<f64> {
         let tool = if (case.arguments)().get("size").is_some() { "big" } else { "echo" };
         let params = json!({ "name": tool, "arguments": (case.arguments)() });
         let mut times = Vec::new();
-        let begun = Instant::now();
-        while begun.elapsed() < TURN || times.len() < 3 {
+        let start = Instant::now();
+        while start.elapsed() < TURN_DURATION || times.len() < 3 {
             let mut messages = String::new();
             for _ in 0..case.in_flight {
                 self.id += 1;
@@ -204,7 +204,7 @@ impl Contestant {
     }
 }
 
-impl Drop for Contestant {
+impl Drop for Candidate {
     fn drop(&mut self) {
         drop(self.stdin.take());
         let _ = self.child.wait();

@@ -1,7 +1,7 @@
 //! The cost of learning a tool list relative to parsing it with `serde_json`.
 //!
-//! Learning is everything from the bytes of a list until its tools can be called. Its memory is
-//! asserted by the test `learning_memory` of the core, which has a counting allocator.
+//! Learning covers everything from the bytes of a list until its tools can be called. Its memory use is
+//! asserted by the core's test `learning_memory`, which has a counting allocator.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use stickler::{Limits, ToolList, ToolSchemaCache};
 
-use super::contest::median;
+use super::comparison::median;
 use crate::{Outcome, paths};
 
 /// The maximum ratio of learning time to parsing time.

@@ -1,4 +1,4 @@
-//! The messages that are measured: the sizes that traffic has.
+//! The measured messages, in typical sizes.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub(super) struct Message {
     pub(super) definition: Definition,
 }
 
-/// What the message is.
+/// The type of a message.
 #[derive(Clone, Copy)]
 pub(super) enum Definition {
     /// A `tools/call` request.
@@ -33,7 +33,7 @@ pub(super) fn all() -> [Message; 4] {
     ]
 }
 
-/// A call with as many edits as asked for.
+/// Returns a call with the given number of edits.
 fn call(edits: usize) -> Vec<u8> {
     let message = json!({
         "jsonrpc": "2.0",
@@ -44,7 +44,7 @@ fn call(edits: usize) -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-/// The parameters of such a call.
+/// Returns the parameters of a call with the given number of edits.
 pub(super) fn call_params(edits: usize) -> Value {
     let edits: Vec<Value> = (0..edits)
         .map(|index| {
@@ -89,11 +89,11 @@ pub(super) fn tool_schema() -> Value {
     })
 }
 
-/// Where the list comes from.
+/// Describes where the measured tool list comes from.
 pub(super) fn list_source() -> String {
     match real_list(LIST_BYTES) {
-        Some((server, _)) => format!("of a real server ({server})"),
-        None => "made-up tools".to_owned(),
+        Some((server, _)) => format!("from a real server ({server})"),
+        None => "generated tools".to_owned(),
     }
 }
 
@@ -106,7 +106,7 @@ fn list_message(tools: &[Value]) -> String {
     json!({ "jsonrpc": "2.0", "id": 2, "result": { "tools": tools } }).to_string()
 }
 
-/// The list of a real server that is nearest in size, where such lists lie beside the checkout.
+/// Returns the captured list that is nearest in size, if captured lists exist next to the checkout.
 fn real_list(bytes: usize) -> Option<(String, Vec<Value>)> {
     let files = std::fs::read_dir(paths::shared("corpus/tools")).ok()?;
     let lists = files.filter_map(|entry| {
@@ -118,8 +118,8 @@ fn real_list(bytes: usize) -> Option<(String, Vec<Value>)> {
     lists.min_by_key(|(_, tools)| list_message(tools).len().abs_diff(bytes))
 }
 
-/// Tools as servers describe them: no two alike, with a sentence or two for the tool and one for
-/// each field, about 18 bytes a token as in the lists of real servers.
+/// Returns distinct tools with the text density of real lists: one or two sentences per tool, one per
+/// field, about 18 bytes per token.
 fn made_up_tools(bytes: usize) -> Vec<Value> {
     let mut random = Random::new(64, "list");
     let mut tools = Vec::new();
@@ -165,8 +165,8 @@ fn schema(random: &mut Random) -> Value {
     })
 }
 
-/// Up to as many words as asked for, at least half of them.
-fn words(random: &mut Random, most: usize) -> String {
+/// Returns between `max / 2` and `max` words.
+fn words(random: &mut Random, max: usize) -> String {
     const WORDS: [&str; 24] = [
         "a",
         "of",
@@ -193,7 +193,7 @@ fn words(random: &mut Random, most: usize) -> String {
         "directory",
         "configuration",
     ];
-    let count = most.div_ceil(2) + random.below(most / 2 + 1);
+    let count = max.div_ceil(2) + random.below(max / 2 + 1);
     let words: Vec<&str> = (0..count).filter_map(|_| random.pick(&WORDS).copied()).collect();
     words.join(" ")
 }
@@ -207,7 +207,7 @@ fn text(bytes: usize) -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-/// So many characters of text.
+/// Returns the given number of characters of text.
 pub(super) fn filler(characters: usize) -> String {
     let line = "The quick brown fox jumps over the lazy dog, 1234567890 times over. ";
     line.chars().cycle().take(characters).collect()

@@ -1,11 +1,10 @@
 //! Benchmarks of validation, as ratios within one run.
 //!
-//! The machine is shared and absolute times drift, so all contestants take turns in every round and
-//! each is compared with parsing the same bytes by sonic-rs and doing nothing else. The figures are
-//! medians over the rounds.
+//! The machine is shared and absolute times drift, so all candidates take turns in every round and each
+//! is compared with sonic-rs parsing the same bytes. The figures are medians over the rounds.
 
 mod audit;
-mod contest;
+mod comparison;
 mod gateway;
 mod learning;
 mod messages;
@@ -19,15 +18,15 @@ mod schemas;
 use clap::{Args, ValueEnum};
 
 use crate::Outcome;
-use contest::{Contest, Goal};
+use comparison::{Comparison, Goal};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Rounds in which all contestants take turns
+    /// Number of rounds; all candidates take turns in each
     #[arg(long, default_value_t = 60)]
     rounds: usize,
 
-    /// Measure only this
+    /// Run only one part
     #[arg(long, value_enum)]
     only: Option<Part>,
 }
@@ -38,9 +37,9 @@ enum Part {
     Messages,
     /// Tool lists, from bytes until their tools can be called
     Learning,
-    /// Recorded sessions, with the real program
+    /// Recorded sessions, with the release binary
     Audit,
-    /// Calls through the gateway, beside a bare relay
+    /// Calls through the gateway, compared with a bare relay
     Gateway,
     /// Large rejected calls, from bytes to help, as multiples of parsing them
     Rejections,
@@ -52,27 +51,27 @@ const GATEWAY_ROUND_DIVISOR: usize = 4;
 
 /// Upper bounds of the time from bytes to verdict, as multiples of parsing alone.
 const GOALS: [Goal; 4] = [
-    Goal { case: "400 B call", at_most: 2.7 },
-    Goal { case: "4 KB call", at_most: 2.7 },
-    Goal { case: "64 KB list", at_most: 1.2 },
-    Goal { case: "1 MB text", at_most: 0.3 },
+    Goal { case: "400 B call", max_ratio: 2.7 },
+    Goal { case: "4 KB call", max_ratio: 2.7 },
+    Goal { case: "64 KB list", max_ratio: 1.2 },
+    Goal { case: "1 MB text", max_ratio: 0.3 },
 ];
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let wanted = |part| options.only.is_none_or(|only| only == part);
-    let messages = if wanted(Part::Messages) { run_messages(options) } else { Ok(()) };
-    let learning = if wanted(Part::Learning) { learning::run(options.rounds) } else { Ok(()) };
-    let audit = if wanted(Part::Audit) {
+    let selected = |part| options.only.is_none_or(|only| only == part);
+    let messages = if selected(Part::Messages) { run_messages(options) } else { Ok(()) };
+    let learning = if selected(Part::Learning) { learning::run(options.rounds) } else { Ok(()) };
+    let audit = if selected(Part::Audit) {
         audit::run(options.rounds.div_ceil(AUDIT_ROUND_DIVISOR))
     } else {
         Ok(())
     };
-    let gateway = if wanted(Part::Gateway) {
+    let gateway = if selected(Part::Gateway) {
         gateway::run(options.rounds.div_ceil(GATEWAY_ROUND_DIVISOR))
     } else {
         Ok(())
     };
-    let rejections = if wanted(Part::Rejections) { rejections::run() } else { Ok(()) };
+    let rejections = if selected(Part::Rejections) { rejections::run() } else { Ok(()) };
     messages.and(learning).and(audit).and(gateway).and(rejections)
 }
 
@@ -88,8 +87,8 @@ fn run_messages(options: &Options) -> Outcome {
     );
     let mut missed = Vec::new();
     for message in messages::all() {
-        let contest = Contest::new(&source, &message)?;
-        let ratios = contest.run(options.rounds);
+        let comparison = Comparison::new(&source, &message)?;
+        let ratios = comparison.run(options.rounds);
         let [sonic, serde, tape, serde_schema, tape_schema] = ratios.fixed;
         let tool = ratios.tool.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
         println!(
@@ -98,8 +97,8 @@ fn run_messages(options: &Options) -> Outcome {
             message.bytes.len(),
         );
         let goal = GOALS.iter().find(|goal| goal.case == message.name);
-        if let Some(goal) = goal.filter(|goal| tape_schema > goal.at_most) {
-            missed.push(format!("{}: {tape_schema:.2} > {}", goal.case, goal.at_most));
+        if let Some(goal) = goal.filter(|goal| tape_schema > goal.max_ratio) {
+            missed.push(format!("{}: {tape_schema:.2} > {}", goal.case, goal.max_ratio));
         }
     }
     println!(

@@ -88,14 +88,14 @@ fn relay(command: &[String]) -> io::Result<()> {
         .stdout(Stdio::piped())
         .spawn()?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    std::thread::spawn(move || stdin.map(|stdin| pass(io::stdin().lock(), stdin)));
+    std::thread::spawn(move || stdin.map(|stdin| copy(io::stdin().lock(), stdin)));
     if let Some(stdout) = stdout {
-        pass(stdout, io::stdout().lock())?;
+        copy(stdout, io::stdout().lock())?;
     }
     child.wait().map(drop)
 }
 
-fn pass(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+fn copy(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let mut chunk = vec![0; 64 << 10];
     loop {
         match from.read(&mut chunk)? {

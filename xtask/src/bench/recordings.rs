@@ -1,4 +1,4 @@
-//! Recorded sessions to audit: valid traffic, written once.
+//! Generates the recorded sessions for the audit benchmark; all traffic is valid.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -20,7 +20,7 @@ const REVISION: &str = "2025-11-25";
 /// The approximate total size of all files of a recording.
 const TOTAL_BYTES: usize = 96 << 20;
 
-/// Traffic of one kind: how large calls and results are.
+/// The sizes of calls and results in a recording.
 struct Traffic {
     name: &'static str,
     edits: usize,
@@ -33,8 +33,8 @@ const TRAFFIC: [Traffic; 3] = [
     Traffic { name: "64 KB results", edits: 2, text: 64 << 10 },
 ];
 
-/// Each kind of traffic raw and as records, in one file and in a few for each core; written when
-/// it is asked for and removed when it is dropped.
+/// Returns each kind of traffic as raw messages and as records, in one file and in several per core.
+/// The files are written when the iterator reaches them and removed when the recording is dropped.
 pub(super) fn all(cores: usize) -> impl Iterator<Item = Result<Recording, String>> {
     let kinds = TRAFFIC.iter().flat_map(move |traffic| {
         let forms = [(true, 1), (true, cores * 4), (false, 1), (false, cores * 4)];
@@ -51,7 +51,7 @@ pub(super) fn all(cores: usize) -> impl Iterator<Item = Result<Recording, String
 impl Drop for Recording {
     fn drop(&mut self) {
         for file in &self.files {
-            // Left behind, it does no harm.
+            // A leftover file is overwritten by the next run.
             let _ = std::fs::remove_file(file);
         }
     }

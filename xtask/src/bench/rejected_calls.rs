@@ -1,12 +1,12 @@
-//! The rejected calls that are measured: each is large in one respect.
+//! The measured rejected calls: each is large in one respect.
 //!
-//! Contract: every case is the same in every run, and its schema rejects it.
+//! Contract: the cases are deterministic, and each schema rejects its calls.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-/// Cases that differ only in size; they stand in order of size.
+/// Cases that differ only in size, in ascending order.
 pub(super) struct Family {
     pub(super) name: String,
     pub(super) schema: Value,
@@ -14,7 +14,7 @@ pub(super) struct Family {
 }
 
 pub(super) struct Call {
-    /// What is counted: keys, elements, bytes of a key, levels.
+    /// The number of keys, elements, bytes of a key, or levels.
     pub(super) size: usize,
     pub(super) text: String,
 }
@@ -54,10 +54,10 @@ pub(super) fn families() -> Vec<Family> {
         family("anyOf of 200 branches", branches(), &[100, 1_000, 10_000], |n| {
             format!(r#"{{"item":{}}}"#, keys(n))
         }),
-        family("the same key again", fields(10), &[1_000, 10_000, 100_000], |n| {
+        family("one key repeated", fields(10), &[1_000, 10_000, 100_000], |n| {
             object(n, |_| "a_rather_long_field_name_1".to_owned())
         }),
-        family("repeats inside repeats", fields(10), &[1_000, 10_000, 100_000], |n| {
+        family("nested repeated keys", fields(10), &[1_000, 10_000, 100_000], |n| {
             let (last, member) = (r#""key":1"#, r#""key":{"x":1,"x":1}"#);
             format!("{{{},{last}}}", vec![member; n].join(","))
         }),
@@ -113,11 +113,11 @@ fn tree() -> Value {
 
 fn branches() -> Value {
     let branch = |index: usize| {
-        let (own, count) = (format!("only_{index}"), format!("count_{index}"));
+        let (only, count) = (format!("only_{index}"), format!("count_{index}"));
         json!({
             "type": "object",
-            "properties": { own.as_str(): { "type": "string" }, count: { "type": "integer" } },
-            "required": [own],
+            "properties": { only.as_str(): { "type": "string" }, count: { "type": "integer" } },
+            "required": [only],
         })
     };
     let all: Vec<Value> = (0..200).map(branch).collect();

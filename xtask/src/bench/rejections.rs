@@ -1,8 +1,8 @@
 //! The cost of a rejected call, as a multiple of parsing it.
 //!
-//! The time runs from the bytes to the answer with its help: verdict, explanation, suggestions, repair
-//! and rendering. Contract: a case that takes long is measured once, and larger ones of its family are
-//! left out, so that a run ends even where the cost grows with the square of the size.
+//! The time is measured from the bytes to the rendered response: verdict, explanation, suggestions,
+//! repair and rendering. Contract: a slow case is measured once, and larger cases of its family are
+//! skipped, so that a run ends even if the cost is quadratic.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use stickler::{AnswerForm, CallRejection, McpValidator, ToolDefinition, Validati
 use super::rejected_calls::{Call, families};
 use crate::Outcome;
 
-const DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
-/// A case is repeated until it has taken this long.
+/// A case is repeated for at least this long.
 const MIN_MEASURE_TIME: Duration = Duration::from_millis(200);
 
-/// After a case that takes longer than this, the larger ones of its family are left out.
+/// After a case that takes longer than this, the larger cases of its family are skipped.
 const MAX_CASE_TIME: Duration = Duration::from_secs(2);
 
 #[allow(clippy::print_stdout)]
@@ -45,7 +45,7 @@ pub(super) fn run() -> Outcome {
                 times.help.as_secs_f64() / times.serde.as_secs_f64(),
             );
             if times.help > MAX_CASE_TIME {
-                println!("{:<38} larger ones left out", family.name);
+                println!("{:<38} larger cases skipped", family.name);
                 break;
             }
         }
@@ -63,24 +63,24 @@ impl Times {
     fn of(validator: &McpValidator, call: &Call) -> Result<Self, String> {
         let bytes = call.text.as_bytes();
         let mut buffer = TapeBuffer::new();
-        let tape = best(|| black_box(buffer.read(black_box(bytes), DEPTH)).is_ok());
+        let tape = best(|| black_box(buffer.read(black_box(bytes), MAX_DEPTH)).is_ok());
         let serde = best(|| {
             let value: Result<serde_json::Value, _> = serde_json::from_slice(black_box(bytes));
             black_box(value).is_ok()
         });
         let start = Instant::now();
-        if explained(validator, bytes)? {
-            return Err(format!("a call of {} is accepted", call.size));
+        if validate_and_render(validator, bytes)? {
+            return Err(format!("a call of size {} is accepted", call.size));
         }
         let first = start.elapsed();
-        let more = || explained(validator, black_box(bytes)).is_ok();
-        let help = if first > MAX_CASE_TIME { first } else { best(more).min(first) };
+        let again = || validate_and_render(validator, black_box(bytes)).is_ok();
+        let help = if first > MAX_CASE_TIME { first } else { best(again).min(first) };
         Ok(Self { tape, serde, help })
     }
 }
 
 /// Validates a call and renders the rejection; returns whether the call is valid.
-fn explained(validator: &McpValidator, bytes: &[u8]) -> Result<bool, String> {
+fn validate_and_render(validator: &McpValidator, bytes: &[u8]) -> Result<bool, String> {
     let result =
         validator.validate_text("bench", "tool", Some(bytes)).map_err(|error| error.to_string())?;
     let rejection = CallRejection::new(validator, "bench", "tool", &result);
@@ -88,12 +88,12 @@ fn explained(validator: &McpValidator, bytes: &[u8]) -> Result<bool, String> {
     Ok(result.is_valid)
 }
 
-fn best(mut turn: impl FnMut() -> bool) -> Duration {
+fn best(mut run: impl FnMut() -> bool) -> Duration {
     let begin = Instant::now();
     let mut best = Duration::MAX;
     while begin.elapsed() < MIN_MEASURE_TIME {
         let start = Instant::now();
-        black_box(turn());
+        black_box(run());
         best = best.min(start.elapsed());
     }
     best

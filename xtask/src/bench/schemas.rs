@@ -1,5 +1,5 @@
-//! The protocol schema to check against: the official one of 2025-11-25 where it lies beside the
-//! checkout, otherwise the definitions that the measured messages need.
+//! The protocol schema of the benchmark: the official one of 2025-11-25 if it is present next to the
+//! checkout, otherwise built-in definitions of the measured messages.
 
 use serde_json::{Value, json};
 
@@ -8,27 +8,27 @@ use crate::paths;
 
 pub(super) enum Source {
     Official(Value),
-    Own,
+    BuiltIn,
 }
 
 impl Source {
     pub(super) fn find() -> Self {
         let path = paths::shared("mcp-schema/2025-11-25/schema.json");
         let text = std::fs::read_to_string(path).ok();
-        text.and_then(|text| serde_json::from_str(&text).ok()).map_or(Self::Own, Self::Official)
+        text.and_then(|text| serde_json::from_str(&text).ok()).map_or(Self::BuiltIn, Self::Official)
     }
 
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Official(_) => "official, 2025-11-25",
-            Self::Own => "own definitions of the measured messages",
+            Self::BuiltIn => "built-in definitions of the measured messages",
         }
     }
 
     pub(super) fn schema(&self, definition: Definition) -> Value {
         let definitions = match self {
             Self::Official(schema) => schema.get("$defs").cloned().unwrap_or_default(),
-            Self::Own => own(),
+            Self::BuiltIn => built_in(),
         };
         let mut schema = match definition {
             Definition::Call => json!({ "$ref": "#/$defs/CallToolRequest" }),
@@ -52,15 +52,9 @@ fn response(result: &str) -> Value {
     })
 }
 
-/// Names, types and requiredness of what the messages use.
-fn own() -> Value {
+/// Definitions with the names, types and required members that the measured messages use.
+fn built_in() -> Value {
     let text = json!({ "type": "string" });
-    let block = |kind: &str, mut properties: Value, required: &[&str]| {
-        properties["type"] = json!({ "type": "string", "const": kind });
-        properties["_meta"] = json!({ "type": "object", "additionalProperties": {} });
-        let required: Vec<&str> = required.iter().copied().chain(["type"]).collect();
-        json!({ "type": "object", "properties": properties, "required": required })
-    };
     let media = json!({ "data": { "type": "string", "format": "byte" }, "mimeType": text });
     json!({
         "CallToolRequest": {
@@ -95,38 +89,7 @@ fn own() -> Value {
             },
             "required": ["tools"],
         },
-        "Tool": {
-            "type": "object",
-            "properties": {
-                "name": text,
-                "title": text,
-                "description": text,
-                "annotations": {
-                    "type": "object",
-                    "properties": {
-                        "title": text,
-                        "readOnlyHint": { "type": "boolean" },
-                        "destructiveHint": { "type": "boolean" },
-                        "idempotentHint": { "type": "boolean" },
-                        "openWorldHint": { "type": "boolean" },
-                    },
-                },
-                "inputSchema": {
-                    "type": "object",
-                    "properties": {
-                        "$schema": text,
-                        "type": { "type": "string", "const": "object" },
-                        "properties": {
-                            "type": "object",
-                            "additionalProperties": { "type": "object", "additionalProperties": true },
-                        },
-                        "required": { "type": "array", "items": text },
-                    },
-                    "required": ["type"],
-                },
-            },
-            "required": ["inputSchema", "name"],
-        },
+        "Tool": tool(&text),
         "CallToolResult": {
             "type": "object",
             "properties": {
@@ -145,5 +108,49 @@ fn own() -> Value {
                 block("resource", json!({ "resource": { "type": "object" } }), &["resource"]),
             ],
         },
+    })
+}
+
+/// The definition of a content block.
+fn block(kind: &str, mut properties: Value, required: &[&str]) -> Value {
+    properties["type"] = json!({ "type": "string", "const": kind });
+    properties["_meta"] = json!({ "type": "object", "additionalProperties": {} });
+    let required: Vec<&str> = required.iter().copied().chain(["type"]).collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// The definition of a tool.
+fn tool(text: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "name": text,
+            "title": text,
+            "description": text,
+            "annotations": {
+                "type": "object",
+                "properties": {
+                    "title": text,
+                    "readOnlyHint": { "type": "boolean" },
+                    "destructiveHint": { "type": "boolean" },
+                    "idempotentHint": { "type": "boolean" },
+                    "openWorldHint": { "type": "boolean" },
+                },
+            },
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "$schema": text,
+                    "type": { "type": "string", "const": "object" },
+                    "properties": {
+                        "type": "object",
+                        "additionalProperties": { "type": "object", "additionalProperties": true },
+                    },
+                    "required": { "type": "array", "items": text },
+                },
+                "required": ["type"],
+            },
+        },
+        "required": ["inputSchema", "name"],
     })
 }

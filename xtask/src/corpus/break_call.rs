@@ -1,15 +1,15 @@
-//! Calls broken as models break them: one mistake at a time, and two at once.
+//! Breaks valid calls the way language models do: one mistake at a time, and two at once.
 
 use serde_json::{Value, json};
 
-use super::spots::{Spot, Subject, escape};
+use super::locations::{Location, ToolUnderTest, escape};
 use super::tools::Server;
 use super::typo;
 use crate::random::Random;
 
-/// A broken call and what there is to say about it.
+/// A broken call, the original, and the expected errors.
 pub(super) struct Broken {
-    /// The mistake, or both.
+    /// The name of the mistake, or of both.
     pub(super) label: String,
     pub(super) name: String,
     pub(super) arguments: Value,
@@ -19,13 +19,13 @@ pub(super) struct Broken {
     pub(super) repairable: bool,
 }
 
-/// What a rejection must contain.
+/// An error that the rejection must contain.
 #[derive(Debug, Clone)]
 pub(super) struct Expected {
     pub(super) path: String,
     pub(super) kind: &'static str,
     /// The name or value that must be the first suggestion.
-    pub(super) meant: Option<String>,
+    pub(super) suggestion: Option<String>,
 }
 
 /// One change to the arguments.
@@ -45,7 +45,7 @@ enum Change {
 }
 
 pub(super) fn all(
-    subject: &Subject,
+    subject: &ToolUnderTest,
     server: &Server,
     call: &Value,
     random: &mut Random,
@@ -55,17 +55,17 @@ pub(super) fn all(
         mistakes.iter().filter_map(|one| with(subject, call, &[one])).collect();
     for _ in 0..mistakes.len().min(8) {
         if let (Some(a), Some(b)) = (random.pick(&mistakes), random.pick(&mistakes))
-            && !touch(a.change.path(), b.change.path())
+            && !overlap(a.change.path(), b.change.path())
         {
             broken.extend(with(subject, call, &[a, b]));
         }
     }
-    broken.extend(whole(subject, call, random));
+    broken.extend(wrapped_or_stringified(subject, call, random));
     broken.extend(misnamed(subject, server, call, random));
     broken
 }
 
-fn with(subject: &Subject, call: &Value, mistakes: &[&Mistake]) -> Option<Broken> {
+fn with(subject: &ToolUnderTest, call: &Value, mistakes: &[&Mistake]) -> Option<Broken> {
     let mut arguments = call.clone();
     for mistake in mistakes {
         mistake.change.apply(&mut arguments)?;
@@ -82,13 +82,13 @@ fn with(subject: &Subject, call: &Value, mistakes: &[&Mistake]) -> Option<Broken
     })
 }
 
-fn mistakes(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Mistake> {
+fn mistakes(subject: &ToolUnderTest, call: &Value, random: &mut Random) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
-    for spot in subject.spots(call) {
-        mistakes.extend(misspelt(&spot, random));
-        mistakes.extend(missing(&spot));
-        mistakes.extend(mistyped(&spot));
-        mistakes.extend(misvalued(&spot, random));
+    for location in subject.locations(call) {
+        mistakes.extend(misspelt(&location, random));
+        mistakes.extend(missing(&location));
+        mistakes.extend(mistyped(&location));
+        mistakes.extend(wrong_enum_value(&location, random));
     }
     for object in subject.objects(call) {
         if object.closed {
@@ -97,7 +97,7 @@ fn mistakes(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Mistake
             mistakes.push(Mistake {
                 label: "extra field",
                 change: Change::Set { path: path.clone(), value: json!("surprise") },
-                expected: Expected { path, kind: "unknown_field", meant: None },
+                expected: Expected { path, kind: "unknown_field", suggestion: None },
                 repairable: false,
             });
         }
@@ -107,7 +107,7 @@ fn mistakes(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Mistake
             mistakes.push(Mistake {
                 label: "null for optional",
                 change: Change::Set { path: path.clone(), value: Value::Null },
-                expected: Expected { path, kind, meant: None },
+                expected: Expected { path, kind, suggestion: None },
                 repairable: true,
             });
         }
@@ -122,11 +122,11 @@ fn mistakes(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Mistake
     mistakes
 }
 
-fn misspelt(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
-    if !spot.in_closed_object {
+fn misspelt(location: &Location<'_>, random: &mut Random) -> Vec<Mistake> {
+    if !location.in_closed_object {
         return Vec::new();
     }
-    let (object, name) = split(&spot.path);
+    let (object, name) = split(&location.path);
     let wrong = [
         ("misspelt field", typo::misspell(&name, random)),
         ("field in other case", typo::recase(&name, random)),
@@ -134,14 +134,14 @@ fn misspelt(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
     wrong
         .into_iter()
         .filter_map(|(label, wrong)| {
-            let wrong = wrong.filter(|wrong| !spot.siblings.contains(wrong))?;
+            let wrong = wrong.filter(|wrong| !location.siblings.contains(wrong))?;
             Some(Mistake {
                 label,
-                change: Change::Rename { path: spot.path.clone(), to: wrong.clone() },
+                change: Change::Rename { path: location.path.clone(), to: wrong.clone() },
                 expected: Expected {
                     path: format!("{object}/{}", escape(&wrong)),
                     kind: "unknown_field",
-                    meant: Some(name.clone()),
+                    suggestion: Some(name.clone()),
                 },
                 repairable: true,
             })
@@ -149,38 +149,42 @@ fn misspelt(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
         .collect()
 }
 
-fn missing(spot: &Spot<'_>) -> Option<Mistake> {
-    let is_member = !spot.siblings.is_empty();
-    (is_member && !spot.optional).then(|| Mistake {
+fn missing(location: &Location<'_>) -> Option<Mistake> {
+    let is_member = !location.siblings.is_empty();
+    (is_member && !location.optional).then(|| Mistake {
         label: "missing required",
-        change: Change::Remove { path: spot.path.clone() },
-        expected: Expected { path: spot.path.clone(), kind: "missing_required", meant: None },
+        change: Change::Remove { path: location.path.clone() },
+        expected: Expected {
+            path: location.path.clone(),
+            kind: "missing_required",
+            suggestion: None,
+        },
         repairable: false,
     })
 }
 
-fn mistyped(spot: &Spot<'_>) -> Vec<Mistake> {
-    let kind = expected_error_kind(spot.schema, spot.schema);
+fn mistyped(location: &Location<'_>) -> Vec<Mistake> {
+    let kind = expected_error_kind(location.schema, location.schema);
     let mistake = |label, value, repairable| Mistake {
         label,
-        change: Change::Set { path: spot.path.clone(), value },
-        expected: Expected { path: spot.path.clone(), kind, meant: None },
+        change: Change::Set { path: location.path.clone(), value },
+        expected: Expected { path: location.path.clone(), kind, suggestion: None },
         repairable,
     };
-    match &spot.value {
+    match &location.value {
         Value::Number(number) if number.is_f64() => Vec::new(),
         Value::Number(number) => {
             vec![mistake("stringified number", json!(number.to_string()), true)]
         }
         Value::Bool(value) => vec![mistake("stringified boolean", json!(value.to_string()), true)],
         Value::Object(_) => {
-            vec![mistake("stringified object", json!(spot.value.to_string()), true)]
+            vec![mistake("stringified object", json!(location.value.to_string()), true)]
         }
         Value::Array(items) => {
             let mut mistakes =
-                vec![mistake("stringified array", json!(spot.value.to_string()), true)];
+                vec![mistake("stringified array", json!(location.value.to_string()), true)];
             if let [only] = items.as_slice()
-                && (only.is_number() || only.is_boolean() || plain_text(only))
+                && (only.is_number() || only.is_boolean() || is_plain_text(only))
             {
                 mistakes.push(mistake("scalar for array", only.clone(), true));
             }
@@ -191,14 +195,14 @@ fn mistyped(spot: &Spot<'_>) -> Vec<Mistake> {
     }
 }
 
-/// Returns whether the text cannot be mistaken for JSON; otherwise parsing it would be correct.
-fn plain_text(value: &Value) -> bool {
+/// Returns whether a string is not valid JSON; otherwise the repair would parse it, correctly.
+fn is_plain_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| serde_json::from_str::<Value>(text).is_err())
 }
 
-fn misvalued(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
+fn wrong_enum_value(location: &Location<'_>, random: &mut Random) -> Vec<Mistake> {
     let (Some(options), Some(value)) =
-        (spot.schema.get("enum").and_then(Value::as_array), spot.value.as_str())
+        (location.schema.get("enum").and_then(Value::as_array), location.value.as_str())
     else {
         return Vec::new();
     };
@@ -212,11 +216,11 @@ fn misvalued(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
             let wrong = wrong.filter(|wrong| !options.iter().any(|one| one == wrong))?;
             Some(Mistake {
                 label,
-                change: Change::Set { path: spot.path.clone(), value: json!(wrong) },
+                change: Change::Set { path: location.path.clone(), value: json!(wrong) },
                 expected: Expected {
-                    path: spot.path.clone(),
+                    path: location.path.clone(),
                     kind: "invalid_enum",
-                    meant: Some(value.to_owned()),
+                    suggestion: Some(value.to_owned()),
                 },
                 repairable: true,
             })
@@ -224,8 +228,12 @@ fn misvalued(spot: &Spot<'_>, random: &mut Random) -> Vec<Mistake> {
         .collect()
 }
 
-/// The arguments inside something else.
-fn whole(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Broken> {
+/// Returns calls with all arguments in a string or inside another object.
+fn wrapped_or_stringified(
+    subject: &ToolUnderTest,
+    call: &Value,
+    random: &mut Random,
+) -> Vec<Broken> {
     let key = *random.pick(&["arguments", "input", "params"]).unwrap_or(&"arguments");
     let has_key = subject.schema.get("properties").is_some_and(|all| all.get(key).is_some());
     let open = subject.objects(call).first().is_none_or(|root| !root.closed);
@@ -235,7 +243,7 @@ fn whole(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Broken> {
         arguments,
         original_name: subject.tool.clone(),
         original: call.clone(),
-        expected: vec![Expected { path: path.to_owned(), kind, meant: None }],
+        expected: vec![Expected { path: path.to_owned(), kind, suggestion: None }],
         repairable: true,
     };
     let mut all =
@@ -247,7 +255,12 @@ fn whole(subject: &Subject, call: &Value, random: &mut Random) -> Vec<Broken> {
     all
 }
 
-fn misnamed(subject: &Subject, server: &Server, call: &Value, random: &mut Random) -> Vec<Broken> {
+fn misnamed(
+    subject: &ToolUnderTest,
+    server: &Server,
+    call: &Value,
+    random: &mut Random,
+) -> Vec<Broken> {
     let wrong = [
         ("misspelt tool", typo::misspell(&subject.tool, random)),
         ("tool in other case", typo::recase(&subject.tool, random)),
@@ -266,7 +279,7 @@ fn misnamed(subject: &Subject, server: &Server, call: &Value, random: &mut Rando
                 expected: vec![Expected {
                     path: String::new(),
                     kind: "unknown_tool",
-                    meant: Some(subject.tool.clone()),
+                    suggestion: Some(subject.tool.clone()),
                 }],
                 repairable: true,
             })
@@ -274,7 +287,7 @@ fn misnamed(subject: &Subject, server: &Server, call: &Value, random: &mut Rando
         .collect()
 }
 
-/// A schema that names types complains of the type, one that only lists values of the value.
+/// Returns `invalid_enum` for a schema that lists values without types, otherwise `type_mismatch`.
 fn expected_error_kind(resolved: &Value, schema: &Value) -> &'static str {
     let typed = [resolved, schema].iter().any(|schema| {
         schema.get("type").is_some()
@@ -285,8 +298,8 @@ fn expected_error_kind(resolved: &Value, schema: &Value) -> &'static str {
     if listed && !typed { "invalid_enum" } else { "type_mismatch" }
 }
 
-/// Changes in the same place or one inside the other do not add up.
-fn touch(a: &str, b: &str) -> bool {
+/// Returns whether one path is equal to or inside the other; such changes are not independent.
+fn overlap(a: &str, b: &str) -> bool {
     let inside = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };

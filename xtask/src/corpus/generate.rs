@@ -1,14 +1,14 @@
-//! Valid calls from a schema.
+//! Generates valid calls from a schema.
 
 use serde_json::{Map, Value, json};
 use stickler::CachedSchema;
 
-use super::spots::{Subject, reference};
+use super::locations::{ToolUnderTest, reference};
 use crate::random::Random;
 
-/// Up to `count` different calls that the plain engine accepts; the example is the first.
+/// Returns up to `count` distinct calls that the plain engine accepts, starting with the example.
 pub(super) fn calls(
-    subject: &Subject,
+    subject: &ToolUnderTest,
     cached: &CachedSchema,
     count: usize,
     random: &mut Random,
@@ -28,9 +28,9 @@ pub(super) fn calls(
 }
 
 struct Generator<'g> {
-    subject: &'g Subject,
+    subject: &'g ToolUnderTest,
     random: &'g mut Random,
-    /// How many of the optional fields there are, in percent.
+    /// The percentage of optional fields to include.
     richness: usize,
 }
 
@@ -111,8 +111,8 @@ impl Generator<'_> {
         for (name, property) in
             schema.get("properties").and_then(Value::as_object).into_iter().flatten()
         {
-            let must = required.is_some_and(|all| all.iter().any(|one| one == name));
-            if must || (depth < 5 && self.random.chance(self.richness)) {
+            let is_required = required.is_some_and(|all| all.iter().any(|one| one == name));
+            if is_required || (depth < 5 && self.random.chance(self.richness)) {
                 object.insert(name.clone(), self.value(property, depth + 1));
             }
         }
@@ -120,24 +120,24 @@ impl Generator<'_> {
     }
 
     fn array(&mut self, schema: &Value, depth: usize) -> Value {
-        let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-        let least = usize::try_from(least).unwrap_or(0).min(20);
-        let count = least.max(1) + usize::from(self.random.chance(30));
+        let min = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+        let min = usize::try_from(min).unwrap_or(0).min(20);
+        let count = min.max(1) + usize::from(self.random.chance(30));
         let items = schema.get("items").cloned().unwrap_or(json!({"type": "string"}));
         Value::Array((0..count).map(|_| self.value(&items, depth + 1)).collect())
     }
 
     fn number(&mut self, schema: &Value) -> Value {
-        let least =
+        let min =
             bound(schema, "minimum").or_else(|| bound(schema, "exclusiveMinimum").map(|b| b + 1.0));
-        let most =
+        let max =
             bound(schema, "maximum").or_else(|| bound(schema, "exclusiveMaximum").map(|b| b - 1.0));
-        let least = least.unwrap_or_else(|| most.map_or(0.0, |most| most - 50.0)).ceil();
-        let most = most.unwrap_or(least + 50.0).floor();
+        let min = min.unwrap_or_else(|| max.map_or(0.0, |max| max - 50.0)).ceil();
+        let max = max.unwrap_or(min + 50.0).floor();
         #[allow(clippy::cast_possible_truncation)]
-        let (least, most) = (least as i64, most as i64);
-        let span = usize::try_from(most.saturating_sub(least).clamp(0, 1_000)).unwrap_or(0);
-        json!(least.saturating_add(i64::try_from(self.random.below(span + 1)).unwrap_or(0)))
+        let (min, max) = (min as i64, max as i64);
+        let span = usize::try_from(max.saturating_sub(min).clamp(0, 1_000)).unwrap_or(0);
+        json!(min.saturating_add(i64::try_from(self.random.below(span + 1)).unwrap_or(0)))
     }
 
     fn string(&mut self, schema: &Value) -> Value {
@@ -150,7 +150,7 @@ impl Generator<'_> {
         match schema.get("format").and_then(Value::as_str) {
             Some("date-time") => json!("2024-05-06T07:08:09Z"),
             Some("date") => json!("2024-05-06"),
-            Some("email") => json!("someone@example.com"),
+            Some("email") => json!("user@example.com"),
             Some("uri" | "url") => json!("https://example.com/a?b=c"),
             Some("uuid") => json!("123e4567-e89b-42d3-a456-426614174000"),
             _ => json!(self.random.pick(&WORDS)),

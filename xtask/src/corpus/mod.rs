@@ -1,14 +1,16 @@
-//! How well calls are checked, explained and repaired, over real tool definitions.
+//! Measures detection, explanation and repair of invalid calls over real tool definitions.
 //!
-//! For every tool: valid calls are generated from its schema (and confirmed by the plain schema
-//! engine, which shares no code with ours), then broken as language models break them, one mistake
-//! at a time and two at once. The report counts valid calls rejected, broken calls detected, explained
-//! with the exact path and kind, given the right suggestion, and corrected to exactly the original.
+//! For every tool, valid calls are generated from its schema and confirmed by the plain schema engine,
+//! which shares no code with the validator. They are then broken the way language models break them,
+//! one mistake at a time and two at once. The report counts rejected valid calls, detected broken
+//! calls, exact paths and kinds, correct suggestions, and corrections that restore the original.
+//! Mistakes about meaning (`meaning`) are counted separately: several answers can be right.
 
 mod break_call;
 mod generate;
+mod locations;
+mod meaning;
 mod report;
-mod spots;
 mod tools;
 mod typo;
 
@@ -24,16 +26,16 @@ use report::Report;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A folder of `tools/list` results, one file a server
+    /// Folder of `tools/list` results, one file per server
     #[arg(long, value_name = "DIR")]
     tools: Option<PathBuf>,
-    /// Valid calls generated for each tool
+    /// Number of valid calls generated for each tool
     #[arg(long, default_value_t = 4)]
     calls: usize,
-    /// Another seed gives other calls and mistakes
+    /// Seed of the generated calls and mistakes
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print this many failures of each kind
+    /// Maximum number of failures of each kind to print
     #[arg(long, default_value_t = 3)]
     show: usize,
 }
@@ -41,10 +43,11 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Outcome {
     let folder = options.tools.clone().unwrap_or_else(|| paths::shared("corpus/tools"));
     if !folder.is_dir() {
-        return Err(format!("there is no folder `{}`; name one with --tools", folder.display()));
+        return Err(format!("`{}` is not a folder; pass one with --tools", folder.display()));
     }
     let servers = tools::load(&folder)?;
     let mut report = Report::new(options.show)?;
+    let thesaurus = meaning::Thesaurus::of(&servers);
     for server in &servers {
         let mut config = ValidationConfig::default();
         config.compile_schemas = CompileSchemas::WhenListed;
@@ -55,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
             let Some(cached) = validator.cache().get(&server.name, &tool.name) else {
                 continue;
             };
-            let Some(subject) = spots::Subject::new(server, tool, &cached) else {
+            let Some(subject) = locations::ToolUnderTest::new(server, tool, &cached) else {
                 report.note(format!(
                     "{}/{}: not compiled by the plain engine",
                     server.name, tool.name
@@ -64,9 +67,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
             };
             report.example(&subject, &cached);
             let mut random = Random::new(options.seed, &(server.name.clone() + &tool.name));
+            // A generator of its own, so that the other mistakes stay the same.
+            let mut other_random = Random::new(options.seed, &(tool.name.clone() + &server.name));
             for call in generate::calls(&subject, &cached, options.calls, &mut random) {
                 report.valid_call(&validator, &subject, &call);
                 for broken in break_call::all(&subject, server, &call, &mut random) {
+                    report.broken_call(&validator, &subject, &broken);
+                }
+                for broken in meaning::all(&subject, server, &call, &thesaurus, &mut other_random) {
                     report.broken_call(&validator, &subject, &broken);
                 }
             }

@@ -7,7 +7,7 @@ use stickler::{CachedSchema, Discovery, McpValidator, ValidationResult, estimate
 use tiktoken_rs::CoreBPE;
 
 use super::break_call::Broken;
-use super::spots::Subject;
+use super::locations::ToolUnderTest;
 use super::tools::Server;
 use crate::Outcome;
 
@@ -35,7 +35,7 @@ struct Count {
     all: usize,
 }
 
-/// One kind of mistake.
+/// Counts for one kind of mistake.
 #[derive(Default)]
 struct Tally {
     calls: usize,
@@ -45,7 +45,22 @@ struct Tally {
     corrected: Count,
 }
 
-const BUDGET: usize = 500;
+const MAX_HELP_TOKENS: usize = 500;
+
+/// The prefix of the labels of mistakes about meaning.
+const MEANING: &str = "meaning: ";
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.detected += other.detected;
+        self.exact += other.exact;
+        self.suggested.good += other.suggested.good;
+        self.suggested.all += other.suggested.all;
+        self.corrected.good += other.corrected.good;
+        self.corrected.all += other.corrected.all;
+    }
+}
 
 impl Report {
     pub(super) fn new(show: usize) -> Result<Self, String> {
@@ -83,7 +98,7 @@ impl Report {
         self.fail("not measured", note);
     }
 
-    pub(super) fn example(&mut self, subject: &Subject, cached: &CachedSchema) {
+    pub(super) fn example(&mut self, subject: &ToolUnderTest, cached: &CachedSchema) {
         match cached.example() {
             Some(example) => {
                 self.with_example += 1;
@@ -96,7 +111,12 @@ impl Report {
         }
     }
 
-    pub(super) fn valid_call(&mut self, validator: &McpValidator, subject: &Subject, call: &Value) {
+    pub(super) fn valid_call(
+        &mut self,
+        validator: &McpValidator,
+        subject: &ToolUnderTest,
+        call: &Value,
+    ) {
         let result = validator.validate(&subject.server, &subject.tool, call);
         self.valid.all += 1;
         if result.is_valid {
@@ -112,7 +132,7 @@ impl Report {
     pub(super) fn broken_call(
         &mut self,
         validator: &McpValidator,
-        subject: &Subject,
+        subject: &ToolUnderTest,
         broken: &Broken,
     ) {
         let result = validator.validate(&subject.server, &broken.name, &broken.arguments);
@@ -128,11 +148,11 @@ impl Report {
             .expected
             .iter()
             .filter_map(|expected| {
-                let meant = expected.meant.as_ref()?;
+                let suggestion = expected.suggestion.as_ref()?;
                 let error = result.errors.iter().find(|error| {
                     error.path == expected.path && error.kind.name() == expected.kind
                 });
-                Some(error.is_some_and(|error| error.suggestions().first() == Some(meant)))
+                Some(error.is_some_and(|error| error.suggestions().first() == Some(suggestion)))
             })
             .collect();
         let corrected = result.corrected.as_ref().is_some_and(|call| {
@@ -163,7 +183,11 @@ impl Report {
                 result.corrected.as_ref().map(|call| call.arguments.get()),
             )
         };
-        if result.is_valid {
+        if broken.label.starts_with(MEANING) {
+            if suggested.contains(&false) || broken.repairable && !corrected {
+                self.fail(&broken.label, what());
+            }
+        } else if result.is_valid {
             self.fail("not detected", what());
         } else if !exact {
             self.fail("not exact", what());
@@ -178,7 +202,7 @@ impl Report {
     fn prompt(
         &mut self,
         validator: &McpValidator,
-        subject: &Subject,
+        subject: &ToolUnderTest,
         broken: &Broken,
         result: &ValidationResult,
     ) {
@@ -191,7 +215,7 @@ impl Report {
                 self.most_tokens = tokens;
                 self.most_tokens_at = format!("{name}, {}", place(subject));
             }
-            self.over_budget += usize::from(tokens > BUDGET);
+            self.over_budget += usize::from(tokens > MAX_HELP_TOKENS);
             self.underestimated += usize::from(tokens > estimate);
         }
     }
@@ -224,20 +248,20 @@ impl Report {
             "\n{:<24} {:>7} {:>9} {:>9} {:>10} {:>10}",
             "broken calls", "calls", "detected", "exact", "suggested", "corrected"
         );
-        let mut total = Tally::default();
-        for (kind, tally) in &self.kinds {
+        let is_about_meaning = |kind: &str| kind.starts_with(MEANING);
+        let (mut total, mut meaning) = (Tally::default(), Tally::default());
+        for (kind, tally) in self.kinds.iter().filter(|(kind, _)| !is_about_meaning(kind)) {
             print_row(kind, tally);
-            total.calls += tally.calls;
-            total.detected += tally.detected;
-            total.exact += tally.exact;
-            total.suggested.good += tally.suggested.good;
-            total.suggested.all += tally.suggested.all;
-            total.corrected.good += tally.corrected.good;
-            total.corrected.all += tally.corrected.all;
+            total.add(tally);
         }
         print_row("all", &total);
+        for (kind, tally) in self.kinds.iter().filter(|(kind, _)| is_about_meaning(kind)) {
+            print_row(kind, tally);
+            meaning.add(tally);
+        }
+        print_row("all about meaning", &meaning);
         println!(
-            "\nhelp prompts: {}, most tokens {} ({}), over {BUDGET}: {}, estimated too low: {}",
+            "\nhelp prompts: {}, most tokens {} ({}), over {MAX_HELP_TOKENS}: {}, estimated too low: {}",
             self.prompts,
             self.most_tokens,
             self.most_tokens_at,
@@ -253,23 +277,24 @@ impl Report {
         self.check_goals(&total)
     }
 
-    /// Checks the goals.
+    /// Returns an error that lists the goals that were missed.
     fn check_goals(&self, total: &Tally) -> Outcome {
         let mut missed = Vec::new();
-        let mut want = |what: &str, good: usize, all: usize, per_mille: usize| {
+        let mut require = |what: &str, good: usize, all: usize, per_mille: usize| {
             if good * 1000 < all * per_mille {
                 missed.push(format!("{what}: {} of {all} ({})", good, percent(good, all)));
             }
         };
-        want("examples", self.with_example, self.compiled, 990);
-        want("valid examples", self.with_example - self.examples_rejected, self.with_example, 1000);
-        want("valid calls accepted", self.valid.good, self.valid.all, 1000);
-        want("detected", total.detected, total.calls, 1000);
-        want("exact path and kind", total.exact, total.calls, 995);
-        want("right first suggestion", total.suggested.good, total.suggested.all, 980);
-        want("corrected to the original", total.corrected.good, total.corrected.all, 970);
+        require("examples", self.with_example, self.compiled, 990);
+        let valid_examples = self.with_example - self.examples_rejected;
+        require("valid examples", valid_examples, self.with_example, 1000);
+        require("valid calls accepted", self.valid.good, self.valid.all, 1000);
+        require("detected", total.detected, total.calls, 1000);
+        require("exact path and kind", total.exact, total.calls, 995);
+        require("correct first suggestion", total.suggested.good, total.suggested.all, 980);
+        require("corrected to the original", total.corrected.good, total.corrected.all, 970);
         let prompts = self.prompts * self.tokenizers.len();
-        want("help within the budget", prompts - self.over_budget, prompts, 1000);
+        require("help within the budget", prompts - self.over_budget, prompts, 1000);
         if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
     }
 }
@@ -294,7 +319,7 @@ fn percent(good: usize, all: usize) -> String {
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }
 
-fn place(subject: &Subject) -> String {
+fn place(subject: &ToolUnderTest) -> String {
     format!("{}/{}", subject.server, subject.tool)
 }
 

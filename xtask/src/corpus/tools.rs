@@ -1,4 +1,4 @@
-//! Tool lists, one file a server.
+//! Loads tool lists from a folder with one file per server.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! Typical misspellings of names by people and models.
+//! Generates typical misspellings of names.
 
 use crate::random::Random;
 
-/// A letter dropped, doubled, swapped or replaced. `None` for names too short to be recognised.
+/// Drops, doubles, swaps or replaces one letter. Returns `None` for names that are too short.
 pub(super) fn misspell(name: &str, random: &mut Random) -> Option<String> {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() < 3 {
@@ -22,7 +22,7 @@ pub(super) fn misspell(name: &str, random: &mut Random) -> Option<String> {
     (wrong != name).then_some(wrong)
 }
 
-/// Another convention: `file_path`, `filePath`, `file-path`, `FILE_PATH`.
+/// Changes the naming convention, for example `file_path` to `filePath` or `FILE_PATH`.
 pub(super) fn recase(name: &str, random: &mut Random) -> Option<String> {
     let words = words(name);
     let capital = |word: &String| {

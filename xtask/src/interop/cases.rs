@@ -1,4 +1,4 @@
-//! Which servers, and which calls of theirs.
+//! Servers under test and the calls made to each.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use super::install::Installed;
 use crate::paths;
 
 /// A server under test.
-pub(super) struct Subject {
+pub(super) struct ServerUnderTest {
     pub(super) package: &'static str,
     pub(super) command: Vec<String>,
     pub(super) cases: Vec<Case>,
@@ -19,32 +19,32 @@ pub(super) struct Case {
     pub(super) what: &'static str,
     pub(super) tool: &'static str,
     pub(super) arguments: Value,
-    /// Kind and path of the finding; `None` for a good call.
-    pub(super) refused_as: Option<(&'static str, &'static str)>,
+    /// Kind and path of the expected error; `None` for a valid call.
+    pub(super) rejected_as: Option<(&'static str, &'static str)>,
     pub(super) correctable: bool,
-    /// What must be so after the corrected call was made.
+    /// A check that runs after the corrected call was made.
     pub(super) afterwards: Option<fn() -> Result<(), String>>,
 }
 
 impl Case {
-    fn good(tool: &'static str, arguments: Value) -> Self {
-        let what = "a good call";
-        Self { what, tool, arguments, refused_as: None, correctable: false, afterwards: None }
+    fn valid(tool: &'static str, arguments: Value) -> Self {
+        let what = "a valid call";
+        Self { what, tool, arguments, rejected_as: None, correctable: false, afterwards: None }
     }
 
-    fn bad(
+    fn invalid(
         what: &'static str,
         tool: &'static str,
         arguments: Value,
-        refused_as: (&'static str, &'static str),
+        rejected_as: (&'static str, &'static str),
     ) -> Self {
-        let refused_as = Some(refused_as);
-        Self { what, tool, arguments, refused_as, correctable: true, afterwards: None }
+        let rejected_as = Some(rejected_as);
+        Self { what, tool, arguments, rejected_as, correctable: true, afterwards: None }
     }
 }
 
-/// The servers, with folders of their own to work in.
-pub(super) fn all(installed: &Installed) -> Vec<Subject> {
+/// Returns the servers; recreates the data folder that they use.
+pub(super) fn all(installed: &Installed) -> Vec<ServerUnderTest> {
     let data = installed.folder.join("data");
     let _ = std::fs::remove_dir_all(&data);
     let _ = std::fs::create_dir_all(&data);
@@ -54,11 +54,11 @@ pub(super) fn all(installed: &Installed) -> Vec<Subject> {
     vec![files(installed, &place), everything(installed), git(installed, &place)]
 }
 
-fn files(installed: &Installed, place: &str) -> Subject {
+fn files(installed: &Installed, place: &str) -> ServerUnderTest {
     let mut command = installed.npm_program("mcp-server-filesystem");
     command.push(place.to_owned());
     let notes = format!("{place}/notes.txt");
-    let mut dry_run = Case::bad(
+    let mut dry_run = Case::invalid(
         "a misspelt dryRun",
         "edit_file",
         json!({ "path": notes, "edits": [{ "oldText": "one", "newText": "1" }], "dryrun": true }),
@@ -71,31 +71,31 @@ fn files(installed: &Installed, place: &str) -> Subject {
             other => Err(format!("a dry run changed the file: {other:?}")),
         }
     });
-    Subject {
+    ServerUnderTest {
         package: "@modelcontextprotocol/server-filesystem",
         command,
         cases: vec![
-            Case::good("read_text_file", json!({ "path": notes })),
+            Case::valid("read_text_file", json!({ "path": notes })),
             dry_run,
-            Case::bad(
+            Case::invalid(
                 "a misspelt field",
                 "read_text_file",
                 json!({ "pth": notes }),
                 ("missing_required", "/path"),
             ),
-            Case::bad(
+            Case::invalid(
                 "an enum in other case",
                 "list_directory_with_sizes",
                 json!({ "path": place, "sortBy": "Size" }),
                 ("invalid_enum", "/sortBy"),
             ),
-            Case::bad(
+            Case::invalid(
                 "a string for a list",
                 "read_multiple_files",
                 json!({ "paths": notes }),
                 ("type_mismatch", "/paths"),
             ),
-            Case::bad(
+            Case::invalid(
                 "a misspelt tool",
                 "list_dirctory",
                 json!({ "path": place }),
@@ -105,27 +105,27 @@ fn files(installed: &Installed, place: &str) -> Subject {
     }
 }
 
-fn everything(installed: &Installed) -> Subject {
+fn everything(installed: &Installed) -> ServerUnderTest {
     let mut command = installed.npm_program("mcp-server-everything");
     command.push("stdio".to_owned());
-    Subject {
+    ServerUnderTest {
         package: "@modelcontextprotocol/server-everything",
         command,
         cases: vec![
-            Case::good("echo", json!({ "message": "hello" })),
-            Case::bad(
+            Case::valid("echo", json!({ "message": "hello" })),
+            Case::invalid(
                 "wrapped arguments",
                 "echo",
                 json!({ "arguments": { "message": "x" } }),
                 ("missing_required", "/message"),
             ),
-            Case::bad(
+            Case::invalid(
                 "numbers as text",
                 "get-sum",
                 json!({ "a": "2", "b": 3 }),
                 ("type_mismatch", "/a"),
             ),
-            Case::bad(
+            Case::invalid(
                 "arguments as text",
                 "get-sum",
                 json!("{\"a\":1,\"b\":2}"),
@@ -135,19 +135,19 @@ fn everything(installed: &Installed) -> Subject {
     }
 }
 
-fn git(installed: &Installed, place: &str) -> Subject {
-    Subject {
+fn git(installed: &Installed, place: &str) -> ServerUnderTest {
+    ServerUnderTest {
         package: "mcp-server-git",
         command: vec![installed.python("python1", "mcp-server-git")],
         cases: vec![
-            Case::good("git_status", json!({ "repo_path": place })),
-            Case::bad(
+            Case::valid("git_status", json!({ "repo_path": place })),
+            Case::invalid(
                 "a field in other case",
                 "git_status",
                 json!({ "repoPath": place }),
                 ("unknown_field", "/repoPath"),
             ),
-            Case::bad(
+            Case::invalid(
                 "text for a list",
                 "git_add",
                 json!({ "repo_path": place, "files": "notes.txt" }),

@@ -1,20 +1,20 @@
-//! The official conformance suite, directly and through the gateway, on servers as they are and on
-//! wrapped ones: the same checks must have the same outcome.
+//! Runs the official conformance suite directly and through the gateway, on plain and on wrapped
+//! servers. Every check must have the same outcome in both runs, except for the expected differences.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
+use super::expected_differences::{self, ExpectedDifferences};
 use super::install::Installed;
 use super::report::Job;
-use super::standing::{self, Standing};
-use super::target::{Server, Target, Way, command};
+use super::target::{Route, Server, Target, command};
 
 const REQUIREMENTS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// The suite has timeouts of half a second: on a busy machine it can miss what is there.
-const TRIES: usize = 3;
+/// The suite's timeouts of half a second can expire on a busy machine.
+const MAX_ATTEMPTS: usize = 3;
 
 /// A check and its outcome.
 type Check = (String, String);
@@ -23,19 +23,19 @@ type Check = (String, String);
 type Checks = BTreeMap<String, Vec<Check>>;
 
 pub(super) fn jobs(installed: &Installed) -> Vec<Job<'_>> {
-    let ways = [
-        (Server::Everything, Way::Url),
-        (Server::Fixture, Way::Url),
-        (Server::Fixture, Way::Command),
-        (Server::FastMcp, Way::Url),
-        (Server::Rmcp, Way::Wrapped),
-        (Server::Rmcp, Way::WrappedRaw),
+    let routes = [
+        (Server::Everything, Route::Url),
+        (Server::Fixture, Route::Url),
+        (Server::Fixture, Route::Command),
+        (Server::FastMcp, Route::Url),
+        (Server::Rmcp, Route::Wrapped),
+        (Server::Rmcp, Route::WrappedRaw),
     ];
     let mut jobs = Vec::new();
     for requirements in REQUIREMENTS {
-        for (server, way) in ways {
-            let name = format!("conformance {requirements}, {server:?} by {way:?}");
-            jobs.push(Job::new(name, move || compare(installed, server, way, requirements)));
+        for (server, route) in routes {
+            let name = format!("conformance {requirements}, {server:?} by {route:?}");
+            jobs.push(Job::new(name, move || compare(installed, server, route, requirements)));
         }
     }
     jobs
@@ -44,34 +44,38 @@ pub(super) fn jobs(installed: &Installed) -> Vec<Job<'_>> {
 fn compare(
     installed: &Installed,
     server: Server,
-    way: Way,
+    route: Route,
     requirements: &str,
 ) -> Result<String, String> {
-    // Of its own: other comparisons run at the same time.
-    let results = installed.folder.join(format!("results/{server:?}-{way:?}-{requirements}"));
-    let run = |way: Way| {
-        let target = Target::start(installed, server, way)?;
-        suite(installed, &target.url(), requirements, &results.join(format!("{way:?}")))
+    // A separate folder, because other comparisons run at the same time.
+    let results = installed.folder.join(format!("results/{server:?}-{route:?}-{requirements}"));
+    let run = |route: Route| {
+        let target = Target::start(installed, server, route)?;
+        suite(installed, &target.url(), requirements, &results.join(format!("{route:?}")))
     };
-    let mut outcome = Err("not tried".to_owned());
-    for attempt in 1..=TRIES {
-        let direct = run(Way::Direct)?;
-        let through = run(way)?;
-        let counted = scored(installed, requirements)?;
-        let (one, other) = way.compared();
+    let mut outcome = Err("not run".to_owned());
+    for attempt in 1..=MAX_ATTEMPTS {
+        let direct = run(Route::Direct)?;
+        let through = run(route)?;
+        let counted = scored_scenarios(installed, requirements)?;
+        let (one, other) = route.compared();
         let scores = format!(
             "{} {one} and {} {other}, of {} scenarios",
             score(&direct, &counted),
             score(&through, &counted),
             counted.len()
         );
-        outcome = judge(&direct, &through, &Standing::of(server, way, requirements))
-            // What only a later try shows is worth a look.
-            .map(|note| match attempt {
-                1 => format!("{scores}{note}"),
-                _ => format!("{scores}{note} (only at try {attempt})"),
-            })
-            .map_err(|differences| format!("{scores}; {differences}"));
+        outcome = check_differences(
+            &direct,
+            &through,
+            &ExpectedDifferences::of(server, route, requirements),
+        )
+        // A success that needed several attempts is reported: it may hide a race.
+        .map(|note| match attempt {
+            1 => format!("{scores}{note}"),
+            _ => format!("{scores}{note} (only on attempt {attempt})"),
+        })
+        .map_err(|differences| format!("{scores}; {differences}"));
         if outcome.is_ok() {
             break;
         }
@@ -79,28 +83,36 @@ fn compare(
     outcome
 }
 
-/// Whether two runs differ only where they must.
-fn judge(direct: &Checks, through: &Checks, standing: &Standing) -> Result<String, String> {
+/// Returns an error unless two runs differ exactly in the expected scenarios.
+fn check_differences(
+    direct: &Checks,
+    through: &Checks,
+    expected: &ExpectedDifferences,
+) -> Result<String, String> {
     let scenarios = direct.keys().chain(through.keys().filter(|one| !direct.contains_key(*one)));
     let differing: Vec<&String> =
         scenarios.filter(|one| direct.get(*one) != through.get(*one)).collect();
     let bad: Vec<String> = differing
         .iter()
-        .filter(|one| !standing.explains(one) || is_worse(direct.get(**one), through.get(**one)))
+        .filter(|one| !expected.contains(one) || is_worse(direct.get(**one), through.get(**one)))
         .map(|one| format!("{one}: {:?} but {:?}", direct.get(*one), through.get(*one)))
         .collect();
     if !bad.is_empty() {
         return Err(bad.join("; "));
     }
-    let stale = standing.scenarios().find(|one| !differing.iter().any(|other| other == one));
+    let stale = expected.scenarios().find(|one| !differing.iter().any(|other| other == one));
     match stale {
-        Some(stale) => Err(format!("{stale} does not differ any more: take it out of the list")),
+        Some(stale) => Err(format!("{stale} no longer differs; remove it from the list")),
         None if differing.is_empty() => Ok(", check by check".to_owned()),
-        None => Ok(format!("; {} differ as they must ({})", differing.len(), standing::WHERE)),
+        None => Ok(format!(
+            "; {} expected differences ({})",
+            differing.len(),
+            expected_differences::PATH
+        )),
     }
 }
 
-/// Whether a check fails through the gateway that does not fail directly. Nothing explains that.
+/// Returns whether a check fails through the gateway and not directly. That is never expected.
 fn is_worse(direct: Option<&Vec<Check>>, through: Option<&Vec<Check>>) -> bool {
     let failures = |checks: Option<&Vec<Check>>, id: &str| {
         let checks = checks.into_iter().flatten().filter(|(one, _)| one == id);
@@ -120,7 +132,7 @@ fn suite(
     let mut suite = command(&installed.npm_program("conformance"));
     suite.args(["server", "--url", url, "--requirements", requirements, "--output-dir"]);
     suite.arg(results);
-    // It fails where a scenario does, which is not the question here.
+    // The exit status is not used: it only repeats whether a scenario failed.
     suite.output().map_err(|error| format!("cannot run the suite: {error}"))?;
     let entries = std::fs::read_dir(results).map_err(|_| "the suite left no results".to_owned())?;
     let mut all = Checks::new();
@@ -136,15 +148,15 @@ fn suite(
     if all.is_empty() { Err("the suite ran no scenario".to_owned()) } else { Ok(all) }
 }
 
-/// A folder of results is called `server-SCENARIO-DATE`.
+/// Returns the scenario of a result folder, which is named `server-SCENARIO-DATE`.
 fn scenario(folder: &str) -> &str {
     const DATE: usize = "-2026-01-01T00-00-00-000Z".len();
     let name = folder.strip_prefix("server-").unwrap_or(folder);
     name.get(..name.len().saturating_sub(DATE)).unwrap_or(name)
 }
 
-/// The scenarios that count, from the suite's own list.
-fn scored(installed: &Installed, requirements: &str) -> Result<Vec<String>, String> {
+/// Returns the scenarios that count for the score, from the list of the suite.
+fn scored_scenarios(installed: &Installed, requirements: &str) -> Result<Vec<String>, String> {
     let package = installed.folder.join("node/node_modules/@modelcontextprotocol/conformance");
     let file = package.join("requirements").join(format!("{requirements}.yaml"));
     let list = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;

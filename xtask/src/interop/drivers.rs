@@ -1,11 +1,11 @@
-//! How each client is made to list tools and make two calls.
+//! Runs each client: list the tools, then make the given calls.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::clients::Seen;
+use super::clients::Observation;
 use super::install::Installed;
 use super::rmcp_client;
 
@@ -37,13 +37,13 @@ impl Client {
         Self::Rmcp,
     ];
 
-    /// The inspector starts anew for every request, which takes its time.
-    pub(super) fn is_tried_with(self, server: &str) -> bool {
+    /// The inspector is a new process for every request, so it is tested with two servers only.
+    pub(super) fn is_tested_with(self, server: &str) -> bool {
         self != Self::Inspector || matches!(server, "everything" | "filesystem")
     }
 
-    /// The HTTP client of rmcp would bring a second HTTP stack.
-    pub(super) fn speaks_http(self) -> bool {
+    /// rmcp is tested over stdio only; its HTTP client would add a second HTTP stack as a dependency.
+    pub(super) fn supports_http(self) -> bool {
         self != Self::Rmcp
     }
 
@@ -52,12 +52,12 @@ impl Client {
         installed: &Installed,
         target: &Target,
         calls: &[Value],
-    ) -> Result<Seen, String> {
+    ) -> Result<Observation, String> {
         let script = |mut parts: Vec<String>| {
             parts.push(plan(target, calls));
             let answer = printed(&parts)?;
             let results = answer["results"].as_array().cloned().unwrap_or_default();
-            Ok(Seen { tools: names(&answer["tools"]), results })
+            Ok(Observation { tools: names(&answer["tools"]), results })
         };
         let python = |environment: &str, name: &str| {
             let file = installed.folder.join("node").join(name);
@@ -84,11 +84,11 @@ fn plan(target: &Target, calls: &[Value]) -> String {
     }
 }
 
-/// Each of those who work at the same time has a file of its own.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// Makes the name of every configuration file unique, because jobs run in parallel.
+static NEXT_FILE: AtomicUsize = AtomicUsize::new(0);
 
-/// One process for every request, with a configuration file as its users have it.
-fn inspect(installed: &Installed, target: &Target, calls: &[Value]) -> Result<Seen, String> {
+/// Runs the inspector once per request, with a configuration file as in normal use.
+fn inspect(installed: &Installed, target: &Target, calls: &[Value]) -> Result<Observation, String> {
     let server = match target {
         Target::Command(command) => {
             json!({ "command": command.first(), "args": command.get(1..) })
@@ -96,7 +96,7 @@ fn inspect(installed: &Installed, target: &Target, calls: &[Value]) -> Result<Se
         Target::Url(url) => json!({ "type": "streamable-http", "url": url }),
     };
     let config = json!({ "mcpServers": { "it": server } }).to_string();
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let number = NEXT_FILE.fetch_add(1, Ordering::Relaxed);
     let file = installed.folder.join(format!("inspector-{number}.json"));
     std::fs::write(&file, config).map_err(|error| format!("{}: {error}", file.display()))?;
     let ask = |rest: Vec<String>| {
@@ -117,7 +117,7 @@ fn inspect(installed: &Installed, target: &Target, calls: &[Value]) -> Result<Se
     };
     let tools = ask(vec!["--method".to_owned(), "tools/list".to_owned()])?;
     let tools = tools["tools"].as_array().into_iter().flatten().map(|tool| tool["name"].clone());
-    Ok(Seen {
+    Ok(Observation {
         tools: names(&tools.collect()),
         results: calls.iter().map(call).collect::<Result<_, _>>()?,
     })
@@ -128,7 +128,7 @@ fn names(tools: &Value) -> Vec<String> {
     names.map(|name| name.as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// What a program prints, as JSON.
+/// Runs a program and parses its standard output as JSON.
 fn printed(parts: &[String]) -> Result<Value, String> {
     let (program, arguments) = parts.split_first().ok_or("no command")?;
     let mut command = Command::new(program);
@@ -138,6 +138,6 @@ fn printed(parts: &[String]) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|_| {
         let errors = String::from_utf8_lossy(&output.stderr);
         let last: Vec<&str> = errors.lines().rev().take(5).collect();
-        format!("the client gave no answer ({}): {text} {last:?}", output.status)
+        format!("the client printed no JSON ({}): {text} {last:?}", output.status)
     })
 }

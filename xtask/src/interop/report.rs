@@ -1,4 +1,4 @@
-//! One line a check, and jobs that run beside each other.
+//! Runs jobs in parallel and prints one line for each check.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Outcome;
 
-/// What was checked so far.
+/// Counts of the checks so far.
 #[derive(Default)]
 pub(super) struct Report {
     passed: AtomicUsize,
     failed: AtomicUsize,
 }
 
-/// Something to do, with a name for it.
+/// A named check.
 pub(super) struct Job<'j> {
     pub(super) name: String,
     pub(super) run: Box<dyn FnOnce() -> Result<String, String> + Send + 'j>,
@@ -40,8 +40,8 @@ impl Report {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Does jobs, several at a time: most of their time is spent waiting.
-    pub(super) fn do_all(&self, jobs: Vec<Job<'_>>, at_once: usize) {
+    /// Runs the jobs, several at a time: they mostly wait.
+    pub(super) fn run_all(&self, jobs: Vec<Job<'_>>, at_once: usize) {
         let queue = Mutex::new(VecDeque::from(jobs));
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         std::thread::scope(|scope| {

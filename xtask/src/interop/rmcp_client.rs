@@ -1,23 +1,23 @@
-//! A client on rmcp, the Rust SDK.
+//! A client built on rmcp, the Rust SDK.
 
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 
-use super::clients::Seen;
+use super::clients::Observation;
 use super::drivers::Target;
 
-pub(super) fn run(target: &Target, calls: &[Value]) -> Result<Seen, String> {
+pub(super) fn run(target: &Target, calls: &[Value]) -> Result<Observation, String> {
     let Target::Command(command) = target else {
-        return Err("this client speaks stdio only".to_owned());
+        return Err("this client supports stdio only".to_owned());
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     runtime.block_on(converse(command, calls))
 }
 
-async fn converse(command: &[String], calls: &[Value]) -> Result<Seen, String> {
+async fn converse(command: &[String], calls: &[Value]) -> Result<Observation, String> {
     let (program, arguments) = command.split_first().ok_or("no command")?;
     let mut command = tokio::process::Command::new(program);
     command.args(arguments);
@@ -35,5 +35,5 @@ async fn converse(command: &[String], calls: &[Value]) -> Result<Seen, String> {
         });
     }
     client.cancel().await.map_err(|error| error.to_string())?;
-    Ok(Seen { tools: tools.iter().map(|tool| tool.name.to_string()).collect(), results })
+    Ok(Observation { tools: tools.iter().map(|tool| tool.name.to_string()).collect(), results })
 }

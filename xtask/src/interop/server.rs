@@ -1,4 +1,4 @@
-//! A server as a child process, spoken to over its standard input and output.
+//! A server as a child process, connected through its standard input and output.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -43,14 +43,14 @@ impl Server {
         });
         let mut server = Self { child, input, output: receiver, last_id: 0 };
         let client = json!({ "name": "interop", "version": "0" });
-        let hello =
+        let params =
             json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
-        server.request("initialize", &hello)?;
+        server.request("initialize", &params)?;
         server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         Ok(server)
     }
 
-    /// The result of a request; an error when there is none.
+    /// Sends a request and returns its result; fails on an error response.
     pub(super) fn request(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.last_id += 1;
         let id = self.last_id;
@@ -59,7 +59,7 @@ impl Server {
             let message = self
                 .output
                 .recv_timeout(RESPONSE_TIMEOUT)
-                .map_err(|_| format!("no answer to {method}"))?;
+                .map_err(|_| format!("no response to {method}"))?;
             if message["id"] != id || message.get("method").is_some() {
                 continue;
             }
@@ -70,7 +70,7 @@ impl Server {
 
     fn send(&mut self, message: &Value) -> Result<(), String> {
         let written = writeln!(self.input, "{message}").and_then(|()| self.input.flush());
-        written.map_err(|error| format!("the server takes no input: {error}"))
+        written.map_err(|error| format!("cannot write to the server: {error}"))
     }
 }
 

@@ -1,37 +1,37 @@
-//! What the official suite is run on: servers, and the ways to them.
+//! Servers that the official suite runs on, and the routes to them.
 
 use std::process::Command;
 
 use super::install::Installed;
-use super::process::Listening;
+use super::process::HttpProcess;
 
 /// Servers that the suite is run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Server {
     Everything,
     Fixture,
-    /// On `FastMCP`, with tools that can be called and are not listed.
+    /// Built on `FastMCP`, with tools that can be called but are not listed.
     FastMcp,
-    /// On the Rust SDK, with and without the wrapper of `stickler-rmcp`.
+    /// Built on the Rust SDK, with and without the wrapper of `stickler-rmcp`.
     Rmcp,
 }
 
-/// How the suite gets to a server.
+/// How the suite connects to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Route {
     Direct,
-    /// Through the gateway to a server that listens.
+    /// Through the gateway to a server at a URL.
     Url,
-    /// Through the gateway to a server that it starts.
+    /// Through the gateway to a server process that the gateway starts.
     Command,
-    /// To a server that checks its calls itself.
+    /// Directly to a server that validates its calls.
     Wrapped,
-    /// To one that has its messages judged before rmcp reads them, too.
+    /// Directly to a server that also validates raw messages before rmcp parses them.
     WrappedRaw,
 }
 
-impl Way {
-    /// How the two runs that are compared differ.
+impl Route {
+    /// Labels of the two runs that are compared.
     pub(super) fn compared(self) -> (&'static str, &'static str) {
         match self {
             Self::Wrapped => ("plain", "wrapped"),
@@ -41,14 +41,18 @@ impl Way {
     }
 }
 
-/// A server that is ready, and perhaps a gateway in front of it.
+/// A running server, and the gateway in front of it if the route has one.
 pub(super) struct Target {
-    gateway: Option<Listening>,
-    server: Option<Listening>,
+    gateway: Option<HttpProcess>,
+    server: Option<HttpProcess>,
 }
 
 impl Target {
-    pub(super) fn start(installed: &Installed, server: Server, way: Way) -> Result<Self, String> {
+    pub(super) fn start(
+        installed: &Installed,
+        server: Server,
+        route: Route,
+    ) -> Result<Self, String> {
         let program = match server {
             Server::Everything => installed.npm_program("mcp-server-everything"),
             Server::Fixture => installed.script("server.mjs"),
@@ -59,38 +63,42 @@ impl Target {
             }
             Server::Rmcp => vec![installed.rmcp_server()],
         };
-        if way == Way::Command {
+        if route == Route::Command {
             let behind: Vec<String> = ["--".to_owned()].into_iter().chain(program).collect();
-            let gateway = Some(Listening::gateway(installed, &behind)?);
+            let gateway = Some(HttpProcess::gateway(installed, &behind)?);
             return Ok(Self { gateway, server: None });
         }
-        let server = listening(server, way, &program)?;
+        let server = start_http_server(server, route, &program)?;
         let upstream = ["--url".to_owned(), server.url()];
-        let gateway = (way == Way::Url).then(|| Listening::gateway(installed, &upstream));
+        let gateway = (route == Route::Url).then(|| HttpProcess::gateway(installed, &upstream));
         Ok(Self { gateway: gateway.transpose()?, server: Some(server) })
     }
 
-    /// Where the suite is to go.
+    /// The URL that the suite connects to.
     pub(super) fn url(&self) -> String {
-        self.gateway.as_ref().or(self.server.as_ref()).map(Listening::url).unwrap_or_default()
+        self.gateway.as_ref().or(self.server.as_ref()).map(HttpProcess::url).unwrap_or_default()
     }
 }
 
-fn listening(server: Server, way: Way, program: &[String]) -> Result<Listening, String> {
-    Listening::start(|port| {
+fn start_http_server(
+    server: Server,
+    route: Route,
+    program: &[String],
+) -> Result<HttpProcess, String> {
+    HttpProcess::start(|port| {
         let mut command = command(program);
-        match (server, way) {
+        match (server, route) {
             (Server::Everything, _) => {
                 command.arg("streamableHttp").env("PORT", port.to_string());
             }
             (Server::Fixture | Server::FastMcp, _) => {
                 command.arg(port.to_string());
             }
-            (Server::Rmcp, way) => {
+            (Server::Rmcp, route) => {
                 command.args(["--listen", &format!("127.0.0.1:{port}")]);
-                match way {
-                    Way::Wrapped => {}
-                    Way::WrappedRaw => {
+                match route {
+                    Route::Wrapped => {}
+                    Route::WrappedRaw => {
                         command.arg("--raw");
                     }
                     _ => {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::page::{Reference, Requirement, Status};
 use super::source;
 
-/// How a developer task is named: it can stand for a test where it shows what none can.
+/// The prefix of a developer task, which is allowed in place of a test.
 const TASK: &str = "cargo xtask ";
 
-/// Looks things up below a folder; every file is read once.
+/// Resolves references relative to a root folder; every file is read once.
 pub(super) struct Checker {
     root: PathBuf,
     files: HashMap<String, Option<String>>,
@@ -21,7 +21,7 @@ impl Checker {
         Self { root: root.to_path_buf(), files: HashMap::new() }
     }
 
-    /// Everything that is wrong with a row. What a row names must be there even if it is for later.
+    /// Returns all problems of a row. References must exist even if the row has the status `later`.
     pub(super) fn check(&mut self, requirement: &Requirement) -> Vec<String> {
         let mut problems = Vec::new();
         if requirement.status == Status::Covered {
@@ -65,13 +65,13 @@ impl Checker {
         let name = command.strip_prefix(TASK)?;
         let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
         let places = [format!("xtask/src/{name}.rs"), format!("xtask/src/{name}/mod.rs")];
-        let there = is_name && places.iter().any(|place| self.root.join(place).is_file());
-        (!there).then(|| format!("there is no task `{command}`"))
+        let exists = is_name && places.iter().any(|place| self.root.join(place).is_file());
+        (!exists).then(|| format!("there is no task `{command}`"))
     }
 
     fn missing_path(&self, path: &str) -> Option<String> {
-        let there = is_inside(path) && self.root.join(path).exists();
-        (!there).then(|| format!("there is no `{path}`"))
+        let exists = is_inside(path) && self.root.join(path).exists();
+        (!exists).then(|| format!("there is no `{path}`"))
     }
 
     fn text(&mut self, path: &str) -> Option<&str> {
@@ -81,7 +81,7 @@ impl Checker {
     }
 }
 
-/// A path within the repository.
+/// Returns whether a path stays within the repository.
 fn is_inside(path: &str) -> bool {
     let path = Path::new(path);
     path.is_relative() && !path.components().any(|part| part.as_os_str() == "..")
@@ -93,7 +93,7 @@ mod tests {
     use crate::paths;
     use crate::requirements::page;
 
-    /// The problems of a row about this very repository.
+    /// Returns the problems of a row that refers to this repository.
     fn problems(places: &str, tests: &str, status: &str) -> Vec<String> {
         let text = format!(
             "## 0: x\n| id | requirement | where | test | status |\n| - | - | - | - | - |\n\
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_covered_row_needs_a_place_and_a_test() {
+    fn covered_row_requires_a_place_and_a_test() {
         assert_eq!(problems("", TEST, "covered"), ["0-01: it is covered, but names no place"]);
         assert_eq!(problems(PLACE, "", "covered"), ["0-01: it is covered, but names no test"]);
     }
@@ -134,7 +134,7 @@ mod tests {
                 "0-01: `xtask/src/main.rs` does not define `Missing`",
                 "0-01: there is no file `xtask/src/none.rs`",
                 "0-01: `xtask/src/main.rs` has no test `nothing`",
-                "0-01: `xtask/src/requirements/check.rs` has `place`, which is no test",
+                "0-01: `xtask/src/requirements/check.rs` has `place`, which is not a test",
             ]
         );
     }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_the_repository_counts() {
+    fn paths_outside_the_repository_are_rejected() {
         assert_eq!(problems("`xtask/../Cargo.toml`, `/etc/passwd`", TEST, "covered").len(), 2);
     }
 }

@@ -16,12 +16,12 @@ use crate::paths;
 use check::Checker;
 use page::{Requirement, Status};
 
-/// Where the requirements are written down.
+/// The page of the requirements.
 const PAGE: &str = "docs/requirements.md";
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Only this tag, id or source document, with its rows
+    /// Check and print only this tag, id or source document
     #[arg(long, value_name = "TAG_OR_ID")]
     req: Option<String>,
 }
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     fail_on(&problems)
 }
 
-/// A line for each source document and each tag.
+/// Returns one line for each source document and each tag.
 fn all(requirements: &[Requirement], problems: &[String]) -> Vec<String> {
     let sections: BTreeSet<&str> = requirements.iter().map(Requirement::section).collect();
     let tags: BTreeSet<&str> =
@@ -55,7 +55,7 @@ fn all(requirements: &[Requirement], problems: &[String]) -> Vec<String> {
     names.map(|name| summary(name, &matching(name, requirements), problems)).collect()
 }
 
-/// One document, tag or id, with its rows.
+/// Returns the summary of a document, tag or id, followed by its rows.
 fn one(name: &str, rows: &[&Requirement], problems: &[String]) -> Result<Vec<String>, String> {
     if rows.is_empty() {
         return Err(format!("no requirement in {PAGE} has the tag, id or section `{name}`"));
@@ -66,7 +66,7 @@ fn one(name: &str, rows: &[&Requirement], problems: &[String]) -> Result<Vec<Str
 }
 
 fn matching<'r>(name: &str, requirements: &'r [Requirement]) -> Vec<&'r Requirement> {
-    requirements.iter().filter(|requirement| requirement.answers_to(name)).collect()
+    requirements.iter().filter(|requirement| requirement.matches(name)).collect()
 }
 
 fn summary(name: &str, rows: &[&Requirement], problems: &[String]) -> String {
@@ -87,7 +87,7 @@ fn fail_on(problems: &[String]) -> Outcome {
     if problems.is_empty() {
         return Ok(());
     }
-    Err(format!("{PAGE} does not hold:\n  {}", problems.join("\n  ")))
+    Err(format!("{PAGE} has errors:\n  {}", problems.join("\n  ")))
 }
 
 #[allow(clippy::print_stdout)]

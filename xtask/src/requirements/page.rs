@@ -1,4 +1,4 @@
-//! The page as data: one table a section, one requirement a row.
+//! Parses the requirements page: one table per section, one requirement per row.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -29,14 +29,14 @@ impl fmt::Display for Status {
     }
 }
 
-/// What stands between backticks: `path`, `path::Item` or `path::Item::inner`.
+/// A reference in backticks: `path`, `path::Item` or `path::Item::inner`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) path: String,
     pub(super) items: Vec<String>,
 }
 
-/// What a page says, and what is wrong with how it says it.
+/// The requirements of a page, and the errors in its format.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) requirements: Vec<Requirement>,
@@ -44,12 +44,13 @@ pub(super) struct Page {
 }
 
 impl Requirement {
-    /// The source document: what stands before the dash of the id.
+    /// The source document: the part of the id before the dash.
     pub(super) fn section(&self) -> &str {
         self.id.split('-').next().unwrap_or_default()
     }
 
-    pub(super) fn answers_to(&self, name: &str) -> bool {
+    /// Returns whether the name is the id, section or tag of this requirement.
+    pub(super) fn matches(&self, name: &str) -> bool {
         self.id == name || self.section() == name || self.tag.as_deref() == Some(name)
     }
 }
@@ -69,7 +70,7 @@ pub(super) fn read(text: &str) -> Page {
         };
         match &header {
             None => header = Some(Header::new(&cells)),
-            Some(_) if cells.iter().all(|cell| is_rule(cell)) => {}
+            Some(_) if cells.iter().all(|cell| is_separator(cell)) => {}
             Some(header) => match header.requirement(section, &cells) {
                 Ok(requirement) => page.requirements.push(requirement),
                 Err(problem) => page.problems.push(problem),
@@ -89,17 +90,17 @@ fn repeated(requirements: &[Requirement]) -> Vec<String> {
     again.map(|requirement| format!("{}: the id is given twice", requirement.id)).collect()
 }
 
-/// The cells of a row; `\|` is a bar within one.
+/// Returns the cells of a row; `\|` is an escaped bar within a cell.
 fn cells(line: &str) -> Option<Vec<String>> {
     let inner = line.trim().strip_prefix('|')?.strip_suffix('|')?.replace("\\|", "\0");
     Some(inner.split('|').map(|cell| cell.replace('\0', "|").trim().to_owned()).collect())
 }
 
-fn is_rule(cell: &str) -> bool {
+fn is_separator(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|c| matches!(c, '-' | ':'))
 }
 
-/// Which column is where.
+/// The index of each column.
 struct Header {
     columns: HashMap<String, usize>,
 }
@@ -113,7 +114,7 @@ impl Header {
     fn requirement(&self, section: &str, cells: &[String]) -> Result<Requirement, String> {
         let cell = |name: &str| self.columns.get(name).and_then(|index| cells.get(*index));
         let id = cell("id").cloned().unwrap_or_default();
-        let wanted = |name: &str| {
+        let required = |name: &str| {
             let problem = || format!("{id}: the row has no column `{name}`");
             cell(name).map(String::as_str).ok_or_else(problem)
         };
@@ -121,15 +122,15 @@ impl Header {
             return Err(format!("{id}: not an id of section `{section}` (`{section}-01`)"));
         }
         if cells.len() != self.columns.len() {
-            let (has, wants) = (cells.len(), self.columns.len());
-            return Err(format!("{id}: the row has {has} cells, its table {wants} columns"));
+            let (found, expected) = (cells.len(), self.columns.len());
+            return Err(format!("{id}: the row has {found} cells, its table {expected} columns"));
         }
         Ok(Requirement {
             tag: cell("tag").filter(|tag| !tag.is_empty()).cloned(),
-            text: wanted("requirement")?.to_owned(),
-            places: references(&id, wanted("where")?)?,
-            tests: references(&id, wanted("test")?)?,
-            status: status(&id, wanted("status")?)?,
+            text: required("requirement")?.to_owned(),
+            places: references(&id, required("where")?)?,
+            tests: references(&id, required("test")?)?,
+            status: status(&id, required("status")?)?,
             id,
         })
     }
@@ -149,7 +150,7 @@ fn status(id: &str, cell: &str) -> Result<Status, String> {
     }
 }
 
-/// References in backticks, with nothing but commas between them.
+/// Returns the references of a cell, which are in backticks and separated by commas.
 fn references(id: &str, cell: &str) -> Result<Vec<Reference>, String> {
     let mut found = Vec::new();
     for (index, part) in cell.split('`').enumerate() {
@@ -158,7 +159,7 @@ fn references(id: &str, cell: &str) -> Result<Vec<Reference>, String> {
             let path = names.next().unwrap_or_default();
             found.push(Reference { path, items: names.collect() });
         } else if !part.chars().all(|c| c == ',' || c.is_whitespace()) {
-            return Err(format!("{id}: `{}` does not stand in backticks", part.trim()));
+            return Err(format!("{id}: `{}` is not in backticks", part.trim()));
         }
     }
     Ok(found)
@@ -225,7 +226,9 @@ mod tests {
 
     #[test]
     fn text_in_a_reference_cell_is_reported() {
-        assert!(problem("| 000-02 | | x | a.rs | | later |").contains("`a.rs` does not stand"));
+        assert!(
+            problem("| 000-02 | | x | a.rs | | later |").contains("`a.rs` is not in backticks")
+        );
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! What a Rust file defines, as far as its lines show it.
+//! Finds definitions and tests in a Rust file by searching its lines.
 
-/// What may stand before the name of a definition.
+/// Keywords that can precede the name of a definition.
 const KEYWORDS: [&str; 9] =
     ["fn", "struct", "enum", "trait", "const", "static", "mod", "type", "macro_rules"];
 
-/// How far above a function its attributes are looked for.
+/// The number of lines above a function that are searched for its attributes.
 const MAX_ATTRIBUTE_LINES: usize = 12;
 
-/// Whether a line of the text defines an item with that name, or implements it.
+/// Returns whether a line of the text defines or implements an item with this name.
 pub(super) fn defines(text: &str, name: &str) -> bool {
     text.lines().any(|line| {
         let words = words(line);
@@ -26,20 +26,20 @@ pub(super) fn missing_test(text: &str, name: &str) -> Option<String> {
         return Some(format!("has no test `{name}`"));
     };
     let above = lines.iter().take(at).rev().take(MAX_ATTRIBUTE_LINES).map(|line| line.trim());
-    let attributes: Vec<&str> = above.take_while(|line| !ends_something(line)).collect();
+    let attributes: Vec<&str> = above.take_while(|line| !ends_item(line)).collect();
     if attributes.iter().any(|line| line.starts_with("#[ignore")) {
         return Some(format!("has `{name}`, which is ignored"));
     }
     let is_test = |line: &&str| line.starts_with("#[test]") || line.starts_with("#[tokio::test");
-    (!attributes.iter().any(is_test)).then(|| format!("has `{name}`, which is no test"))
+    (!attributes.iter().any(is_test)).then(|| format!("has `{name}`, which is not a test"))
 }
 
-/// Whether what is above this line belongs to something else.
-fn ends_something(line: &str) -> bool {
+/// Returns whether a line ends another item, so that lines above it cannot be attributes.
+fn ends_item(line: &str) -> bool {
     line.is_empty() || line.ends_with(['{', '}', ';'])
 }
 
-/// The words of a line of code; none in a comment.
+/// Returns the words of a line of code; none for a comment.
 fn words(line: &str) -> Vec<&str> {
     if line.trim_start().starts_with("//") {
         return Vec::new();
@@ -88,7 +88,7 @@ fn a_slow_test() {}
     #[test]
     fn function_with_the_test_attribute_is_a_test() {
         assert_eq!(missing_test(CODE, "a_test"), None);
-        assert!(missing_test(CODE, "a_helper").is_some_and(|why| why.contains("no test")));
+        assert!(missing_test(CODE, "a_helper").is_some_and(|why| why.contains("is not a test")));
         assert!(missing_test(CODE, "nothing").is_some_and(|why| why.contains("no test `nothing`")));
     }
 

@@ -54,7 +54,7 @@ Examples:
   stickler call edit --args '{\"path\":\"a\"}' --format json -- ./my-server
 
 Exit codes:
-  0  the tool gave its result, which is printed
-  1  the call was refused and not made, the tool failed, or its result breaks its outputSchema
-  2  the command line is wrong
+  0  the tool returned a result, which is printed
+  1  the call was rejected and not sent, the tool failed, or its result violates its outputSchema
+  2  invalid usage
   3  the server cannot be started or reached, exited, or did not respond";

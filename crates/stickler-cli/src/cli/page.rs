@@ -1,5 +1,6 @@
-//! `docs/cli.md`, made from the definition of the command line. With `STICKLER_UPDATE_DOCS` set the
-//! test writes the page anew; without, it fails when the page is not current.
+//! Generates `docs/cli.md` from the command line definition.
+//!
+//! A test fails if the page is out of date; with `STICKLER_UPDATE_DOCS` set, it writes the page.
 
 use std::fmt::Write as _;
 
@@ -10,9 +11,9 @@ use super::Cli;
 const INTRODUCTION: &str = "\
 # The command line
 
-Every command with its options and defaults; `stickler COMMAND --help` prints the same. The
-[guide](guide.md) tells what the commands are for. This page is made from the definitions in
-`crates/stickler-cli/src/cli.rs` and beside it, not by hand:
+This page lists every command with its options and defaults, as `stickler COMMAND --help` prints them. The
+[guide](guide.md) explains when to use which command. The page is generated from the command line definition in
+`crates/stickler-cli/src/cli.rs`; do not edit it. To regenerate it, run
 `STICKLER_UPDATE_DOCS=1 cargo test -p stickler-cli --bin stickler cli::page`.
 ";
 
@@ -20,7 +21,7 @@ fn page() -> String {
     let mut cli = Cli::command();
     cli.build();
     let mut page = INTRODUCTION.to_owned();
-    page.push_str("\n| command | does |\n| --- | --- |\n");
+    page.push_str("\n| command | purpose |\n| --- | --- |\n");
     for command in shown(&cli) {
         let name = command.get_name();
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -54,14 +55,14 @@ fn section(page: &mut String, command: &Command) {
     notes(page, command);
 }
 
-/// What a command takes, but for `--help`, which each has.
+/// Returns the visible options of a command, except `--help`.
 fn options(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(|argument| {
         !argument.is_positional() && !argument.is_hide_set() && argument.get_id() != "help"
     })
 }
 
-/// The headings of the options, those without one first, then in the order of the definition.
+/// Returns the headings of the options in the order of their definition; `None` comes first.
 fn headings(command: &Command) -> Vec<Option<&str>> {
     let mut headings = vec![None];
     for option in options(command) {
@@ -95,7 +96,7 @@ fn entry(page: &mut String, argument: &Arg) {
     values(page, argument);
 }
 
-/// The values to choose from: a line for each that says what it does, one for all others.
+/// Writes the possible values: one line for each value with a help text, one line for all others.
 fn values(page: &mut String, argument: &Arg) {
     let mut names = Vec::new();
     for value in argument.get_possible_values() {
@@ -112,7 +113,8 @@ fn values(page: &mut String, argument: &Arg) {
     }
 }
 
-/// The default is clap's, or what the help says where a file or a variable may say it before.
+/// Returns the help text and the default value. Options that a file or a variable can set have their default in
+/// the help text, all others in clap.
 fn sentence_and_default(help: &str, argument: &Arg) -> (String, Option<String>) {
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((sentence, default)) = help.split_once(" [default: ") {
@@ -125,7 +127,7 @@ fn sentence_and_default(help: &str, argument: &Arg) -> (String, Option<String>) 
     (help.trim_end_matches('.').to_owned(), shows_default.then(joined))
 }
 
-/// What stands below the help: blocks of a heading and indented lines, and sentences.
+/// Writes the text below the options: sentences, and indented blocks with a heading.
 fn notes(page: &mut String, command: &Command) {
     let Some(text) = command.get_after_help().map(ToString::to_string) else { return };
     let mut is_open = false;
@@ -154,18 +156,21 @@ fn notes(page: &mut String, command: &Command) {
 }
 
 #[test]
-fn the_page_of_the_command_line_is_current() {
+fn cli_page_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
     let expected = page();
     if std::env::var_os("STICKLER_UPDATE_DOCS").is_some() {
         std::fs::write(path, &expected).unwrap();
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == expected, "run this test with STICKLER_UPDATE_DOCS=1 and read the difference");
+    assert!(
+        found == expected,
+        "run this test with STICKLER_UPDATE_DOCS=1 and review the difference"
+    );
 }
 
 #[test]
-fn every_command_and_every_option_is_on_the_page() {
+fn cli_page_lists_every_command_and_option() {
     let page = page();
     let mut cli = Cli::command();
     cli.build();

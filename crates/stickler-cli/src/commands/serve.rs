@@ -33,7 +33,7 @@ pub(crate) struct ServeOptions {
     #[arg(long)]
     pub(crate) allow_sql_writes: bool,
 
-    /// Test command, separated by spaces [default: detected from the files in the root]
+    /// Test command and its arguments, separated by spaces [default: detected from the files in the root]
     #[arg(long, value_name = "COMMAND")]
     pub(crate) test_command: Option<String>,
 

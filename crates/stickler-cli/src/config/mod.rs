@@ -9,7 +9,7 @@
 //! | `fault` | errors with file, line and column |
 //! | `stickler_file`, `client_file` | `stickler.toml` and the configuration files of clients |
 //! | `unknown` | suggestions for unknown keys in `stickler.toml` |
-//! | `draft`, `expansion` | a server before and the expansion of `${VAR}` |
+//! | `draft`, `expansion` | a server before the expansion of `${VAR}`, and the expansion |
 //! | `environment`, `options` | `STICKLER_…` variables and the command line |
 
 mod client_file;

@@ -3,8 +3,8 @@
 //! Names that clients and servers choose are part of log lines. A line break would forge a line, an escape
 //! sequence would control the terminal, a bidirectional override would reorder the line, and a zero-width
 //! character would hide in it. All of these are written as escapes: `\n` and `\u{202e}` in text, `\u202e`
-//! in JSON, where a parser restores them. Other characters, the backslash in text included, stay as they
-//! are.
+//! in JSON, where a parser restores them. Other characters, including the backslash in text, are
+//! unchanged.
 
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_json_parser_restores_the_escaped_characters() {
+    fn json_parser_restores_the_escaped_characters() {
         let text = format!("{HIDDEN}\"\\\t");
         let mut line = String::new();
         assert!(push_json(&mut line, &text, 1000));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_written_bytes_and_cuts_between_characters() {
+    fn limit_counts_written_bytes_and_truncates_between_characters() {
         let mut line = "x".to_owned();
         assert!(!push_text(&mut line, "a\u{202e}b", 8));
         assert_eq!(line, "xa");

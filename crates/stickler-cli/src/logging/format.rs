@@ -5,7 +5,7 @@
 //! | text | `TIME LEVEL SERVER: MESSAGE tool=… rule=… request_id=… session=… client=… …` |
 //! | JSON | `{"time":…,"level":…,"target":…,"server":…,"client":…,"session":…,"request_id":…,"tool":…,"rule":…,"message":…,…}` |
 //!
-//! A line ends with a newline, contains no other, and has at most `LINE_BYTES` bytes. A value that is
+//! A line ends with a newline, contains no other, and has at most `MAX_LINE_BYTES` bytes. A value that is
 //! cut ends with `… (N bytes)`, where N is the length of the whole value. Fields that a line does not
 //! have are left out.
 
@@ -29,16 +29,16 @@ pub(crate) enum LogFormat {
 }
 
 /// Maximum length of a line.
-const LINE_BYTES: usize = 8192;
+const MAX_LINE_BYTES: usize = 8192;
 
 /// Maximum length of a message, including escapes.
-const MESSAGE_BYTES: usize = 4096;
+const MAX_MESSAGE_BYTES: usize = 4096;
 
 /// Maximum length of a field value, including escapes.
-const FIELD_BYTES: usize = 320;
+const MAX_FIELD_BYTES: usize = 320;
 
 /// Space reserved for the rest of a field: ` name="… (N bytes)"`.
-const FIELD_FRAME: usize = 96;
+const FIELD_FRAME_BYTES: usize = 96;
 
 /// Order of the common fields in text lines.
 const TEXT_ORDER: [&str; 5] = ["tool", "rule", "request_id", "session", "client"];
@@ -68,44 +68,44 @@ fn text_line(line: &mut String, time: SystemTime, level: Level, target: &str, fi
     push_time(line, time);
     let _ = write!(line, " {level} ");
     match fields.get("server") {
-        Some(Value::Text(server)) => push_bounded(line, server, FIELD_BYTES, push_text),
+        Some(Value::Text(server)) => push_bounded(line, server, MAX_FIELD_BYTES, push_text),
         _ => line.push_str("stickler"),
     }
     line.push_str(if target == SERVER_STDERR { ": stderr: " } else { ": " });
     if let Some(message) = &fields.message {
-        push_bounded(line, message, MESSAGE_BYTES, push_text);
+        push_bounded(line, message, MAX_MESSAGE_BYTES, push_text);
     }
     for (name, value) in ordered(fields, &TEXT_ORDER) {
-        if name == "server" || line.len() + FIELD_BYTES + FIELD_FRAME > LINE_BYTES {
+        if name == "server" || line.len() + MAX_FIELD_BYTES + FIELD_FRAME_BYTES > MAX_LINE_BYTES {
             continue;
         }
         let _ = write!(line, " {name}=");
         match value {
             Value::Literal(literal) => line.push_str(literal),
-            Value::Text(text) if is_plain(&text.text) => {
-                push_bounded(line, text, FIELD_BYTES, push_text);
+            Value::Text(text) if is_plain(name, &text.text) => {
+                push_bounded(line, text, MAX_FIELD_BYTES, push_text);
             }
             Value::Text(text) => {
                 line.push('"');
-                push_bounded(line, text, FIELD_BYTES, push_json);
+                push_bounded(line, text, MAX_FIELD_BYTES, push_json);
                 line.push('"');
             }
         }
     }
 }
 
-/// Whether a value needs no quotes: it cannot be mistaken for two values or for a number.
-fn is_plain(text: &str) -> bool {
+/// Whether a value needs no quotes: it cannot be mistaken for two values, and a request id not for a number.
+fn is_plain(name: &str, text: &str) -> bool {
     !text.is_empty()
         && !text.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '=' | '\\'))
-        && text.parse::<f64>().is_err()
+        && (name != "request_id" || text.parse::<f64>().is_err())
 }
 
 fn json_line(line: &mut String, time: SystemTime, level: Level, target: &str, fields: &Fields) {
     line.push_str("{\"time\":\"");
     push_time(line, time);
     let _ = write!(line, "\",\"level\":\"{level}\",\"target\":\"");
-    push_json(line, target, FIELD_BYTES);
+    push_json(line, target, MAX_FIELD_BYTES);
     line.push('"');
     let mut rest = ordered(fields, &JSON_ORDER).peekable();
     while let Some((name, value)) = rest.next_if(|(name, _)| JSON_ORDER.contains(name)) {
@@ -113,11 +113,11 @@ fn json_line(line: &mut String, time: SystemTime, level: Level, target: &str, fi
     }
     line.push_str(",\"message\":\"");
     if let Some(message) = &fields.message {
-        push_bounded(line, message, MESSAGE_BYTES, push_json);
+        push_bounded(line, message, MAX_MESSAGE_BYTES, push_json);
     }
     line.push('"');
     for (name, value) in rest {
-        if line.len() + FIELD_BYTES + FIELD_FRAME <= LINE_BYTES {
+        if line.len() + MAX_FIELD_BYTES + FIELD_FRAME_BYTES <= MAX_LINE_BYTES {
             json_field(line, name, value);
         }
     }
@@ -130,7 +130,7 @@ fn json_field(line: &mut String, name: &str, value: &Value) {
         Value::Literal(literal) => line.push_str(literal),
         Value::Text(text) => {
             line.push('"');
-            push_bounded(line, text, FIELD_BYTES, push_json);
+            push_bounded(line, text, MAX_FIELD_BYTES, push_json);
             line.push('"');
         }
     }
@@ -184,7 +184,7 @@ fn civil_from_days(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE_BYTES, LogFormat, push_time};
+    use super::{LogFormat, MAX_LINE_BYTES, push_time};
     use crate::logging::record::{Bounded, Fields, Value};
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
     use tracing::Level;
@@ -217,7 +217,19 @@ mod tests {
     }
 
     #[test]
-    fn a_text_line_has_time_level_server_message_and_fields() {
+    fn only_a_request_id_of_digits_is_quoted() {
+        for (values, expected) in [
+            (("session", "8e672685"), "session=8e672685"),
+            (("request_id", "7"), "request_id=\"7\""),
+            (("request_id", "a7"), "request_id=a7"),
+        ] {
+            let line = LogFormat::Text.line(moment(), Level::WARN, "t", &fields("m", &[values]));
+            assert!(line.trim_end().ends_with(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn text_line_has_time_level_server_message_and_fields() {
         let mut fields = fields(
             "call rejected",
             &[("client", "a b"), ("tool", "echo"), ("server", "files"), ("peer", "::1")],
@@ -230,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_json_line_has_its_keys_in_a_fixed_order() {
+    fn json_line_has_its_keys_in_a_fixed_order() {
         let mut fields = fields("no \"x\"", &[("rule", "STK-107"), ("server", "files")]);
         fields.set_number("status", 401);
         let line = LogFormat::Json.line(moment(), Level::WARN, "t", &fields);
@@ -247,7 +259,7 @@ mod tests {
         let fields = fields(&long, &names.map(|name| (name, long.as_str())));
         for format in [LogFormat::Text, LogFormat::Json] {
             let line = format.line(moment(), Level::WARN, "t", &fields);
-            assert!(line.len() <= LINE_BYTES, "{}", line.len());
+            assert!(line.len() <= MAX_LINE_BYTES, "{}", line.len());
             assert!(line.contains("… (300000 bytes)"), "{line}");
             assert_eq!(line.matches('\n').count(), 1);
         }

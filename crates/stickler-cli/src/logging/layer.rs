@@ -24,10 +24,10 @@ use super::writer::Writer;
 use super::{ANNOUNCEMENT, SERVER_STDERR};
 
 /// Lines of one kind that are logged per window.
-const LINES: u32 = 20;
+const MAX_LINES_PER_WINDOW: u32 = 20;
 
 /// The limit for the standard error of a server, which should be kept almost complete.
-const STDERR_LINES: u32 = 1000;
+const MAX_STDERR_LINES_PER_WINDOW: u32 = 1000;
 
 /// Rate limit, format and output of the log lines.
 #[derive(Clone)]
@@ -61,7 +61,11 @@ impl Lines {
         (metadata.callsite(), server).hash(&mut kind.0);
         event.record(&mut kind);
         let kind = kind.0.finish();
-        let limit = if metadata.target() == SERVER_STDERR { STDERR_LINES } else { LINES };
+        let limit = if metadata.target() == SERVER_STDERR {
+            MAX_STDERR_LINES_PER_WINDOW
+        } else {
+            MAX_LINES_PER_WINDOW
+        };
         let now = Instant::now();
         let admission = self.limit().admit(kind, limit, now);
         if let Admission::Suppress { is_first } = admission {

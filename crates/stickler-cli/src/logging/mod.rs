@@ -34,7 +34,7 @@ pub(crate) const SERVER_STDERR: &str = "server_stderr";
 pub(crate) const ANNOUNCEMENT: &str = "announcement";
 
 /// Maximum time that the exit of the process waits for the log to be written.
-const FLUSH: Duration = Duration::from_millis(200);
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(200);
 
 static LINES: OnceLock<Lines> = OnceLock::new();
 
@@ -45,11 +45,11 @@ pub(crate) enum LogLevel {
     Off,
     /// Failures of the gateway or of a server
     Error,
-    /// Rejected calls and requests, and faults of the server, too
+    /// Also rejected calls and requests, and faults of the server
     Warn,
-    /// Notes, sessions and tool lists, too
+    /// Also notes, sessions and tool lists
     Info,
-    /// Every message, too
+    /// Also every message
     Debug,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn install(settings: LogSettings) -> io::Result<()> {
 pub(crate) fn finish() {
     if let Some(lines) = LINES.get() {
         lines.finish();
-        lines.writer.flush(FLUSH);
+        lines.writer.flush(FLUSH_TIMEOUT);
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) const WINDOW: Duration = Duration::from_secs(10);
 
 /// Maximum number of kinds. There are few, because all parts of a kind come from the code and the
 /// configuration.
-const KINDS: usize = 4096;
+const MAX_KINDS: usize = 4096;
 
 /// The open windows by kind.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl RateLimit {
 
     /// Opens a window with its first line; returns the summary of the previous window.
     pub(crate) fn open(&mut self, kind: u64, sample: Sample, now: Instant) -> Option<Sample> {
-        if self.windows.len() >= KINDS {
+        if self.windows.len() >= MAX_KINDS {
             self.windows.retain(|_, window| window.suppressed > 0);
         }
         let window = Window { began: now, lines: 1, suppressed: 0, sample };
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_window_returns_the_summary_of_the_one_before() {
+    fn new_window_returns_the_summary_of_the_previous_one() {
         let (mut limit, now) = (RateLimit::default(), Instant::now());
         assert!(limit.open(1, sample("a"), now).is_none());
         assert_eq!(limit.admit(1, 1, now), Admission::Suppress { is_first: true });

@@ -8,10 +8,10 @@ use std::fmt::{self, Write};
 use tracing::field::{Field, Visit};
 
 /// Bytes of a message that are kept.
-const MESSAGE_BYTES: usize = 4096;
+const MAX_MESSAGE_BYTES: usize = 4096;
 
 /// Characters of a field that are kept.
-const FIELD_CHARACTERS: usize = 200;
+const MAX_FIELD_CHARS: usize = 200;
 
 /// The beginning of a text, with the length of the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +25,11 @@ pub(crate) struct Bounded {
 
 impl Bounded {
     pub(crate) fn message(text: &str) -> Self {
-        Self::empty(MESSAGE_BYTES, MESSAGE_BYTES).with(text)
+        Self::empty(MAX_MESSAGE_BYTES, MAX_MESSAGE_BYTES).with(text)
     }
 
     fn field() -> Self {
-        Self::empty(FIELD_CHARACTERS * 4, FIELD_CHARACTERS)
+        Self::empty(MAX_FIELD_CHARS * 4, MAX_FIELD_CHARS)
     }
 
     fn empty(bytes: usize, characters: usize) -> Self {

@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 
 /// Maximum number of queued lines.
-const QUEUE_LINES: usize = 4096;
+const MAX_QUEUED_LINES: usize = 4096;
 
 /// Maximum number of queued bytes.
-const QUEUE_BYTES: usize = 1 << 20;
+const MAX_QUEUED_BYTES: usize = 1 << 20;
 
 /// A queue of lines and the thread that writes them.
 #[derive(Clone)]
@@ -47,17 +47,17 @@ struct Queue {
 struct Entry {
     line: String,
     /// Lines that are lost with this one: for a report, those that it reports.
-    stands_for: u64,
+    lost_lines: u64,
 }
 
 impl Queue {
     fn has_room_for(&self, line: &str) -> bool {
-        self.lines.len() < QUEUE_LINES && self.bytes + line.len() <= QUEUE_BYTES
+        self.lines.len() < MAX_QUEUED_LINES && self.bytes + line.len() <= MAX_QUEUED_BYTES
     }
 
-    fn add(&mut self, line: String, stands_for: u64) {
+    fn add(&mut self, line: String, lost_lines: u64) {
         self.bytes += line.len();
-        self.lines.push_back(Entry { line, stands_for });
+        self.lines.push_back(Entry { line, lost_lines });
     }
 
     fn add_report(&mut self, report: fn(u64) -> String) {
@@ -86,9 +86,9 @@ impl Writer {
         let thread = std::thread::Builder::new().name("log".to_owned());
         thread.spawn(move || {
             loop {
-                let Entry { line, stands_for } = shared.next(&tick);
+                let Entry { line, lost_lines } = shared.next(&tick);
                 let is_written = write(&mut output, line.as_bytes()).is_ok();
-                shared.written(if is_written { 0 } else { stands_for });
+                shared.written(if is_written { 0 } else { lost_lines });
             }
         })?;
         Ok(())
@@ -185,7 +185,7 @@ fn write(output: &mut File, mut bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{QUEUE_BYTES, QUEUE_LINES, Writer};
+    use super::{MAX_QUEUED_BYTES, MAX_QUEUED_LINES, Writer};
     use std::time::Duration;
 
     fn report(lost: u64) -> String {
@@ -202,10 +202,10 @@ mod tests {
     #[test]
     fn full_queue_drops_lines_and_reports_their_number_later() {
         let writer = Writer::new(report);
-        for _ in 0..QUEUE_LINES + 7 {
+        for _ in 0..MAX_QUEUED_LINES + 7 {
             writer.push("x".to_owned());
         }
-        assert_eq!(waiting(&writer).len(), QUEUE_LINES);
+        assert_eq!(waiting(&writer).len(), MAX_QUEUED_LINES);
         writer.push("later".to_owned());
         assert_eq!(waiting(&writer), ["7 lost", "later"]);
     }
@@ -214,7 +214,7 @@ mod tests {
     fn queue_is_bounded_in_bytes() {
         let writer = Writer::new(report);
         for _ in 0..5 {
-            writer.push("x".repeat(QUEUE_BYTES / 3));
+            writer.push("x".repeat(MAX_QUEUED_BYTES / 3));
         }
         assert_eq!(waiting(&writer).len(), 3);
         writer.push(String::new());

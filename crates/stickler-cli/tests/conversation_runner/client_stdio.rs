@@ -1,4 +1,4 @@
-//! The client on the standard input and output of the gateway.
+//! The stdio client of a conversation: uses the standard input and output of the gateway.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{ChildStdin, ChildStdout};
@@ -45,33 +45,35 @@ impl StdioClient {
         if !step.options.has("raw") {
             bytes.push(b'\n');
         }
-        let input = self.input.as_mut().ok_or("the client has closed its input")?;
+        let input = self.input.as_mut().ok_or("the client has closed its output")?;
         input
             .write_all(&bytes)
             .and_then(|()| input.flush())
             .map_err(|error| format!("the gateway does not read: {error}"))
     }
 
-    /// The next line; `None` for the end that the step expects, or where it expects an HTTP answer without body.
+    /// Returns the next line; `None` if the step expects the end of the output or an HTTP response without a body.
     pub(crate) fn receive(
         &self,
         step: &Step,
         deadline: Duration,
     ) -> Result<Option<String>, String> {
-        let wants_end = step.options.has("end");
-        if step.text.is_empty() && !wants_end {
+        let expects_end = step.options.has("end");
+        if step.text.is_empty() && !expects_end {
             return Ok(None);
         }
         let next = self.inbox.take(deadline, |_| true);
         if next == Some(None) {
-            // An end stays one.
+            // Keep the end for later steps.
             self.inbox.push(None);
         }
         match next {
-            None => Err("nothing came".to_owned()),
-            Some(None) if wants_end => Ok(None),
+            None => Err("nothing was received".to_owned()),
+            Some(None) if expects_end => Ok(None),
             Some(None) => Err("the gateway closed its output".to_owned()),
-            Some(Some(line)) if wants_end => Err(format!("a message came: {}", visible(&line))),
+            Some(Some(line)) if expects_end => {
+                Err(format!("received a message: {}", visible(&line)))
+            }
             Some(Some(line)) => Ok(Some(visible(&line))),
         }
     }
@@ -80,8 +82,9 @@ impl StdioClient {
         self.input = None;
     }
 
-    pub(crate) fn rest(&self) -> Vec<String> {
-        self.inbox.rest(|line| line.as_ref().map(|line| visible(line)))
+    /// Returns the lines that no step has consumed.
+    pub(crate) fn unconsumed(&self) -> Vec<String> {
+        self.inbox.unconsumed(|line| line.as_ref().map(|line| visible(line)))
     }
 }
 

@@ -1,25 +1,25 @@
-//! Headers and event fields against what a step says of them.
+//! Compares headers and event fields with the options of a step.
 
 use super::http::{Event, Head};
 use super::options::Options;
 use super::template::{Bindings, matches};
 
-/// Every header that a step names has its value; `-` means that there is none.
+/// Checks the headers that a step names; the value `-` means that the header must be absent.
 pub(crate) fn headers(
     head: &Head,
     options: &Options,
     bindings: &mut Bindings,
 ) -> Result<(), String> {
     for (name, expected) in &options.headers {
-        let came = head.header(name).unwrap_or("-");
-        if !matches(expected, came, bindings) {
-            return Err(format!("header `{name}`: expected `{expected}`, came `{came}`"));
+        let actual = head.header(name).unwrap_or("-");
+        if !matches(expected, actual, bindings) {
+            return Err(format!("header `{name}`: expected `{expected}`, received `{actual}`"));
         }
     }
     Ok(())
 }
 
-/// Every field that a step names (`id`, `event`) has its value; `-` means that there is none.
+/// Checks the fields (`id`, `event`) that a step names; the value `-` means that the field must be absent.
 pub(crate) fn fields(
     event: &Event,
     options: &Options,
@@ -29,11 +29,11 @@ pub(crate) fn fields(
         return Ok(());
     }
     for (name, expected) in &options.headers {
-        let came = if name == "id" { &event.id } else { &event.name };
-        let came = came.as_deref().unwrap_or("-");
-        if !matches(expected, came, bindings) {
+        let actual = if name == "id" { &event.id } else { &event.name };
+        let actual = actual.as_deref().unwrap_or("-");
+        if !matches(expected, actual, bindings) {
             return Err(format!(
-                "field `{name}` of the event: expected `{expected}`, came `{came}`"
+                "event field `{name}`: expected `{expected}`, received `{actual}`"
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! One request of the gateway to the server behind a URL, and the answer as it is written.
+//! One HTTP request of the gateway to the server behind a URL, and the response that the script writes.
 
 use std::io::{Result, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::http::Head;
 
 pub(crate) struct Exchange {
-    /// Which connection it came by.
+    /// The number of the connection.
     pub(crate) connection: usize,
     stream: TcpStream,
     pub(crate) head: Head,
@@ -41,15 +41,15 @@ impl Exchange {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Whether it is a notification or a response, which has no answer but `202`.
+    /// Returns whether the body is a notification or a response, which is answered with `202` only.
     pub(crate) fn is_one_way(&self) -> bool {
         let message = self.message();
         let has = |name: &str| message.get(name).is_some();
         has("jsonrpc") && !(has("id") && has("method"))
     }
 
-    /// Whether it carries a request of that id.
-    pub(crate) fn asks(&self, id: &Value) -> bool {
+    /// Returns whether the body contains a request with this id.
+    pub(crate) fn has_request(&self, id: &Value) -> bool {
         let message = self.message();
         match message.as_array() {
             Some(batch) => batch.iter().any(|one| one.get("id") == Some(id)),
@@ -57,7 +57,7 @@ impl Exchange {
         }
     }
 
-    /// An answer with a length.
+    /// Sends a response with a `content-length`.
     pub(crate) fn answer(
         &mut self,
         status: u16,
@@ -72,7 +72,7 @@ impl Exchange {
         self.stream.write_all(&[head.as_bytes(), b"\r\n", body].concat())
     }
 
-    /// A message as the answer; with `initialize` comes a session.
+    /// Sends a message as the response; the response to `initialize` also assigns a session.
     pub(crate) fn answer_message(&mut self, body: &[u8]) -> Result<()> {
         let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         if self.message()["method"] == "initialize" {
@@ -81,7 +81,7 @@ impl Exchange {
         self.answer(200, &headers, body)
     }
 
-    /// An event on the stream, which is opened if it is not open yet.
+    /// Sends an event; opens the stream first if necessary.
     pub(crate) fn event(&mut self, fields: &[(String, String)], data: &[u8]) -> Result<()> {
         let mut event = String::new();
         for (name, value) in fields {

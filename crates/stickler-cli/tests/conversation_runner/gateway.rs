@@ -12,9 +12,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::build_examples;
 use super::script::{Conversation, Pairing};
 
-/// Settings under which only the script decides what happens, however slow the machine is: a list stays fresh,
-/// waits are long, and the end of a gateway is quick. A conversation can set its own.
-const STEADY: [(&str, &str); 4] = [
+/// Settings that make the outcome independent of the speed of the machine: tool lists stay fresh, waits are long,
+/// and the shutdown is quick. A conversation can override them.
+const TIMING_SETTINGS: [(&str, &str); 4] = [
     ("STICKLER_FRESH_ENOUGH", "3600"),
     ("STICKLER_LONGEST_WAIT", "60"),
     ("STICKLER_GRACE", "1"),
@@ -27,13 +27,13 @@ pub(crate) struct Gateway {
     port: Receiver<u16>,
 }
 
-/// The binary: the one that `STICKLER_BIN` names, or the one that was built.
+/// Returns the binary under test: the one that `STICKLER_BIN` names, or the one that Cargo has built.
 pub(crate) fn binary() -> PathBuf {
     std::env::var_os("STICKLER_BIN")
         .map_or_else(|| env!("CARGO_BIN_EXE_stickler").into(), PathBuf::from)
 }
 
-/// The version that the binary reports, which it also tells servers.
+/// Returns the version of the binary, which it also sends to servers.
 pub(crate) fn version() -> String {
     let output = Command::new(binary()).arg("--version").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -50,7 +50,7 @@ fn relay() -> PathBuf {
 }
 
 impl Gateway {
-    /// Starts it in front of a socket for relays, or of a port.
+    /// Starts the gateway in front of a relay process on the socket, or of a URL with the port.
     pub(crate) fn start(
         conversation: &Conversation,
         pairing: Pairing,
@@ -69,7 +69,7 @@ impl Gateway {
         } else {
             command.arg("--").arg(relay()).arg(socket);
         }
-        command.envs(STEADY).env("NO_COLOR", "1");
+        command.envs(TIMING_SETTINGS).env("NO_COLOR", "1");
         command.envs(conversation.variables.iter().map(|(name, value)| (name, value)));
         let pipe = if pairing.is_http() { Stdio::null } else { Stdio::piped };
         let child = command.stdin(pipe()).stdout(pipe()).stderr(Stdio::piped()).spawn();
@@ -77,16 +77,16 @@ impl Gateway {
         let lines = BufReader::new(child.stderr.take().unwrap());
         let stderr = Arc::new(Mutex::new(String::new()));
         let (found, port) = channel();
-        let kept = Arc::clone(&stderr);
-        std::thread::spawn(move || read_log(lines, &kept, &found));
+        let log = Arc::clone(&stderr);
+        std::thread::spawn(move || read_log(lines, &log, &found));
         Self { child, stderr, port }
     }
 
-    /// The port that it says it listens on.
+    /// Returns the port that the gateway logs.
     pub(crate) fn port(&self, deadline: Duration) -> Result<u16, String> {
         self.port
             .recv_timeout(deadline)
-            .map_err(|_| "the gateway does not say where it listens".to_owned())
+            .map_err(|_| "the gateway does not log its address".to_owned())
     }
 
     pub(crate) fn signal(&self, name: &str) {
@@ -98,20 +98,20 @@ impl Gateway {
         let _ = kill_process(Pid::from_child(&self.child), signal);
     }
 
-    /// Waits for its end.
+    /// Waits for the gateway to exit.
     pub(crate) fn exit_code(&mut self, deadline: Duration) -> Result<i32, String> {
         let last = Instant::now() + deadline;
         loop {
             match self.child.try_wait().map_err(|error| error.to_string())? {
                 Some(status) => return Ok(status.code().unwrap_or(-1)),
-                None if Instant::now() > last => return Err("the gateway does not end".to_owned()),
-                // A process that ends does not wake this thread.
+                None if Instant::now() > last => return Err("the gateway does not exit".to_owned()),
+                // Nothing wakes this thread when the process exits.
                 None => std::thread::sleep(Duration::from_millis(2)),
             }
         }
     }
 
-    /// The last lines of its log.
+    /// Returns the last lines of the log.
     pub(crate) fn log(&self) -> String {
         let log = self.stderr.lock().unwrap();
         let lines: Vec<&str> = log.lines().collect();
@@ -126,16 +126,16 @@ impl Drop for Gateway {
     }
 }
 
-fn read_log(lines: impl std::io::BufRead, kept: &Mutex<String>, found: &Sender<u16>) {
+fn read_log(lines: impl std::io::BufRead, log: &Mutex<String>, found: &Sender<u16>) {
     for line in lines.lines().map_while(Result::ok) {
-        let place = line.split_once("http://127.0.0.1:").map(|(_, place)| place);
-        let port =
-            place.and_then(|place| place.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+        let address = line.split_once("http://127.0.0.1:").map(|(_, address)| address);
+        let port = address
+            .and_then(|address| address.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
         if let Some(port) = port {
             let _ = found.send(port);
         }
-        let mut kept = kept.lock().unwrap();
-        kept.push_str(&line);
-        kept.push('\n');
+        let mut log = log.lock().unwrap();
+        log.push_str(&line);
+        log.push('\n');
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as bytes: heads, bodies and events, as both peers of a conversation need them.
+//! Minimal HTTP/1.1 parser for both peers: heads, bodies and events.
 
 use std::io::BufRead;
 
@@ -9,7 +9,7 @@ pub(crate) struct Head {
     pub(crate) headers: Vec<(String, String)>,
 }
 
-/// An event of a stream.
+/// A server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) id: Option<String>,
@@ -17,7 +17,7 @@ pub(crate) struct Event {
     pub(crate) data: String,
 }
 
-/// How a body went on.
+/// The next part of a body.
 pub(crate) enum Part {
     Bytes(Vec<u8>),
     End,
@@ -25,7 +25,7 @@ pub(crate) enum Part {
 }
 
 impl Head {
-    /// Reads a head; `None` if the connection ends before it does.
+    /// Reads a head; `None` if the connection ends before the head is complete.
     pub(crate) fn read(reader: &mut impl BufRead) -> Option<Self> {
         let mut head = Self { first: line(reader)?, headers: Vec::new() };
         loop {
@@ -48,7 +48,7 @@ impl Head {
     }
 }
 
-/// Reads the next part of a body. `left` is what is still to come of a body with a length.
+/// Reads the next part of a body. `left` is the unread length of a body with a `content-length`.
 pub(crate) fn part(head: &Head, reader: &mut impl BufRead, left: &mut Option<usize>) -> Part {
     if head.header("transfer-encoding") == Some("chunked") {
         let Some(size) = line(reader).and_then(|size| usize::from_str_radix(size.trim(), 16).ok())
@@ -82,7 +82,7 @@ pub(crate) fn part(head: &Head, reader: &mut impl BufRead, left: &mut Option<usi
     }
 }
 
-/// Takes the whole events out of what has come of a stream. Comments are left out.
+/// Removes the complete events from the received bytes and returns them. Comments are skipped.
 pub(crate) fn events(received: &mut Vec<u8>) -> Vec<Event> {
     let mut events = Vec::new();
     while let Some(end) = received.windows(2).position(|pair| pair == b"\n\n") {

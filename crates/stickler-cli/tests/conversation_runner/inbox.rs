@@ -1,10 +1,10 @@
-//! What has arrived at a peer and was not yet expected by a step.
+//! Queue of the messages that a peer has received and that no step has consumed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// A queue that threads of a peer fill and the player empties.
+/// A queue that reader threads fill and the player empties.
 pub(crate) struct Inbox<T>(Arc<(Mutex<VecDeque<T>>, Condvar)>);
 
 impl<T> Clone for Inbox<T> {
@@ -25,17 +25,17 @@ impl<T> Inbox<T> {
         self.0.1.notify_all();
     }
 
-    /// Takes the first for which that is true, and waits until there is one, but not beyond the deadline.
-    pub(crate) fn take(&self, deadline: Duration, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
+    /// Removes the first item that matches; waits for one until the deadline.
+    pub(crate) fn take(&self, deadline: Duration, is_match: impl Fn(&T) -> bool) -> Option<T> {
         let queue = self.0.0.lock().unwrap();
-        let has_none = |queue: &mut VecDeque<T>| !queue.iter().any(&is_wanted);
+        let has_none = |queue: &mut VecDeque<T>| !queue.iter().any(&is_match);
         let (mut queue, _) = self.0.1.wait_timeout_while(queue, deadline, has_none).unwrap();
-        let position = queue.iter().position(is_wanted)?;
+        let position = queue.iter().position(is_match)?;
         queue.remove(position)
     }
 
-    /// Everything that is left, as it is shown.
-    pub(crate) fn rest(&self, show: impl Fn(&T) -> Option<String>) -> Vec<String> {
+    /// Formats the remaining items.
+    pub(crate) fn unconsumed(&self, show: impl Fn(&T) -> Option<String>) -> Vec<String> {
         self.0.0.lock().unwrap().iter().filter_map(show).collect()
     }
 }

@@ -1,7 +1,7 @@
-//! What stands in parentheses behind the arrow of a step: words, a label, a status and headers.
+//! Parses the options in parentheses after the arrow of a step: keywords, a label, a status and headers.
 
-/// Words that are not labels.
-const WORDS: [&str; 15] = [
+/// Keywords; any other lower-case word is a label.
+const KEYWORDS: [&str; 15] = [
     "any",
     "broken",
     "bytes",
@@ -21,14 +21,14 @@ const WORDS: [&str; 15] = [
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// The name that the script gives to an HTTP exchange.
+    /// The label of an HTTP exchange.
     pub(crate) label: Option<String>,
     /// An HTTP status or an exit code.
     pub(crate) number: Option<u16>,
     /// An HTTP method or the name of a signal.
     pub(crate) method: Option<String>,
     pub(crate) path: Option<String>,
-    /// `name: value`; the value `-` means that there is no such header.
+    /// `name: value`; the value `-` means that the header is absent.
     pub(crate) headers: Vec<(String, String)>,
     words: Vec<String>,
     text: String,
@@ -56,7 +56,7 @@ impl Options {
     }
 
     fn take(&mut self, word: &str) {
-        if WORDS.contains(&word) {
+        if KEYWORDS.contains(&word) {
             self.words.push(word.to_owned());
         } else if let Ok(number) = word.parse() {
             self.number = Some(number);

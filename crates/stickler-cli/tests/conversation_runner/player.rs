@@ -6,18 +6,18 @@ use std::time::Duration;
 use super::client_http::HttpClient;
 use super::client_stdio::StdioClient;
 use super::gateway::Gateway;
-use super::script::{Actor, Conversation, Pairing, Step};
+use super::script::{Action, Conversation, Pairing, Step};
 use super::server_http::Upstream;
 use super::server_process::Processes;
 use super::template::{Bindings, decide, difference, matches, record, visible};
 
-/// How long a step waits for something that does not come.
+/// Maximum time to wait for an expected message.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The same while expectations are recorded, when a script is often wrong.
+/// Shorter while recording, when scripts often have wrong steps.
 const RECORDING_DEADLINE: Duration = Duration::from_secs(4);
 
-/// New texts for lines of a file.
+/// Recorded texts by line number.
 pub(crate) type Recorded = BTreeMap<usize, String>;
 
 /// Why a run failed.
@@ -26,8 +26,8 @@ pub(crate) struct Failure {
     pub(crate) step: usize,
     pub(crate) line: usize,
     pub(crate) expected: String,
-    pub(crate) came: String,
-    /// What else has arrived, and the end of the log.
+    pub(crate) actual: String,
+    /// Unconsumed messages, and the last lines of the log.
     pub(crate) context: String,
 }
 
@@ -49,7 +49,7 @@ struct Player {
     deadline: Duration,
 }
 
-/// Plays it. With `recorded` expectations that do not match are replaced by what came.
+/// Plays a conversation. With `recorded`, expectations that do not match are replaced by the actual messages.
 pub(crate) fn play(
     conversation: &Conversation,
     pairing: Pairing,
@@ -65,25 +65,26 @@ pub(crate) fn play(
         .collect();
     let folder = tempfile::tempdir().unwrap();
     let mut player = Player::start(conversation, pairing, (&steps, folder.path()), deadline)
-        .map_err(|came| Failure {
+        .map_err(|actual| Failure {
             step: 0,
             line: 1,
-            expected: "a gateway that runs".to_owned(),
-            came,
+            expected: "a running gateway".to_owned(),
+            actual,
             context: String::new(),
         })?;
     player.bindings.insert("version".to_owned(), version.to_owned());
     for (number, step) in (1..).zip(&steps) {
         let outcome = player.step(step, recorded.as_deref_mut());
-        outcome.map_err(|came| player.failure((number, step.line), describe(step), came))?;
+        outcome.map_err(|actual| player.failure((number, step.line), describe(step), actual))?;
     }
     let (number, line) = (steps.len() + 1, steps.last().map_or(1, |step| step.line));
     let end = player.finish(pairing);
-    end.map_err(|came| {
-        player.failure((number, line), "the end, and nothing further".to_owned(), came)
+    end.map_err(|actual| {
+        player.failure((number, line), "the end, without further messages".to_owned(), actual)
     })
 }
 
+/// Selects the placeholder or the literal of each `${name~literal}` in a step.
 fn decided(step: &Step, pairing: Pairing) -> Step {
     let text = decide(&step.text, pairing == Pairing::HttpCommand);
     let mut step = step.clone();
@@ -92,17 +93,17 @@ fn decided(step: &Step, pairing: Pairing) -> Step {
 }
 
 fn describe(step: &Step) -> String {
-    let who = match step.actor {
-        Actor::ClientSends => "the client sends",
-        Actor::ClientReceives => "the client receives",
-        Actor::ServerSends => "the server sends",
-        Actor::ServerReceives => "the server receives",
-        Actor::GatewayGets => "the gateway gets a signal",
-        Actor::GatewayEnds => "the gateway exits",
+    let action = match step.action {
+        Action::ClientSends => "the client sends",
+        Action::ClientReceives => "the client receives",
+        Action::ServerSends => "the server sends",
+        Action::ServerReceives => "the server receives",
+        Action::SignalGateway => "the gateway gets a signal",
+        Action::GatewayExits => "the gateway exits",
     };
     let options = step.options.to_string();
     let options = if options.is_empty() { options } else { format!(" ({options})") };
-    format!("{who}{options} {}", step.text)
+    format!("{action}{options} {}", step.text)
 }
 
 impl Player {
@@ -116,7 +117,7 @@ impl Player {
         let mut port = 1;
         let server = if pairing.is_url() {
             let upstream = Upstream::listen(steps);
-            // Port 1 is a port where nothing listens.
+            // Nothing listens on port 1.
             port = if conversation.has_no_server { 1 } else { upstream.port };
             Server::Upstream(upstream)
         } else {
@@ -129,7 +130,7 @@ impl Player {
             Client::Stdio(StdioClient::new(input, output))
         } else {
             let port = gateway.port(deadline);
-            // A gateway that cannot start its server may end before it listens.
+            // A gateway that cannot start its server may exit before it listens.
             let port = if conversation.has_no_server { port.or(Ok(0)) } else { port };
             let port = port.map_err(|error: String| format!("{error}\n{}", gateway.log()))?;
             bindings.insert("port".to_owned(), port.to_string());
@@ -143,52 +144,52 @@ impl Player {
 
     fn step(&mut self, step: &Step, recorded: Option<&mut Recorded>) -> Result<(), String> {
         let (bindings, deadline) = (&mut self.bindings, self.deadline);
-        let came = match step.actor {
-            Actor::ClientSends => {
+        let actual = match step.action {
+            Action::ClientSends => {
                 return match &mut self.client {
                     Client::Stdio(client) => client.send(step, bindings),
                     Client::Http(client) => client.send(step, bindings, deadline),
                 };
             }
-            Actor::ServerSends => {
+            Action::ServerSends => {
                 return match &mut self.server {
                     Server::Processes(server) => server.send(step, bindings),
                     Server::Upstream(server) => server.send(step, bindings),
                 };
             }
-            Actor::GatewayGets => {
+            Action::SignalGateway => {
                 self.gateway.signal(step.options.method.as_deref().unwrap_or("TERM"));
                 return Ok(());
             }
-            Actor::GatewayEnds => {
+            Action::GatewayExits => {
                 let code = self.gateway.exit_code(deadline)?;
                 let is_expected = step.options.number.map(i32::from) == Some(code);
                 return if is_expected { Ok(()) } else { Err(format!("exit code {code}")) };
             }
-            Actor::ClientReceives => match &mut self.client {
+            Action::ClientReceives => match &mut self.client {
                 Client::Stdio(client) => client.receive(step, deadline)?,
                 Client::Http(client) => client.receive(step, bindings, deadline)?,
             },
-            Actor::ServerReceives => match &mut self.server {
+            Action::ServerReceives => match &mut self.server {
                 Server::Processes(server) => server.receive(step, bindings, deadline)?,
                 Server::Upstream(server) => server.receive(step, bindings, deadline)?,
             },
         };
-        let Some(came) = came else { return Ok(()) };
-        if matches(&step.text, &came, bindings) {
+        let Some(actual) = actual else { return Ok(()) };
+        if matches(&step.text, &actual, bindings) {
             return Ok(());
         }
         match recorded.filter(|_| !step.is_shared) {
             Some(recorded) if !recorded.contains_key(&step.line) => {
-                recorded.insert(step.line, record(&came, bindings));
+                recorded.insert(step.line, record(&actual, bindings));
                 Ok(())
             }
-            Some(recorded) if matches(&recorded[&step.line], &came, bindings) => Ok(()),
-            _ => Err(format!("{came}\n  {}", difference(&step.text, &came, bindings))),
+            Some(recorded) if matches(&recorded[&step.line], &actual, bindings) => Ok(()),
+            _ => Err(format!("{actual}\n  {}", difference(&step.text, &actual, bindings))),
         }
     }
 
-    /// Ends the conversation, and sees that nothing is left.
+    /// Ends the conversation; fails if there are unconsumed messages.
     fn finish(&mut self, pairing: Pairing) -> Result<(), String> {
         if let Server::Processes(server) = &self.server {
             server.finish();
@@ -199,36 +200,36 @@ impl Player {
         }
         self.gateway.exit_code(self.deadline)?;
         if !pairing.is_http() {
-            // The end of the output is behind everything that the gateway has written.
+            // The output ends after everything that the gateway has written.
             let end = Step::end_of_output();
             if let Client::Stdio(client) = &self.client {
                 client
                     .receive(&end, self.deadline)
-                    .map_err(|came| format!("the client received more: {came}"))?;
+                    .map_err(|actual| format!("the client received more: {actual}"))?;
             }
         }
-        let left = self.left();
-        if left.is_empty() { Ok(()) } else { Err(left) }
+        let unconsumed = self.unconsumed();
+        if unconsumed.is_empty() { Ok(()) } else { Err(unconsumed) }
     }
 
-    /// What has arrived and was not expected.
-    fn left(&self) -> String {
+    /// Formats the messages that no step has consumed.
+    fn unconsumed(&self) -> String {
         let client = match &self.client {
-            Client::Stdio(client) => client.rest(),
-            Client::Http(client) => client.rest(),
+            Client::Stdio(client) => client.unconsumed(),
+            Client::Http(client) => client.unconsumed(),
         };
         let server = match &self.server {
-            Server::Processes(server) => server.rest(),
-            Server::Upstream(server) => server.rest(),
+            Server::Processes(server) => server.unconsumed(),
+            Server::Upstream(server) => server.unconsumed(),
         };
         let client = client.iter().map(|text| format!("  the client has received: {text}\n"));
         let server = server.iter().map(|text| format!("  the server has received: {text}\n"));
         client.chain(server).collect()
     }
 
-    fn failure(&self, (step, line): (usize, usize), expected: String, came: String) -> Failure {
+    fn failure(&self, (step, line): (usize, usize), expected: String, actual: String) -> Failure {
         let log = visible(self.gateway.log().as_bytes()).replace('␊', "\n    ");
-        let context = format!("{}  the end of the gateway's log:\n    {log}", self.left());
-        Failure { step, line, expected, came, context }
+        let context = format!("{}  last lines of the gateway's log:\n    {log}", self.unconsumed());
+        Failure { step, line, expected, actual, context }
     }
 }

@@ -1,4 +1,4 @@
-//! What is said about a run that failed, and recorded expectations written into a file.
+//! Formats the failure of a run, and writes recorded expectations to a file.
 
 use std::path::Path;
 
@@ -18,19 +18,19 @@ pub(crate) fn failure(
     pairing: Pairing,
     failure: &Failure,
 ) -> String {
-    let Failure { step, line, expected, came, context } = failure;
+    let Failure { step, line, expected, actual, context } = failure;
     let file = conversation.file.strip_prefix(folder).unwrap_or(&conversation.file);
     let (name, pairing) = (&conversation.name, pairing.name());
     format!(
-        "{file}:{line}: {name} [{pairing}], step {step}\n  expected: {expected}\n  came:     {came}\n{context}\n  \
-         To run only this one: STICKLER_CONVERSATION='{name} [{pairing}]' cargo test -p stickler-cli --test \
-         conversations. To record what comes instead, and then read the difference: the same with \
-         STICKLER_UPDATE_CONVERSATIONS=1.",
+        "{file}:{line}: {name} [{pairing}], step {step}\n  expected: {expected}\n  received: {actual}\n{context}\n  \
+         To run only this conversation: STICKLER_CONVERSATION='{name} [{pairing}]' cargo test -p stickler-cli --test \
+         conversations. To record the actual messages, set STICKLER_UPDATE_CONVERSATIONS=1 as well, then review the \
+         difference.",
         file = file.display()
     )
 }
 
-/// Puts recorded texts behind the arrows of their lines, with the names of constants for their values.
+/// Replaces the texts of the recorded lines; constants replace their values.
 pub(crate) fn rewrite(file: &Path, recorded: &Recorded, constants: &Bindings) {
     let mut constants: Vec<_> = constants.iter().collect();
     constants.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
@@ -49,7 +49,7 @@ pub(crate) fn rewrite(file: &Path, recorded: &Recorded, constants: &Bindings) {
     std::fs::write(file, lines).unwrap();
 }
 
-/// How much of a line stands before its text: filters, the arrow and the options.
+/// Returns the length of the part of a line before its text: filters, the arrow and the options.
 fn head_length(line: &str) -> usize {
     let arrow = line.find(['<', '>']).map_or(line.len(), |arrow| arrow + 1);
     let options = line[arrow..].starts_with('(').then(|| line[arrow..].find(')')).flatten();

@@ -1,4 +1,4 @@
-//! The bytes of a request of the HTTP client: what a step says, and what a client of its era would send otherwise.
+//! Builds a request of the HTTP client: the headers of the step, and the default headers of its era.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use super::template::{Bindings, fill};
 
 pub(crate) struct Request<'a> {
     pub(crate) step: &'a Step,
-    /// The body, as JSON where it is.
+    /// The body as JSON; null if it is not JSON.
     pub(crate) message: &'a Value,
     pub(crate) body: &'a [u8],
-    /// The revision that `initialize` agreed on.
+    /// The negotiated revision.
     pub(crate) revision: &'a Option<String>,
 }
 
@@ -23,10 +23,10 @@ impl Request<'_> {
         let options = &self.step.options;
         let path = options.path.as_deref().unwrap_or("/mcp");
         let mut head = format!("{} {path} HTTP/1.1\r\nconnection: close\r\n", self.method());
-        let mut usual = self.usual(port, bindings);
-        usual.retain(|(name, _)| options.header(name).is_none());
-        let usual = usual.into_iter().map(|(name, value)| (name.to_owned(), value));
-        for (name, value) in usual.chain(options.headers.iter().cloned()) {
+        let mut defaults = self.default_headers(port, bindings);
+        defaults.retain(|(name, _)| options.header(name).is_none());
+        let defaults = defaults.into_iter().map(|(name, value)| (name.to_owned(), value));
+        for (name, value) in defaults.chain(options.headers.iter().cloned()) {
             let value = fill(&value, bindings)?;
             if value != "-" {
                 head.push_str(&format!("{name}: {value}\r\n"));
@@ -38,7 +38,7 @@ impl Request<'_> {
         Ok([head.as_bytes(), b"\r\n", self.body].concat())
     }
 
-    fn usual(&self, port: u16, bindings: &Bindings) -> Vec<(&'static str, String)> {
+    fn default_headers(&self, port: u16, bindings: &Bindings) -> Vec<(&'static str, String)> {
         let (message, params) = (self.message, &self.message["params"]);
         let accept = match self.method() {
             "GET" => "text/event-stream",

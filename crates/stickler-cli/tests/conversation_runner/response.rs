@@ -1,4 +1,4 @@
-//! Reads the answer to a request of the HTTP client, part by part.
+//! Reads the response to a request of the HTTP client, part by part.
 
 use std::io::BufReader;
 use std::net::TcpStream;
@@ -6,8 +6,8 @@ use std::net::TcpStream;
 use super::http::{Event, Head, Part, events, part};
 use super::inbox::Inbox;
 
-/// What comes of a request.
-pub(crate) enum Came {
+/// A part of a response.
+pub(crate) enum Received {
     Head(Head),
     Body(Vec<u8>),
     Event(Event),
@@ -15,32 +15,32 @@ pub(crate) enum Came {
     Broken,
 }
 
-/// Reads to the end of the answer; events of a stream as they come, unless it is to stay bytes.
+/// Reads the whole response. Events of a stream are reported as they arrive, unless `as_bytes` is set.
 pub(crate) fn read_response(
     connection: &TcpStream,
     label: &str,
-    inbox: &Inbox<(String, Came)>,
+    inbox: &Inbox<(String, Received)>,
     as_bytes: bool,
 ) {
-    let push = |came| inbox.push((label.to_owned(), came));
+    let push = |received| inbox.push((label.to_owned(), received));
     let mut reader = BufReader::new(connection);
-    let Some(head) = Head::read(&mut reader) else { return push(Came::Broken) };
-    push(Came::Head(head.clone()));
-    let (mut left, mut received) = (None, Vec::new());
+    let Some(head) = Head::read(&mut reader) else { return push(Received::Broken) };
+    push(Received::Head(head.clone()));
+    let (mut left, mut body) = (None, Vec::new());
     let end = loop {
         match part(&head, &mut reader, &mut left) {
-            Part::Bytes(bytes) => received.extend(bytes),
-            Part::End => break Came::End,
-            Part::Broken => break Came::Broken,
+            Part::Bytes(bytes) => body.extend(bytes),
+            Part::End => break Received::End,
+            Part::Broken => break Received::Broken,
         }
         if head.is_stream() && !as_bytes {
-            for event in events(&mut received) {
-                push(Came::Event(event));
+            for event in events(&mut body) {
+                push(Received::Event(event));
             }
         }
     };
-    if !received.is_empty() {
-        push(Came::Body(received));
+    if !body.is_empty() {
+        push(Received::Body(body));
     }
     push(end);
 }

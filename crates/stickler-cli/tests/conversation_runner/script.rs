@@ -1,4 +1,4 @@
-//! Conversations as they stand in a file. README.md beside the files describes the format.
+//! Parses conversation files. README.md next to the files describes the format.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::options::Options;
 use super::template::{Bindings, expand};
 
-/// Which client talks to which server.
+/// The transports of the client and of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Pairing {
     StdioCommand,
@@ -15,26 +15,26 @@ pub(crate) enum Pairing {
     StdioUrl,
 }
 
-/// Who does something in a step.
+/// The action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Actor {
+pub(crate) enum Action {
     ClientSends,
     ClientReceives,
     ServerSends,
     ServerReceives,
-    GatewayGets,
-    GatewayEnds,
+    SignalGateway,
+    GatewayExits,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// The line of the file, from 1.
+    /// The line in the file, from 1.
     pub(crate) line: usize,
-    /// It comes from a definition, which recording does not change.
+    /// The step is part of a `steps` block, which recording does not change.
     pub(crate) is_shared: bool,
     only: Vec<String>,
-    pub(crate) actor: Actor,
-    /// Which server process, from 1.
+    pub(crate) action: Action,
+    /// The number of the server process, from 1.
     pub(crate) server: usize,
     pub(crate) options: Options,
     pub(crate) text: String,
@@ -49,12 +49,12 @@ pub(crate) struct Conversation {
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) has_no_server: bool,
     pub(crate) steps: Vec<Step>,
-    /// The constants that it can use.
+    /// The constants that are defined for the conversation.
     pub(crate) constants: Bindings,
     is_described: bool,
 }
 
-/// What definitions a file can use.
+/// Constants and `steps` blocks.
 #[derive(Clone, Default)]
 pub(crate) struct Definitions {
     constants: Bindings,
@@ -82,7 +82,7 @@ impl Pairing {
         self.name().ends_with("url")
     }
 
-    /// Whether a word of a script (`http`, `url`, `stdio-command`, …) means this one.
+    /// Returns whether a word of a script (`http`, `url`, `stdio-command`, …) includes this pairing.
     fn is(self, word: &str) -> bool {
         self.name() == word || self.name().split('-').any(|part| part == word)
     }
@@ -93,7 +93,7 @@ impl Step {
         self.only.is_empty() || self.only.iter().any(|word| pairing.is(word))
     }
 
-    /// The client reads to the end of the gateway's output.
+    /// Returns a step in which the client expects the end of the gateway's output.
     pub(crate) fn end_of_output() -> Self {
         let options = Options::read("end");
         let (only, text) = (Vec::new(), String::new());
@@ -101,7 +101,7 @@ impl Step {
             line: 0,
             is_shared: true,
             only,
-            actor: Actor::ClientReceives,
+            action: Action::ClientReceives,
             server: 1,
             options,
             text,
@@ -117,18 +117,18 @@ impl Step {
             rest = after;
         }
         let arrow = rest.find(['<', '>'])?;
-        let (who, after) = rest.split_at(arrow);
+        let (peer, after) = rest.split_at(arrow);
         let (arrow, after) = after.split_at(1);
-        let actor = match (who.get(..1)?, arrow) {
-            ("C", ">") => Actor::ClientSends,
-            ("C", "<") => Actor::ClientReceives,
-            ("S", ">") => Actor::ServerSends,
-            ("S", "<") => Actor::ServerReceives,
-            ("G", ">") => Actor::GatewayGets,
-            ("G", "<") => Actor::GatewayEnds,
+        let action = match (peer.get(..1)?, arrow) {
+            ("C", ">") => Action::ClientSends,
+            ("C", "<") => Action::ClientReceives,
+            ("S", ">") => Action::ServerSends,
+            ("S", "<") => Action::ServerReceives,
+            ("G", ">") => Action::SignalGateway,
+            ("G", "<") => Action::GatewayExits,
             _ => return None,
         };
-        let server = who.get(1..).filter(|number| !number.is_empty());
+        let server = peer.get(1..).filter(|number| !number.is_empty());
         let server = server.map_or(Some(1), |number| number.parse().ok())?;
         let (options, text) = match after.strip_prefix('(') {
             Some(after) => after.split_once(')')?,
@@ -136,11 +136,11 @@ impl Step {
         };
         let text = text.strip_prefix(' ').unwrap_or(text).to_owned();
         let options = Options::read(options);
-        Some(Self { line, is_shared: false, only, actor, server, options, text })
+        Some(Self { line, is_shared: false, only, action, server, options, text })
     }
 }
 
-/// Reads a file. Definitions of the file are added to those that are given.
+/// Reads a file and adds its definitions to the given ones.
 pub(crate) fn read(
     path: &Path,
     definitions: &mut Definitions,
@@ -150,7 +150,7 @@ pub(crate) fn read(
     let mut conversations: Vec<Conversation> = Vec::new();
     let mut open: Option<String> = None;
     for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |what: &str| format!("{}:{number}: {what}: {line}", path.display());
+        let invalid = |what: &str| format!("{}:{number}: {what}: {line}", path.display());
         let word = line.split([' ', ':']).next().unwrap_or_default();
         let value = line.get(word.len()..).unwrap_or_default();
         let value = value.trim_start_matches(':').trim();
@@ -165,7 +165,7 @@ pub(crate) fn read(
         match word {
             "let" => {
                 let (name, value) =
-                    value.split_once(" = ").ok_or_else(|| wrong("not a constant"))?;
+                    value.split_once(" = ").ok_or_else(|| invalid("not a constant"))?;
                 let value = expand(value, &definitions.constants);
                 definitions.constants.insert(name.to_owned(), value);
                 continue;
@@ -186,15 +186,15 @@ pub(crate) fn read(
             if word.starts_with('#') {
                 continue;
             }
-            return Err(wrong("not within a conversation"));
+            return Err(invalid("not within a conversation"));
         };
         current
             .take(definitions, number, (word, value, line))
-            .ok_or_else(|| wrong("not a step"))?;
+            .ok_or_else(|| invalid("not a step"))?;
     }
     match conversations.iter().find(|one| !one.is_described) {
         Some(one) => Err(format!(
-            "{}: `{}` has no `#` line that says what it shows",
+            "{}: `{}` has no `#` line that describes the behaviour",
             path.display(),
             one.name
         )),
@@ -208,7 +208,7 @@ impl Conversation {
         Self { file, name, pairings: Pairing::ALL.to_vec(), ..Self::default() }
     }
 
-    /// Takes a line; `None` if it is none of a conversation.
+    /// Parses a line of the conversation; `None` if it is invalid.
     fn take(
         &mut self,
         definitions: &Definitions,

@@ -1,8 +1,8 @@
-//! The server behind a URL: a listener that hands every request to the player and answers as the script says.
+//! The server behind a URL: passes every request to the player and answers as the script defines.
 //!
-//! What a script does not speak of is answered as a server would: notifications and responses with `202`, `GET`
-//! with `405`, `DELETE` with `200`. A message that a script sends goes where a server would send it: a response
-//! answers the request with its id, anything else goes on the stream of the last request without an answer.
+//! Requests without a step are answered by default: notifications and responses with `202`, `GET` with `405`,
+//! `DELETE` with `200`. A response in the script is sent to the request with its id, any other message on the
+//! stream of the most recent pending request.
 
 use std::io::{BufReader, Read as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -15,24 +15,24 @@ use super::compare;
 use super::exchange::Exchange;
 use super::http::Head;
 use super::inbox::Inbox;
-use super::script::{Actor, Step};
+use super::script::{Action, Step};
 use super::template::{Bindings, bytes_of, fill, matches, visible};
 
 pub(crate) struct Upstream {
     pub(crate) port: u16,
-    inbox: Inbox<Came>,
-    /// Requests that the script has seen, in the order of the script.
+    inbox: Inbox<ServerEvent>,
+    /// Requests that steps have consumed, in order.
     exchanges: Vec<Exchange>,
 }
 
-enum Came {
+enum ServerEvent {
     Request(Exchange),
     /// The gateway closed this connection.
     Closed(usize),
 }
 
-/// Which methods the script answers itself.
-struct Own {
+/// The methods that the script answers, instead of the default response.
+struct ScriptedMethods {
     get: bool,
     delete: bool,
 }
@@ -42,22 +42,22 @@ impl Upstream {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let expects = |method: &str| {
-            let mut receiving = steps.iter().filter(|step| step.actor == Actor::ServerReceives);
+            let mut receiving = steps.iter().filter(|step| step.action == Action::ServerReceives);
             receiving.any(|step| step.options.method.as_deref() == Some(method))
         };
-        let own = Arc::new(Own { get: expects("GET"), delete: expects("DELETE") });
+        let scripted = Arc::new(ScriptedMethods { get: expects("GET"), delete: expects("DELETE") });
         let inbox = Inbox::default();
-        let events: Inbox<Came> = inbox.clone();
+        let events: Inbox<ServerEvent> = inbox.clone();
         std::thread::spawn(move || {
             for (number, stream) in (1..).zip(listener.incoming().map_while(Result::ok)) {
-                let (events, own) = (events.clone(), Arc::clone(&own));
-                std::thread::spawn(move || read_requests(number, &stream, &events, &own));
+                let (events, scripted) = (events.clone(), Arc::clone(&scripted));
+                std::thread::spawn(move || read_requests(number, &stream, &events, &scripted));
             }
         });
         Self { port, inbox, exchanges: Vec::new() }
     }
 
-    /// The body of the next request; `None` for a connection that was closed, if the step expects that.
+    /// Returns the body of the next request; `None` if the step expects a closed connection.
     pub(crate) fn receive(
         &mut self,
         step: &Step,
@@ -67,33 +67,33 @@ impl Upstream {
         let options = &step.options;
         if options.has("end") {
             let connection = self.open(step)?.connection;
-            let is_it = |came: &Came| matches!(came, Came::Closed(number) if *number == connection);
+            let is_closed = |event: &ServerEvent| matches!(event, ServerEvent::Closed(number) if *number == connection);
             return self
                 .inbox
-                .take(deadline, is_it)
+                .take(deadline, is_closed)
                 .map(|_| None)
                 .ok_or("the connection is still open".to_owned());
         }
         let method = options.method.as_deref().unwrap_or("POST");
-        let is_wanted = |came: &Came| {
-            let Came::Request(exchange) = came else { return false };
+        let is_match = |event: &ServerEvent| {
+            let ServerEvent::Request(exchange) = event else { return false };
             let is_any = options.has("any");
             exchange.head.first.starts_with(method)
                 && (!is_any || matches(&step.text, &visible(&exchange.body), &mut bindings.clone()))
         };
-        let Some(Came::Request(mut exchange)) = self.inbox.take(deadline, is_wanted) else {
-            return Err("nothing came".to_owned());
+        let Some(ServerEvent::Request(mut exchange)) = self.inbox.take(deadline, is_match) else {
+            return Err("nothing was received".to_owned());
         };
         compare::headers(&exchange.head, options, bindings)?;
         let path = exchange.head.first.split(' ').nth(1).unwrap_or_default();
-        if options.path.as_deref().is_some_and(|wanted| wanted != path) {
-            return Err(format!("expected another path, came {}", exchange.head.first));
+        if options.path.as_deref().is_some_and(|expected| expected != path) {
+            return Err(format!("expected another path, received {}", exchange.head.first));
         }
         exchange.label.clone_from(&options.label);
         let body = visible(&exchange.body);
         self.exchanges.push(exchange);
-        let is_bodiless = step.text.is_empty() && body.is_empty();
-        Ok((!is_bodiless).then_some(body))
+        let has_no_body = step.text.is_empty() && body.is_empty();
+        Ok((!has_no_body).then_some(body))
     }
 
     pub(crate) fn send(&mut self, step: &Step, bindings: &Bindings) -> Result<(), String> {
@@ -105,7 +105,7 @@ impl Upstream {
             .exchanges
             .iter_mut()
             .rev()
-            .find(|one| is_response && one.is_open() && one.asks(&message["id"]));
+            .find(|one| is_response && one.is_open() && one.has_request(&message["id"]));
         let is_explicit = options.label.is_some() || options.has("get");
         let exchange = match answered.filter(|_| !is_explicit) {
             Some(exchange) => exchange,
@@ -134,7 +134,7 @@ impl Upstream {
         written.map_err(|error| format!("the gateway has closed the connection: {error}"))
     }
 
-    /// The request that a step means, or the last one that has no answer.
+    /// Returns the request that a step refers to, or the most recent pending one.
     fn open(&mut self, step: &Step) -> Result<&mut Exchange, String> {
         let label = step.options.label.as_ref();
         let is_get = step.options.has("get");
@@ -143,20 +143,26 @@ impl Upstream {
             Some(label) => open.find(|one| one.label.as_ref() == Some(label)),
             None => open.find(|one| is_get == one.head.first.starts_with("GET")),
         };
-        found.ok_or("no request of the gateway waits for an answer".to_owned())
+        found.ok_or("no request of the gateway is pending".to_owned())
     }
 
-    pub(crate) fn rest(&self) -> Vec<String> {
-        self.inbox.rest(|came| match came {
-            Came::Request(exchange) => {
+    /// Returns the requests that no step has consumed.
+    pub(crate) fn unconsumed(&self) -> Vec<String> {
+        self.inbox.unconsumed(|event| match event {
+            ServerEvent::Request(exchange) => {
                 Some(format!("{} {}", exchange.head.first, visible(&exchange.body)))
             }
-            Came::Closed(_) => None,
+            ServerEvent::Closed(_) => None,
         })
     }
 }
 
-fn read_requests(connection: usize, stream: &TcpStream, events: &Inbox<Came>, own: &Own) {
+fn read_requests(
+    connection: usize,
+    stream: &TcpStream,
+    events: &Inbox<ServerEvent>,
+    scripted: &ScriptedMethods,
+) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(head) = Head::read(&mut reader) {
         let length = head.header("content-length").and_then(|length| length.parse().ok());
@@ -166,8 +172,8 @@ fn read_requests(connection: usize, stream: &TcpStream, events: &Inbox<Came>, ow
         }
         let mut exchange = Exchange::new(connection, stream.try_clone().unwrap(), head, body);
         let automatic = match exchange.head.first.split(' ').next() {
-            Some("GET") if !own.get => Some(405),
-            Some("DELETE") if !own.delete => Some(200),
+            Some("GET") if !scripted.get => Some(405),
+            Some("DELETE") if !scripted.delete => Some(200),
             Some("POST") if exchange.is_one_way() => Some(202),
             _ => None,
         };
@@ -178,8 +184,8 @@ fn read_requests(connection: usize, stream: &TcpStream, events: &Inbox<Came>, ow
                 continue;
             }
         }
-        events.push(Came::Request(exchange));
+        events.push(ServerEvent::Request(exchange));
     }
     let _ = stream.shutdown(Shutdown::Both);
-    events.push(Came::Closed(connection));
+    events.push(ServerEvent::Closed(connection));
 }

@@ -1,4 +1,4 @@
-//! All conversations of a folder: which there are, and running them on several threads.
+//! Loads all conversations of a folder and runs them on several threads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use super::player::{Recorded, play};
 use super::report;
 use super::script::{Conversation, Definitions, Pairing, read};
 
-/// Most of a run is waiting, so there are more threads than cores.
+/// More threads than cores, because runs mostly wait.
 const THREADS: usize = 6;
 
-/// Definitions for all files.
+/// The file with the definitions for all files.
 const COMMON: &str = "common.conv";
 
 pub(crate) struct Suite {
@@ -23,7 +23,7 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Reads a folder. A part of `file: name [pairing]` chooses runs.
+    /// Reads a folder. `chosen` selects runs by a part of `file: name [pairing]`.
     pub(crate) fn read(folder: &Path, chosen: Option<&str>) -> Result<Self, String> {
         let mut definitions = Definitions::default();
         let common = folder.join(COMMON);
@@ -44,7 +44,7 @@ impl Suite {
         Ok(Self { folder: folder.to_owned(), version: gateway::version(), runs })
     }
 
-    /// Runs everything; gives a text for each failure, in the order of the files.
+    /// Runs all conversations and returns the failures in the order of the files.
     pub(crate) fn run(&self) -> Vec<String> {
         let next = AtomicUsize::new(0);
         let failures = Mutex::new(BTreeMap::new());
@@ -66,9 +66,9 @@ impl Suite {
         failures.into_inner().unwrap().into_values().collect()
     }
 
-    /// Runs everything, the runs of a file one after the other, and writes what came into the files. What fails
-    /// all the same is an expectation in a definition, one that differs between pairings, or a step that does
-    /// not happen.
+    /// Runs all conversations, those of a file sequentially, and writes the actual messages to the files. The
+    /// remaining failures are expectations in `steps` blocks, expectations that differ between pairings, and steps
+    /// that receive nothing.
     pub(crate) fn record(&self) -> Vec<String> {
         let mut files: BTreeMap<&Path, Vec<&(Conversation, Pairing)>> = BTreeMap::new();
         for run in &self.runs {
@@ -102,7 +102,7 @@ impl Suite {
         failures
     }
 
-    /// How many conversations and runs there are, by topic and by pairing.
+    /// Formats the number of conversations and runs, by topic and by pairing.
     pub(crate) fn counts(&self) -> String {
         let mut scripts: BTreeMap<String, (Vec<&str>, usize)> = BTreeMap::new();
         let mut pairings: BTreeMap<Pairing, usize> = BTreeMap::new();
@@ -127,7 +127,7 @@ impl Suite {
     }
 }
 
-/// The files of a folder and of the folders in it, in order.
+/// Returns the conversation files of a folder and its subfolders, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -1,16 +1,16 @@
-//! Expected and sent bytes with placeholders.
+//! Sent and expected bytes with placeholders.
 //!
-//! `${name}` is a value that varies. In bytes to send it must be known. In expected bytes the first occurrence
-//! captures what stands in its place, up to the text that follows it; every later one must be equal.
-//! `${name~literal}` is a placeholder where the gateway rewrites ids (clients share one process) and the literal
-//! everywhere else. `${*N:text}` is the text N times.
+//! `${name}` is a value that varies. In bytes to send it must be known. In expected bytes its first occurrence
+//! captures the value, up to the text that follows; later occurrences must be equal. `${name~literal}` is a
+//! placeholder if the gateway rewrites ids (clients share one process), and the literal otherwise. `${*N:text}` is
+//! the text N times.
 
 use std::collections::BTreeMap;
 
-/// The values of the placeholders of one run.
+/// The values of placeholders, by name.
 pub(crate) type Bindings = BTreeMap<String, String>;
 
-/// Bytes as text on one line: line ends and bytes that are not UTF-8 become visible.
+/// Formats bytes on one line; line breaks and invalid UTF-8 become visible.
 pub(crate) fn visible(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -22,15 +22,15 @@ pub(crate) fn visible(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that a text of a script stands for.
+/// Returns the bytes for a text of a script.
 pub(crate) fn bytes_of(text: &str) -> Vec<u8> {
     text.replace('␊', "\n").replace('␍', "\r").into_bytes()
 }
 
-/// Replaces what is known when a script is read: constants and repetitions.
+/// Replaces constants and repetitions.
 pub(crate) fn expand(text: &str, constants: &Bindings) -> String {
     let mut text = text.to_owned();
-    // A constant may name another one.
+    // A constant may refer to another one.
     for _ in 0..8 {
         let next = replace_each(&text, |name| match name.strip_prefix('*') {
             Some(repeat) => {
@@ -47,7 +47,7 @@ pub(crate) fn expand(text: &str, constants: &Bindings) -> String {
     text
 }
 
-/// Decides `${name~literal}` for a pairing.
+/// Replaces `${name~literal}` by the placeholder or the literal.
 pub(crate) fn decide(text: &str, rewrites_ids: bool) -> String {
     replace_each(text, |name| {
         let (name, literal) = name.split_once('~')?;
@@ -55,7 +55,7 @@ pub(crate) fn decide(text: &str, rewrites_ids: bool) -> String {
     })
 }
 
-/// The text with every placeholder replaced; the name of the first that is not known otherwise.
+/// Replaces all placeholders; fails with the name of the first one without a value.
 pub(crate) fn fill(text: &str, bindings: &Bindings) -> Result<String, String> {
     let text = replace_each(text, |name| bindings.get(name).cloned());
     match text.split_once("${").and_then(|(_, rest)| rest.split_once('}')) {
@@ -64,7 +64,7 @@ pub(crate) fn fill(text: &str, bindings: &Bindings) -> Result<String, String> {
     }
 }
 
-/// Whether a text is the expected one; new placeholders get their values if it is.
+/// Returns whether a text matches a template; if so, new placeholders get their values.
 pub(crate) fn matches(template: &str, actual: &str, bindings: &mut Bindings) -> bool {
     let mut found = bindings.clone();
     let (mut template, mut actual) = (template, actual);
@@ -90,18 +90,18 @@ pub(crate) fn matches(template: &str, actual: &str, bindings: &mut Bindings) -> 
     is_same
 }
 
-/// Where a text leaves the expected one, for texts that are too long to compare by eye.
+/// Shows the first difference, for texts that are too long to compare by eye.
 pub(crate) fn difference(template: &str, actual: &str, bindings: &Bindings) -> String {
-    const SHOWN: usize = 60;
+    const MAX_SHOWN_CHARS: usize = 60;
     let expected = replace_each(template, |name| bindings.get(name).cloned());
     let same = expected.chars().zip(actual.chars()).take_while(|(one, other)| one == other).count();
-    let rest = |text: &str| text.chars().skip(same).take(SHOWN).collect::<String>();
-    let (wanted, came) = (rest(&expected), rest(actual));
-    format!("from character {same} on: expected `{wanted}`, came `{came}`")
+    let rest = |text: &str| text.chars().skip(same).take(MAX_SHOWN_CHARS).collect::<String>();
+    let (expected, actual) = (rest(&expected), rest(actual));
+    format!("from character {same} on: expected `{expected}`, received `{actual}`")
 }
 
-/// What came, as an expectation: known values that are long enough to be unmistakable become placeholders, and
-/// so do the ids of requests that the gateway makes.
+/// Converts an actual message to an expectation: known values that are long enough to be unmistakable, and the ids
+/// of gateway requests, become placeholders.
 pub(crate) fn record(actual: &str, bindings: &mut Bindings) -> String {
     let mut text = actual.to_owned();
     while let Some(start) = text.find("\"stickler:") {
@@ -120,7 +120,7 @@ pub(crate) fn record(actual: &str, bindings: &mut Bindings) -> String {
     text
 }
 
-/// Replaces each placeholder for which there is something.
+/// Replaces each placeholder for which `value` returns a text.
 fn replace_each(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -93,7 +93,7 @@ fn check_effect(tool: &str, root: &Root, result: &Value) {
         "read_file" | "filesystem_operation" => {
             assert!(message.contains("# A project"), "{message}");
         }
-        "write_file" => assert_eq!(root.read("notes/ideas.txt"), "One idea a line.\n"),
+        "write_file" => assert_eq!(root.read("notes/ideas.txt"), "One idea per line.\n"),
         "run_tests" => assert_eq!(data["stdout"], "tested: parser\n"),
         "run_test_task" => assert_eq!(data["stdout"], "tested: tests\n"),
         "db_query" => assert_eq!(data["rows"][0]["name"], "Ada"),

@@ -64,7 +64,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Path of reference data beside the checkout, if it is there.
+/// Path of reference data next to the checkout, if it exists.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
     path.exists().then_some(path)

@@ -6,13 +6,19 @@
 //! request would not be answered. [`HalfCloseStream`] therefore withholds an EOF that arrives together with a
 //! request until the response is written, and an EOF behind a message that expects no response until the
 //! message is processed.
+//!
+//! After a short read, tokio waits for the next event before it reads again, which takes long on a busy machine.
+//! The socket is therefore checked for an EOF as soon as a request was received.
 
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use rustix::net::{RecvFlags, recv};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::body::OnDrop;
@@ -75,12 +81,17 @@ impl HalfClose {
         response.body_mut().hold(OnDrop(Some(Box::new(open))));
     }
 
-    /// Records that a read returned neither data nor EOF.
-    fn read_pending(&self) {
+    /// Records that a read returned neither data nor EOF. Returns whether an EOF that the socket has already
+    /// received is withheld.
+    fn read_pending(&self, socket: &impl AsFd) -> bool {
         let mut stage = self.stage();
-        if *stage == Stage::Waiting(None) {
-            *stage = Stage::Waiting(Some(Instant::now()));
+        if *stage != Stage::Waiting(None) {
+            return false;
         }
+        let is_half_closed = has_received_eof(socket);
+        *stage =
+            if is_half_closed { Stage::HalfClosed } else { Stage::Waiting(Some(Instant::now())) };
+        is_half_closed
     }
 
     /// Decides whether hyper sees an EOF.
@@ -101,6 +112,13 @@ impl HalfClose {
             }
         }
     }
+}
+
+/// Returns whether the peer has closed its write side and all data was read.
+fn has_received_eof(socket: &impl AsFd) -> bool {
+    let mut byte = [MaybeUninit::uninit()];
+    let peeked = recv(socket, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT);
+    peeked.is_ok_and(|(_, length)| length == 0)
 }
 
 /// How to handle an EOF.
@@ -128,7 +146,7 @@ impl<S> HalfCloseStream<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for HalfCloseStream<S> {
+impl<S: AsyncRead + AsFd + Unpin> AsyncRead for HalfCloseStream<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -141,7 +159,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for HalfCloseStream<S> {
             Poll::Ready(Ok(())) if buffer.filled().len() == before => {}
             Poll::Ready(_) => return read,
             Poll::Pending => {
-                this.half_close.read_pending();
+                this.eof_withheld |= this.half_close.read_pending(&this.stream);
                 return read;
             }
         }
@@ -198,5 +216,65 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for HalfCloseStream<S> {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::Write as _;
+    use std::net::Shutdown;
+    use std::time::Duration;
+
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// Returns whether a read is pending after a request, and after the time in which a client may half-close.
+    async fn reads_after_request(half_closes: bool) -> (bool, bool) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        let half_close = Arc::new(HalfClose::default());
+        let mut stream = HalfCloseStream::new(stream, Arc::clone(&half_close));
+        half_close.request_started();
+        client.write_all(b"request").unwrap();
+        if half_closes {
+            client.shutdown(Shutdown::Write).unwrap();
+        }
+        assert_eq!(read(&mut stream).await, b"request");
+        half_close.request_received(true);
+        let is_pending = is_pending(&mut stream).await;
+        // Blocks the runtime, as other work does on a busy machine.
+        std::thread::sleep(HALF_CLOSE_WINDOW * 2);
+        client.shutdown(Shutdown::Write).unwrap();
+        let wait = tokio::time::timeout(Duration::from_millis(200), read(&mut stream));
+        (is_pending, wait.await.is_err())
+    }
+
+    async fn read(stream: &mut HalfCloseStream<TcpStream>) -> Vec<u8> {
+        let mut bytes = [0; 100];
+        let mut buffer = ReadBuf::new(&mut bytes);
+        poll_fn(|context| Pin::new(&mut *stream).poll_read(context, &mut buffer)).await.unwrap();
+        buffer.filled().to_vec()
+    }
+
+    async fn is_pending(stream: &mut HalfCloseStream<TcpStream>) -> bool {
+        let mut bytes = [0; 100];
+        let mut buffer = ReadBuf::new(&mut bytes);
+        poll_fn(|context| {
+            Poll::Ready(Pin::new(&mut *stream).poll_read(context, &mut buffer).is_pending())
+        })
+        .await
+    }
+
+    #[tokio::test]
+    async fn half_close_behind_a_request_is_withheld_however_late_it_is_read() {
+        assert_eq!(reads_after_request(true).await, (true, true));
+    }
+
+    #[tokio::test]
+    async fn later_disconnect_is_reported() {
+        assert_eq!(reads_after_request(false).await, (true, false));
     }
 }

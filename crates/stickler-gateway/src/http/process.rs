@@ -19,7 +19,7 @@ use super::pipe::Pipe;
 use crate::log::Log;
 
 /// Size of the read buffer in bytes.
-const CHUNK: usize = 64 << 10;
+const READ_CHUNK_BYTES: usize = 64 << 10;
 
 /// Interval for checking whether an idle server has exited.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -147,7 +147,7 @@ async fn read(
     message_bytes: usize,
 ) {
     let mut framer = LineFramer::new(message_bytes);
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; READ_CHUNK_BYTES];
     let mut exit_poll = tokio::time::interval(EXIT_POLL_INTERVAL);
     exit_poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut idle_polls = 0;

@@ -15,9 +15,7 @@ use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::{Code, Era};
 use stickler_protocol::Header;
 use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader};
-use stickler_transport::http::{
-    Lease, Received, SendError, has_content_type, old_transport, receive,
-};
+use stickler_transport::http::{Lease, Received, SendError, has_content_type, legacy_sse, receive};
 
 use super::body::{Body, OnDrop, Source};
 use super::deadline::Deadline;
@@ -108,9 +106,9 @@ impl Exchange<'_> {
         }
         let status = response.status();
         if self.is_initialize
-            && old_transport::is_offered(&self.proxy.upstream, status, &session).await
+            && legacy_sse::is_offered(&self.proxy.upstream, status, &session).await
         {
-            let error = SendError::Other(Code::CannotStart, old_transport::REASON.to_owned());
+            let error = SendError::Other(Code::CannotStart, legacy_sse::REASON.to_owned());
             return self.send_failed(answers, &ids, &error);
         }
         let answer = self.relay_response(response, lease, deadline, answers, session).await;

@@ -14,7 +14,7 @@ use stickler_protocol::envelope::{
 };
 use stickler_protocol::frame::{SseFrame, SseFramer};
 use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
-use stickler_transport::http::{Received, SESSION, has_content_type, old_transport, receive};
+use stickler_transport::http::{Received, SESSION, has_content_type, legacy_sse, receive};
 use tracing::warn;
 
 use super::from_stdio::Client;
@@ -63,9 +63,9 @@ impl Client {
             return self.resume(&message, read).await;
         }
         if message.header.has_method("initialize")
-            && old_transport::is_offered(&self.upstream, status, &self.headers(&[])).await
+            && legacy_sse::is_offered(&self.upstream, status, &self.headers(&[])).await
         {
-            return self.fail(&message, Code::CannotStart, old_transport::REASON).await;
+            return self.fail(&message, Code::CannotStart, legacy_sse::REASON).await;
         }
         let is_json = has_content_type(response.headers(), "application/json");
         let received = receive(response.into_body(), self.factory.message_bytes()).await;

@@ -134,7 +134,7 @@ impl Proxy {
         answer
     }
 
-    /// Removes a session that the server no longer knows from the cache.
+    /// Removes a session that no longer exists on the server from the cache.
     pub(super) fn forget(&self, headers: &HeaderMap) {
         if let Some(name) = session_id(headers) {
             let identity = self.identity(headers);
@@ -148,7 +148,7 @@ impl Proxy {
         let view = self.view(identity);
         let version = version(&headers);
         let Some(revision) = version.and_then(Revision::parse) else { return };
-        if !self.factory.validator.cache().knows(&view.name) {
+        if !self.factory.validator.cache().is_populated(&view.name) {
             return;
         }
         let connection = self.factory.subscriber(&view.name, Some(revision));

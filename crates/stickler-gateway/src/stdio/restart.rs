@@ -100,7 +100,7 @@ impl Shared {
         if let Some(shared) = self.weak_self.upgrade() {
             std::thread::spawn(move || {
                 if shared.server.handshake_timed_out(generation, HANDSHAKE_TIMEOUT) {
-                    warn!(parent: shared.log.span(), "the restarted server does not answer the handshake");
+                    warn!(parent: shared.log.span(), "the restarted server does not respond to the handshake");
                     signal_group(pid, Signal::KILL);
                 }
             });

@@ -42,7 +42,7 @@ use stickler::tape::TapeBuffer;
 use stickler::tool_validation::ToolValidationCapability;
 
 pub use action::{Action, Actions, Event, Purpose};
-pub use rejected_calls::Repeats;
+pub use rejected_calls::RejectionCounts;
 pub use settings::ConnectionSettings;
 pub use timeout::cancellation;
 

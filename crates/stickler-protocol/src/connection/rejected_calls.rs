@@ -12,19 +12,19 @@ const MAX_CALLS_WHEN_IDLE: usize = 64;
 
 /// Number of rejections of each call, by server, tool and arguments.
 #[derive(Debug, Default)]
-pub struct Repeats {
+pub struct RejectionCounts {
     counts: BTreeMap<u64, u32>,
 }
 
 /// The rejected calls of a connection. The counts of identical calls may be shared with other connections.
 #[derive(Debug, Default)]
 pub(crate) struct RejectedCalls {
-    repeats: Arc<Mutex<Repeats>>,
+    counts: Arc<Mutex<RejectionCounts>>,
     /// Number of rejected calls for which the caller sent no turn number.
     turns: u64,
 }
 
-impl Repeats {
+impl RejectionCounts {
     /// Counts a rejection and returns the count, starting at 1.
     pub fn count(&mut self, tool: &str, arguments: &str) -> u32 {
         self.count_call(call("", tool, arguments))
@@ -42,17 +42,17 @@ impl Repeats {
 }
 
 impl RejectedCalls {
-    pub(crate) fn share(&mut self, repeats: Arc<Mutex<Repeats>>) {
-        self.repeats = repeats;
+    pub(crate) fn share(&mut self, counts: Arc<Mutex<RejectionCounts>>) {
+        self.counts = counts;
     }
 
-    fn repeats(&self) -> MutexGuard<'_, Repeats> {
-        self.repeats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn counts(&self) -> MutexGuard<'_, RejectionCounts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a rejection of a call to a server and returns how often this call was rejected.
     pub(crate) fn count(&self, server: &str, tool: &str, arguments: &str) -> u32 {
-        self.repeats().count_call(call(server, tool, arguments))
+        self.counts().count_call(call(server, tool, arguments))
     }
 
     /// Returns the turn number of a rejected call for which the caller sent none.
@@ -63,9 +63,9 @@ impl RejectedCalls {
 
     /// Discards the counts if there are many.
     pub(crate) fn shrink(&mut self) {
-        let mut repeats = self.repeats();
-        if repeats.counts.len() > MAX_CALLS_WHEN_IDLE {
-            repeats.counts.clear();
+        let mut counts = self.counts();
+        if counts.counts.len() > MAX_CALLS_WHEN_IDLE {
+            counts.counts.clear();
         }
     }
 }
@@ -78,22 +78,22 @@ fn call(server: &str, tool: &str, arguments: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_CALLS, RejectedCalls, Repeats};
+    use super::{MAX_CALLS, RejectedCalls, RejectionCounts};
     use std::sync::{Arc, Mutex};
 
     #[test]
     fn calls_are_counted_by_tool_and_arguments() {
-        let mut repeats = Repeats::default();
-        assert_eq!(repeats.count("a", "{}"), 1);
-        assert_eq!(repeats.count("a", "{}"), 2);
-        assert_eq!(repeats.count("b", "{}"), 1);
-        assert_eq!(repeats.count("a", "{ }"), 1);
-        assert_eq!(repeats.count("a", "{}"), 3);
+        let mut counts = RejectionCounts::default();
+        assert_eq!(counts.count("a", "{}"), 1);
+        assert_eq!(counts.count("a", "{}"), 2);
+        assert_eq!(counts.count("b", "{}"), 1);
+        assert_eq!(counts.count("a", "{ }"), 1);
+        assert_eq!(counts.count("a", "{}"), 3);
     }
 
     #[test]
     fn connections_share_counts_by_server() {
-        let all = Arc::new(Mutex::new(Repeats::default()));
+        let all = Arc::new(Mutex::new(RejectionCounts::default()));
         let (mut one, mut other) = (RejectedCalls::default(), RejectedCalls::default());
         one.share(Arc::clone(&all));
         other.share(all);
@@ -105,10 +105,10 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut repeats = Repeats::default();
+        let mut counts = RejectionCounts::default();
         for number in 0..MAX_CALLS * 3 {
-            repeats.count("a", &number.to_string());
+            counts.count("a", &number.to_string());
         }
-        assert!(repeats.counts.len() <= MAX_CALLS);
+        assert!(counts.counts.len() <= MAX_CALLS);
     }
 }

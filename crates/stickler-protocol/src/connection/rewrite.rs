@@ -72,7 +72,7 @@ impl Connection {
         Some(Reply { header: Header::response(id.cloned(), None), bytes: answer })
     }
 
-    /// Returns the changed decision for a server message; `None` if it is forwarded as it is.
+    /// Returns the changed decision for a server message; `None` if it is forwarded unchanged.
     pub(super) fn rewrite_server_message(
         &mut self,
         part: &Part,

@@ -8,7 +8,7 @@ use stickler::tape::TapeBuffer;
 use super::lifecycle::Lifecycle;
 use super::pages::Pages;
 use super::pending::PendingTable;
-use super::rejected_calls::{RejectedCalls, Repeats};
+use super::rejected_calls::{RejectedCalls, RejectionCounts};
 use super::subscription::Subscription;
 use super::tool_fetch::ToolFetch;
 use super::validation_cache::ValidationCache;
@@ -70,8 +70,8 @@ impl Connection {
     /// Shares the count of repeated rejections with other connections. Stateless HTTP requests need
     /// this, because each has its own connection.
     #[must_use]
-    pub fn with_repeats(mut self, repeats: Arc<Mutex<Repeats>>) -> Self {
-        self.rejected_calls.share(repeats);
+    pub fn with_rejection_counts(mut self, counts: Arc<Mutex<RejectionCounts>>) -> Self {
+        self.rejected_calls.share(counts);
         self
     }
 

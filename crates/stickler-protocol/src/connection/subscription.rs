@@ -65,7 +65,7 @@ impl Connection {
             return None;
         }
         let revision = self.request_revision().filter(|one| one.era() == Era::Modern)?;
-        if !self.validator.cache().knows(&self.server) {
+        if !self.validator.cache().is_populated(&self.server) {
             return None;
         }
         self.subscription.revision = Some(revision);

@@ -130,7 +130,7 @@ impl Connection {
     /// Returns whether the list exceeds its maximum age and can be refreshed.
     pub(super) fn is_list_old(&self, now: Duration) -> bool {
         let freshness = self.validator.cache().freshness(&self.server);
-        let age = freshness.map(|freshness| now.saturating_sub(freshness.learnt_at));
+        let age = freshness.map(|freshness| now.saturating_sub(freshness.learned_at));
         age.is_some_and(|age| age > self.settings.max_list_age) && self.can_fetch_tools(now)
     }
 

@@ -28,7 +28,7 @@ impl RequestId {
     }
 
     /// Whether a value is a valid id.
-    pub fn is_one(node: Node<'_>) -> bool {
+    pub fn is_valid(node: Node<'_>) -> bool {
         match node.kind() {
             Kind::String => true,
             Kind::Number => node.type_name() == "integer",

@@ -94,13 +94,13 @@ impl<'t> Envelope<'t> {
 
     /// Returns the id as written if a response can use it: a string or an integer that is not repeated.
     pub fn answerable_id(&self) -> Option<&'t str> {
-        let id = self.id.filter(|id| RequestId::is_one(*id))?;
+        let id = self.id.filter(|id| RequestId::is_valid(*id))?;
         let is_doubtful = self.faults.iter().any(|fault| fault.path == "/id");
         (!is_doubtful).then(|| id.raw())
     }
 
     /// Whether the message has neither a method nor an outcome.
-    pub(crate) fn is_hollow(&self) -> bool {
+    pub(crate) fn lacks_method_and_outcome(&self) -> bool {
         let whole = self.faults.iter().any(|fault| fault.path.is_empty());
         self.method.is_none() && self.outcome.is_none() && whole
     }
@@ -181,7 +181,7 @@ impl<'t> Parts<'t> {
                 faults.push(fault("/method", "`method` must be a string", "a string", received));
             }
             if self.result.is_some() || self.error.is_some() {
-                let message = "a message with a `method` has no `result` and no `error`";
+                let message = "a message with a `method` must not have a `result` or an `error`";
                 faults.push(fault("", message, "a request or a response", "both in one"));
             }
             return if self.id.is_some() { Shape::Request } else { Shape::Notification };
@@ -211,13 +211,13 @@ impl<'t> Parts<'t> {
             None if shape == Shape::Result => {
                 faults.push(fault(
                     "/id",
-                    "a result has the `id` of its request",
+                    "a result must have the `id` of its request",
                     EXPECTED,
                     "nothing",
                 ));
             }
             Some(id) if id.kind() == Kind::Null && shape == Shape::Error => {}
-            Some(id) if !RequestId::is_one(id) => {
+            Some(id) if !RequestId::is_valid(id) => {
                 let message = match id.kind() {
                     Kind::Null => "`id` must not be null: a request has an id, a notification none",
                     Kind::Number => "`id` must be a whole number or a string",

@@ -31,9 +31,9 @@ pub enum MessageKind {
 /// use stickler_protocol::envelope::{RoutingHeader, MessageKind};
 ///
 /// let message = br#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
-/// let address = RoutingHeader::of(message);
-/// assert_eq!(address.kind, MessageKind::Response);
-/// assert_eq!(&message[address.id.unwrap()], b"7");
+/// let header = RoutingHeader::of(message);
+/// assert_eq!(header.kind, MessageKind::Response);
+/// assert_eq!(&message[header.id.unwrap()], b"7");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoutingHeader {

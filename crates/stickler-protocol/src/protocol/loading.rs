@@ -11,35 +11,35 @@ impl SchemaValidator {
     /// Creates a validator from an official schema file. The file must contain every definition that the methods of
     /// the revision need, and all of its definitions must compile.
     pub fn from_schema(revision: Revision, schema: &Value) -> Result<Self, ProtocolSchemaError> {
-        let refuse = |reason: String| ProtocolSchemaError::new(revision, reason);
+        let reject = |reason: String| ProtocolSchemaError::new(revision, reason);
         CompiledSchema::measure(schema, &file_limits())
-            .map_err(|rejection| refuse(rejection.to_string()))?;
+            .map_err(|rejection| reject(rejection.to_string()))?;
         let (section, schemas) = section_of(schema).ok_or_else(|| {
-            refuse("it has neither `$defs` nor `definitions` with schemas in it".to_owned())
+            reject("it has neither `$defs` nor `definitions` with schemas in it".to_owned())
         })?;
         let dialect = match schema.get("$schema") {
             Some(Value::String(dialect)) => dialect,
-            Some(_) => return Err(refuse("its `$schema` is not a string".to_owned())),
+            Some(_) => return Err(reject("its `$schema` is not a string".to_owned())),
             None => DIALECT,
         };
         let validator = Self::new(revision, Definitions::loaded(dialect, section, schemas));
         let (methods, definitions) = (&validator.0.methods, &validator.0.definitions);
         for method in methods.iter() {
             if let Some(name) = method.definitions().find(|name| !definitions.contains(name)) {
-                return Err(refuse(format!(
+                return Err(reject(format!(
                     "it has no definition `{name}`, which `{}` needs",
                     method.name
                 )));
             }
         }
         if let Some((name, missing)) = definitions.dangling() {
-            return Err(refuse(format!(
+            return Err(reject(format!(
                 "its definition `{name}` refers to `{missing}`, which it does not have"
             )));
         }
         for name in definitions.names() {
             if let Some(Err(rejection)) = definitions.checker(name) {
-                return Err(refuse(format!("its definition `{name}` cannot be used: {rejection}")));
+                return Err(reject(format!("its definition `{name}` cannot be used: {rejection}")));
             }
         }
         Ok(validator)
@@ -89,20 +89,25 @@ mod tests {
             SchemaValidator::from_schema(revision, &schema).unwrap_err().to_string()
         };
         let lead = "not usable as the schema of 2025-11-25: ";
-        let gone =
+        let error =
             rejection(|schema| drop(schema["$defs"].as_object_mut().unwrap().remove("Tool")));
         let reason =
             "its definition `CreateMessageRequestParams` refers to `Tool`, which it does not have";
-        assert_eq!(gone, format!("{lead}{reason}"));
-        let gone = rejection(|schema| {
+        assert_eq!(error, format!("{lead}{reason}"));
+        let error = rejection(|schema| {
             schema["$defs"].as_object_mut().unwrap().remove("CallToolRequest");
         });
         let reason = "it has no definition `CallToolRequest`, which `tools/call` needs";
-        assert_eq!(gone, format!("{lead}{reason}"));
+        assert_eq!(error, format!("{lead}{reason}"));
         let broken = rejection(|schema| schema["$defs"]["Tool"] = json!({ "type": "objekt" }));
         assert!(broken.contains("its definition `") && broken.contains("/type"), "{broken}");
-        for odd in [json!([]), json!(1), json!({}), json!({ "$defs": {} }), json!({ "$defs": 1 })] {
-            assert!(SchemaValidator::from_schema(Revision::V2024_11_05, &odd).is_err(), "{odd}");
+        for invalid in
+            [json!([]), json!(1), json!({}), json!({ "$defs": {} }), json!({ "$defs": 1 })]
+        {
+            assert!(
+                SchemaValidator::from_schema(Revision::V2024_11_05, &invalid).is_err(),
+                "{invalid}"
+            );
         }
         let unknown = rejection(|schema| schema["$schema"] = json!("http://example.com/mine"));
         assert!(unknown.contains("`http://example.com/mine`"), "{unknown}");

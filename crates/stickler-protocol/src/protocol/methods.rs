@@ -57,8 +57,8 @@ impl Method {
     }
 
     /// Returns the definition that a result must satisfy. The result itself indicates that the server requires input or,
-    /// if the request asked for a task, that it is a task.
-    pub fn result_for(&self, result: Node<'_>, asked_for_task: bool) -> Option<&str> {
+    /// if the request requested a task, that it is a task.
+    pub fn result_for(&self, result: Node<'_>, requested_task: bool) -> Option<&str> {
         if let Some(definition) = &self.input_required
             && result
                 .get("resultType")
@@ -67,7 +67,7 @@ impl Method {
             return Some(definition);
         }
         if let Some(definition) = &self.task_result
-            && asked_for_task
+            && requested_task
             && result.get("task").is_some()
         {
             return Some(definition);
@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn result_definition_depends_on_the_result() {
-        let result_for = |revision: Revision, text: &str, asked_for_task: bool| {
+        let result_for = |revision: Revision, text: &str, requested_task: bool| {
             let call = known(&Methods::of(revision), Side::Client, "tools/call");
             let mut buffer = TapeBuffer::new();
             let tape = buffer.read(text.as_bytes(), 128).unwrap();
-            call.result_for(tape.root(), asked_for_task).map(str::to_owned)
+            call.result_for(tape.root(), requested_task).map(str::to_owned)
         };
         let (legacy, modern) = (Revision::V2025_11_25, Revision::V2026_07_28);
         let task = r#"{"task": {}}"#;

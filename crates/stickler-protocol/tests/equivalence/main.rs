@@ -25,7 +25,7 @@ use stickler::Revision;
 use stickler::tape::TapeBuffer;
 use stickler_protocol::SchemaValidator;
 
-/// The maximum number of mutants compared per definition: of its own instances and of its neighbours'.
+/// The maximum number of mutants compared per definition: from its instances, and from those of the neighbouring revisions.
 const MAX_MUTANTS: [usize; 2] = [1200, 600];
 
 /// Intended differences: revision, definition, reason. The list is exact: an entry for a definition
@@ -46,7 +46,7 @@ fn compare(all: &[Official], official: &Official, name: &str, ours: &SchemaValid
     let mut tally = Tally::default();
     let mut buffer = TapeBuffer::new();
     let mut seen = BTreeSet::new();
-    let mut judge = |instance: &Value| {
+    let mut compare_instance = |instance: &Value| {
         let text = instance.to_string();
         if !seen.insert(text.clone()) {
             return;
@@ -62,8 +62,8 @@ fn compare(all: &[Official], official: &Official, name: &str, ours: &SchemaValid
     own.extend(instances::of(official, name));
     let foreign = instances::of_neighbours(all, official, name, &own);
     for (instances, limit) in [&own, &foreign].into_iter().zip(MAX_MUTANTS) {
-        instances.iter().for_each(&mut judge);
-        mutations::sample(instances, limit, name).iter().for_each(&mut judge);
+        instances.iter().for_each(&mut compare_instance);
+        mutations::sample(instances, limit, name).iter().for_each(&mut compare_instance);
     }
     tally
 }

@@ -32,10 +32,10 @@ impl Link {
     }
 
     pub(crate) fn with(begin: impl Fn(Connection) -> Connection) -> Self {
-        Self::settled(begin, ConnectionSettings::default())
+        Self::with_settings(begin, ConnectionSettings::default())
     }
 
-    pub(crate) fn settled(
+    pub(crate) fn with_settings(
         begin: impl Fn(Connection) -> Connection,
         settings: ConnectionSettings,
     ) -> Self {
@@ -51,7 +51,7 @@ impl Link {
     }
 
     /// A connection after the handshake that has also seen a tool list.
-    pub(crate) fn informed() -> Self {
+    pub(crate) fn with_known_tools() -> Self {
         let mut link = Self::ready();
         link.learn_tools();
         link

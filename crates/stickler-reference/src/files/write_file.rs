@@ -19,7 +19,7 @@ pub(super) fn tool() -> Tool {
             "content": { "type": "string", "description": "The complete new content of the file" },
         }),
         &["path", "content"],
-        json!({ "path": "notes/ideas.txt", "content": "One idea a line.\n" }),
+        json!({ "path": "notes/ideas.txt", "content": "One idea per line.\n" }),
     );
     let description = "Writes a text file. Replaces an existing file and creates missing folders.";
     Tool::new("write_file", description, Effect::Changes, schema, check, run)

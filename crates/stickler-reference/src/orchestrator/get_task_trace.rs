@@ -12,11 +12,11 @@ use crate::workspace::{Event, Workspace};
 #[derive(Deserialize)]
 struct Trace {
     task_id: String,
-    #[serde(default = "hundred")]
+    #[serde(default = "default_limit")]
     limit: usize,
 }
 
-fn hundred() -> usize {
+fn default_limit() -> usize {
     100
 }
 

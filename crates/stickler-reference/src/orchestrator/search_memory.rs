@@ -11,11 +11,11 @@ use crate::workspace::Workspace;
 #[derive(Deserialize)]
 struct Search {
     query: String,
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     limit: usize,
 }
 
-fn ten() -> usize {
+fn default_limit() -> usize {
     10
 }
 

@@ -14,11 +14,11 @@ struct Logs {
     level: Option<String>,
     task_id: Option<String>,
     contains: Option<String>,
-    #[serde(default = "fifty")]
+    #[serde(default = "default_limit")]
     limit: usize,
 }
 
-fn fifty() -> usize {
+fn default_limit() -> usize {
     50
 }
 

@@ -14,11 +14,11 @@ struct Git {
     paths: Vec<String>,
     message: Option<String>,
     branch: Option<String>,
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     limit: u32,
 }
 
-fn ten() -> u32 {
+fn default_limit() -> u32 {
     10
 }
 

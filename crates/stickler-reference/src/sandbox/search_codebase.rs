@@ -23,7 +23,7 @@ const MAX_LINE_CHARS: usize = 300;
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// Memory limit for a compiled pattern, in bytes.
-const PATTERN_BYTES: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 #[derive(Deserialize)]
 struct Search {
@@ -34,11 +34,11 @@ struct Search {
     literal: bool,
     #[serde(default)]
     ignore_case: bool,
-    #[serde(default = "fifty")]
+    #[serde(default = "default_limit")]
     max_results: usize,
 }
 
-fn fifty() -> usize {
+fn default_limit() -> usize {
     50
 }
 
@@ -69,7 +69,7 @@ fn check(workspace: &Workspace, call: &Search) -> Check {
 fn compiled(call: &Search) -> Result<Regex, ToolFailure> {
     let pattern = if call.literal { regex::escape(&call.pattern) } else { call.pattern.clone() };
     let mut regex = RegexBuilder::new(&pattern);
-    regex.case_insensitive(call.ignore_case).size_limit(PATTERN_BYTES);
+    regex.case_insensitive(call.ignore_case).size_limit(MAX_PATTERN_BYTES);
     regex.build().map_err(|error| {
         ToolFailure::semantic(format!(
             "`pattern` is not a regular expression: {error}; for plain text set `literal` to true"
@@ -115,7 +115,7 @@ fn is_searched(entry: &DirEntry) -> bool {
 }
 
 /// Adds the matching lines of one file, up to one more than `max_results`.
-fn search(workspace: &Workspace, path: &Path, regex: &Regex, most: usize, found: &mut Vec<Value>) {
+fn search(workspace: &Workspace, path: &Path, regex: &Regex, max: usize, found: &mut Vec<Value>) {
     let dir = workspace.dir();
     if !dir.metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MAX_BYTES) {
         return;
@@ -125,7 +125,7 @@ fn search(workspace: &Workspace, path: &Path, regex: &Regex, most: usize, found:
         return;
     }
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        if found.len() > most {
+        if found.len() > max {
             return;
         }
         if regex.is_match(line) {

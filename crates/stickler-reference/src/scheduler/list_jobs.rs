@@ -26,7 +26,8 @@ pub(super) fn tool() -> Tool {
 
 fn run(workspace: &Workspace, call: &ListJobs) -> Outcome {
     let jobs = jobs::all(&workspace.open_state_read()?)?;
-    let wanted = jobs.iter().filter(|job| call.tool.as_ref().is_none_or(|tool| *tool == job.tool));
-    let jobs: Vec<Value> = wanted.map(Job::to_json).collect();
+    let matching =
+        jobs.iter().filter(|job| call.tool.as_ref().is_none_or(|tool| *tool == job.tool));
+    let jobs: Vec<Value> = matching.map(Job::to_json).collect();
     Ok(Answer::data(json!({ "jobs": jobs })))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Number of bytes that are protected of the beginning and of the end of a stream.
+/// Number of bytes kept of the beginning of a stream, and of its end.
 const HALF_BYTES: usize = 16 << 10;
 
 /// The beginning and the end of a stream.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells the blocking work of a call that the call was cancelled. The default is never set.
+/// Signals the blocking work of a call that the call was cancelled. The default is never set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 

@@ -159,7 +159,7 @@ pub(super) fn service_error(
             Error::new(Code::ServerGone, "the server closed the connection")
         }
         ServiceError::Timeout { .. } => {
-            Error::new(Code::Timeout, "the server did not answer in time")
+            Error::new(Code::Timeout, "the server did not respond in time")
         }
         ServiceError::Cancelled { reason } => {
             let reason = reason.as_deref().unwrap_or("no reason given");

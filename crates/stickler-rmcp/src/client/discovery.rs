@@ -93,6 +93,6 @@ impl McpClient {
 
     pub(super) fn timed_out(&self, what: &str) -> Error {
         let name = &self.config.name;
-        Error::new(Code::Timeout, format!("`{name}` did not answer {what} in time"))
+        Error::new(Code::Timeout, format!("`{name}` did not respond to {what} in time"))
     }
 }

@@ -94,7 +94,7 @@ impl<H: ServerHandler> Validated<H> {
         let turn = context.meta.get(TURN_KEY).and_then(serde_json::Value::as_u64);
         let (count, turn) = {
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = session.repeats.count(tool, arguments.unwrap_or_default());
+            let count = session.rejection_counts.count(tool, arguments.unwrap_or_default());
             let turn = turn.unwrap_or_else(|| {
                 session.rejections += 1;
                 session.rejections

@@ -49,10 +49,10 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        let asked = request.clone();
+        let params = request.clone();
         let list = self.guard("tools/list", || self.handler.list_tools(request, context.clone()));
         let mut list = list.await?;
-        let is_complete = self.cache_if_complete(asked.as_ref(), &list);
+        let is_complete = self.cache_if_complete(params.as_ref(), &list);
         if list.next_cursor.is_none() {
             let entry = self.validation_entry(&list.tools, is_complete, &context).await;
             list.tools.extend(entry);

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use rmcp::ServerHandler;
 use stickler::tool_validation::DEFAULT_METHOD;
 use stickler::{AnswerForm, McpValidator, ValidationConfig};
-use stickler_protocol::Repeats;
+use stickler_protocol::RejectionCounts;
 
 use deep::ErasedChecks;
 pub use deep::{Concerns, DeepCall, DeepChecks};
@@ -75,7 +75,7 @@ struct Settings {
 /// State of one session.
 #[derive(Default)]
 struct SessionState {
-    repeats: Repeats,
+    rejection_counts: RejectionCounts,
     rejections: u64,
 }
 

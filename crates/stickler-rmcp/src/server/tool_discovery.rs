@@ -67,10 +67,10 @@ impl<H: ServerHandler> Validated<H> {
     /// Caches the tools of a list response if it is complete. Returns whether it is.
     pub(super) fn cache_if_complete(
         &self,
-        asked: Option<&PaginatedRequestParams>,
+        params: Option<&PaginatedRequestParams>,
         list: &ListToolsResult,
     ) -> bool {
-        let is_first = asked.is_none_or(|asked| asked.cursor.is_none());
+        let is_first = params.is_none_or(|params| params.cursor.is_none());
         let is_complete = is_first && list.next_cursor.is_none();
         if is_complete {
             self.cache_tools(list.tools.clone(), None);

@@ -62,7 +62,7 @@ impl<H: ServerHandler> Validated<H> {
 
     /// Returns the entry of the validation tool if that is its name.
     pub(super) fn validation_tool_by_name(&self, name: &str) -> Option<Tool> {
-        self.cached_validation_tool_name().filter(|own_name| *own_name == name).and_then(entry)
+        self.cached_validation_tool_name().filter(|tool_name| *tool_name == name).and_then(entry)
     }
 
     /// Returns whether a call is for the validation tool and not for a handler's tool of that name.
@@ -142,7 +142,7 @@ impl<H: ServerHandler> Validated<H> {
             let concerns = self.guard("validate", || async { Ok(checks.check(level, call).await) });
             let Ok(concerns) = concerns.await else {
                 let level = level.name();
-                report.warnings.push(format!("the {level} check failed and gave no result"));
+                report.warnings.push(format!("the {level} check failed without a result"));
                 continue;
             };
             details.push(json!({

@@ -85,7 +85,7 @@ async fn deep_checks_run_only_on_calls_that_satisfy_their_schema() {
     assert_eq!(results[0]["details"].get("checks"), None);
     // A check that panics yields a warning and does not affect the other calls.
     assert_eq!(results[1]["valid"], true);
-    let warning = "the security check failed and gave no result";
+    let warning = "the security check failed without a result";
     assert_eq!(results[1]["warnings"], json!([warning]));
     assert_eq!(results[2]["valid"], true);
 }

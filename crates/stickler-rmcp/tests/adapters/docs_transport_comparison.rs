@@ -161,5 +161,8 @@ async fn transport_comparison_page_matches_the_responses() {
         std::fs::write(PAGE, &page).unwrap();
     }
     let written = std::fs::read_to_string(PAGE).unwrap_or_default();
-    assert_eq!(written, page, "run this test with STICKLER_UPDATE_DOCS=1 and read the difference");
+    assert_eq!(
+        written, page,
+        "run this test with STICKLER_UPDATE_DOCS=1 and review the difference"
+    );
 }

@@ -29,9 +29,9 @@ async fn invalid_call_gets_help_and_does_not_reach_the_handler() {
         assert_eq!(response["result"]["isError"], true, "{response}");
         let help = text(&response);
         assert!(help.starts_with("Tool call failed for: write_note"), "{help}");
-        assert!(help.contains("did you mean `path`?"), "{help}");
+        assert!(help.contains("did you mean `path` (string, required)?"), "{help}");
         let report = &response["result"]["_meta"]["dev.stickler/validation"];
-        assert_eq!(report["findings"].as_array().unwrap().len(), 3, "{report}");
+        assert_eq!(report["findings"].as_array().unwrap().len(), 2, "{report}");
         assert_eq!(report["corrected"]["arguments"], json!({ "path": "a", "content": "5" }));
         assert_eq!(text(&wire.call("read_note", json!({ "path": "a" })).await), "no note at a");
     }

@@ -7,10 +7,10 @@
 //! | `one_shot` | a single blocking request with its complete response |
 //! | `received` | reading of bodies up to a size limit |
 //! | `headers`, `url` | MCP header names, content types, validation of URLs |
-//! | `old_transport` | detection of the HTTP+SSE transport of 2024-11-05 |
+//! | `legacy_sse` | detection of the HTTP+SSE transport of 2024-11-05 |
 
 mod headers;
-pub mod old_transport;
+pub mod legacy_sse;
 mod one_shot;
 mod probe_client;
 mod received;

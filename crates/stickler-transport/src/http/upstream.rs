@@ -86,7 +86,7 @@ impl Upstream {
     /// Creates the pool of the server at `uri`; the `fixed` headers are set on every request.
     pub fn new(uri: Uri, fixed: HeaderMap) -> io::Result<Arc<Self>> {
         let invalid = |reason| io::Error::new(io::ErrorKind::InvalidInput, reason);
-        let authority = uri.authority().ok_or_else(|| invalid("the URL names no host"))?;
+        let authority = uri.authority().ok_or_else(|| invalid("the URL has no host"))?;
         // Credentials in the URL must not be part of the `Host` header.
         let host = authority.as_str().rsplit('@').next().unwrap_or_default();
         let host =

@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::server::{Entry, ServerTools, quarantine};
 use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition, view};
-use crate::config::{CompileSchemas, Limits};
+use crate::config::{CompileSchemas, Formats, Limits};
 use crate::error::McpSchemaError;
 use crate::slow_work::SlowWorkHook;
 
 /// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
 /// or to replace, never while a schema is compiled or a call checked.
 ///
-/// A list is learnt as text. A schema is compiled when its tool is looked up for the first time, once
+/// A list is learned as text. A schema is compiled when its tool is looked up for the first time, once
 /// for all tools with the same schema, as far as [`Limits::compiled_bytes_per_server`] and
 /// [`Limits::compiled_bytes`] allow.
 #[derive(Debug, Default)]
@@ -88,12 +88,18 @@ impl ToolSchemaCache {
 
     /// Creates an empty cache.
     pub fn with_limits(limits: Limits) -> Self {
-        Self::with_slow_work(limits, SlowWorkHook::default())
+        Self::with_formats(limits, Formats::default())
     }
 
-    /// Creates an empty cache that compiles schemas in a hook.
-    pub(crate) fn with_slow_work(limits: Limits, slow_work: SlowWorkHook) -> Self {
-        Self { shared: Arc::new(Shared::new(limits, slow_work)), ..Self::default() }
+    /// Creates an empty cache of schemas that apply `format` in a given way.
+    pub fn with_formats(limits: Limits, formats: Formats) -> Self {
+        Self { shared: Arc::new(Shared::new(limits, formats)), ..Self::default() }
+    }
+
+    /// Compiles schemas in a hook. Replaces the content of the cache.
+    pub(crate) fn with_slow_work(mut self, slow_work: SlowWorkHook) -> Self {
+        self.shared = Arc::new(self.shared.with_slow_work(slow_work));
+        self
     }
 
     /// Sets when schemas are compiled.
@@ -116,28 +122,28 @@ impl ToolSchemaCache {
         freshness: Freshness,
     ) -> Discovery {
         let limits = &self.shared.limits;
-        let mut learnt = ServerTools::new(&self.shared, freshness);
+        let mut learned = ServerTools::new(&self.shared, freshness);
         let mut discovery = Discovery::default();
         for tool in tools {
-            if learnt.names().len() >= limits.tools_per_server {
+            if learned.names().len() >= limits.tools_per_server {
                 discovery.over_limit += 1;
-                learnt.incomplete = true;
+                learned.incomplete = true;
                 continue;
             }
-            match learnt.insert(tool) {
+            match learned.insert(tool) {
                 Entry::Listed(_) => discovery.usable += 1,
                 Entry::WithoutSchema => discovery.without_schema += 1,
                 Entry::Quarantined(error) => discovery.quarantined.push(error.clone()),
             }
         }
-        learnt.charge_known();
+        learned.charge_known();
         let mut servers = write(&self.servers);
         if let Some(known) = servers.get(server) {
-            learnt.remember(known, limits.tools_per_server);
+            learned.remember(known, limits.tools_per_server);
         }
-        servers.insert(server.to_owned(), Arc::new(learnt));
+        servers.insert(server.to_owned(), Arc::new(learned));
         drop(servers);
-        self.shared.tidy();
+        self.shared.remove_unused();
         if self.compile == CompileSchemas::WhenListed {
             let known = discovery.quarantined.len();
             discovery.quarantined = self.compile_all(server);
@@ -151,13 +157,13 @@ impl ToolSchemaCache {
     pub fn register(&self, server: &str, tool: &ToolDefinition) -> Result<(), McpSchemaError> {
         let mut servers = write(&self.servers);
         let known = servers.get(server).map(|tools| (**tools).clone());
-        let mut learnt =
+        let mut learned =
             known.unwrap_or_else(|| ServerTools::new(&self.shared, Freshness::default()));
-        learnt.insert(tool);
-        let learnt = Arc::new(learnt);
-        servers.insert(server.to_owned(), Arc::clone(&learnt));
+        learned.insert(tool);
+        let learned = Arc::new(learned);
+        servers.insert(server.to_owned(), Arc::clone(&learned));
         drop(servers);
-        match learnt.entry(&tool.name).map(|entry| rejection(&learnt, &tool.name, entry)) {
+        match learned.entry(&tool.name).map(|entry| rejection(&learned, &tool.name, entry)) {
             Some(Some(error)) => Err(error),
             _ => Ok(()),
         }
@@ -214,7 +220,7 @@ impl ToolSchemaCache {
     }
 
     /// Whether the server, or a view of it, was populated.
-    pub fn knows(&self, server: &str) -> bool {
+    pub fn is_populated(&self, server: &str) -> bool {
         with_views(&read(&self.servers), server).next().is_some()
     }
 

@@ -10,7 +10,7 @@ use crate::tape::Node;
 #[non_exhaustive]
 pub struct Freshness {
     /// Time of reception.
-    pub learnt_at: Duration,
+    pub learned_at: Duration,
     /// Time to live; unlimited if the server does not state one.
     pub ttl: Option<Duration>,
     /// Whether the list may be shared between clients.
@@ -21,8 +21,8 @@ pub struct Freshness {
 
 impl Freshness {
     /// A list received now that is fresh until the server reports a change.
-    pub fn learnt_at(now: Duration) -> Self {
-        Self { learnt_at: now, ..Self::default() }
+    pub fn learned_at(now: Duration) -> Self {
+        Self { learned_at: now, ..Self::default() }
     }
 
     /// A list received now with the caching hints of its result.
@@ -33,12 +33,12 @@ impl Freshness {
         Self {
             ttl: ttl.map(Result::unwrap_or_default),
             is_public: scope.as_deref() == Some("public"),
-            ..Self::learnt_at(now)
+            ..Self::learned_at(now)
         }
     }
 
     /// Whether the list may be outdated.
     pub fn is_stale(&self, now: Duration) -> bool {
-        self.changed || self.ttl.is_some_and(|ttl| now > self.learnt_at.saturating_add(ttl))
+        self.changed || self.ttl.is_some_and(|ttl| now > self.learned_at.saturating_add(ttl))
     }
 }

@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition};
 use crate::error::McpSchemaError;
 use crate::schema::{CompiledSchema, SchemaRejection, check_size};
+use crate::suggest::tool_names::Listed;
 
 /// The tool list of a server. Immutable once published; a new list replaces it.
 #[derive(Debug, Clone)]
@@ -61,6 +62,18 @@ impl ServerTools {
         }
     }
 
+    /// Returns the tools with their descriptions in list order.
+    pub(crate) fn described(&self) -> Vec<Listed<'_>> {
+        let listed = self.names.iter().map(|name| {
+            let description = match self.tools.get(name) {
+                Some(Entry::Listed(listed)) => listed.description(),
+                _ => None,
+            };
+            Listed { name, description }
+        });
+        listed.collect()
+    }
+
     /// Returns the output schema of a tool, compiling it if needed.
     pub(crate) fn output(&self, tool: &str) -> Option<&Arc<CompiledSchema>> {
         self.compiled(self.outputs.get(tool)?).ok()
@@ -101,10 +114,10 @@ impl ServerTools {
     }
 
     /// Records which tools of an older list are missing, up to a limit.
-    pub(super) fn remember(&mut self, older: &Self, most: usize) {
+    pub(super) fn remember(&mut self, older: &Self, max: usize) {
         let names = older.names.iter().chain(&older.former);
-        let gone = names.filter(|name| !self.tools.contains_key(*name)).take(most);
-        self.former = gone.cloned().collect();
+        let missing = names.filter(|name| !self.tools.contains_key(*name)).take(max);
+        self.former = missing.cloned().collect();
     }
 
     /// Charges the list for schemas that an older list compiled.

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_is_cut_as_a_whole() {
+    fn long_run_is_cut_as_a_whole() {
         for run in ["k", " ", "7"] {
             let text = format!("begin {}", run.repeat(10_000));
             assert_eq!(cut(&text, 20), "begin…", "{run:?}");

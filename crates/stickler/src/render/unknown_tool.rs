@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use super::help::{CLOSING, HelpPrompt, fenced};
 use super::tokens;
-use crate::arguments::{McpValidator, ValidationResult};
-use crate::config::HelpDetail;
+use crate::arguments::{McpValidator, ValidationError, ValidationResult};
 use crate::suggest;
 
 /// Maximum number of tokens of one name.
@@ -14,20 +13,21 @@ const MAX_NAME_TOKENS: usize = 40;
 /// Maximum number of cells of the distance tables that ranking the names can compute.
 const MAX_DISTANCE_CELLS: usize = 4_000_000;
 
-/// Lists the available tools, nearest first, as far as the budget allows.
+/// Lists the available tools, nearest first, as far as the budget of tokens allows.
 pub(super) fn help(
     validator: &McpValidator,
     server: &str,
     name: &str,
     result: &ValidationResult,
+    budget: usize,
 ) -> HelpPrompt {
-    let budget = match validator.config().help {
-        HelpDetail::Brief => validator.config().help_token_budget,
-        HelpDetail::Full => usize::MAX,
-    };
     let ending = ending(validator, result, budget / 3);
     let mut text = "Unknown tool name. Available tools:\n".to_owned();
-    let names = sorted_by_distance(name, validator.cache().tool_names(server));
+    let suggested: Vec<&String> =
+        result.errors.iter().flat_map(ValidationError::suggestions).collect();
+    let mut names = sorted_by_distance(name, validator.cache().tool_names(server));
+    let rank = |name: &String| suggested.iter().position(|known| *known == name);
+    names.sort_by_key(|name| rank(name).unwrap_or(usize::MAX));
     // Reserve room for the line with the number of omitted tools.
     let room = budget.saturating_sub(tokens::estimate(&text) + tokens::estimate(&ending) + 10);
     let mut spent = 0;
@@ -57,7 +57,8 @@ fn ending(validator: &McpValidator, result: &ValidationResult, max_tokens: usize
     if let Some(call) = result.corrected.as_ref().filter(|_| !validator.config().mask_values) {
         let name = crate::tape::quote(&call.name);
         let call = format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get());
-        let section = format!("\n## Corrected Call\n{}\n", fenced(&call));
+        let changes = result.edits_in_words();
+        let section = format!("\n## Corrected Call\n{}\nChanges: {changes}\n", fenced(&call));
         if tokens::estimate(&section) <= max_tokens {
             ending.push_str(&section);
         }

@@ -170,7 +170,7 @@ mod tests {
     use super::MessageRule;
 
     #[test]
-    fn the_table_and_the_enum_agree() {
+    fn rule_table_matches_the_enum() {
         for rule in MessageRule::ALL {
             assert_eq!(rule.rule().map(|entry| entry.severity), Some(rule.severity()), "{rule:?}");
             assert_eq!(MessageRule::parse(rule.as_str()), Some(rule));

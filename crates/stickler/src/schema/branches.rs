@@ -1,6 +1,6 @@
 //! Compiled branches: determines which alternatives of a schema a value satisfies.
 //!
-//! The engine does not say which branch of an `anyOf` was satisfied. If that affects which names
+//! The engine does not report which branch of an `anyOf` was satisfied. If that affects which names
 //! an object may have, each branch is compiled separately, once.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::engine::Engines;
 use super::parts::Parts;
 use super::{NodeId, SchemaGraph, SchemaRejection};
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
 #[derive(Debug, Default)]
@@ -22,17 +22,21 @@ impl Branches {
         schema: &Value,
         dialect: Draft,
         graph: &SchemaGraph,
+        formats: Formats,
         engines: Engines,
         limits: &Limits,
     ) -> Result<Self, SchemaRejection> {
-        let wanted = Self::wanted(graph);
-        if wanted.is_empty() {
+        let branches = Self::to_compile(graph);
+        if branches.is_empty() {
             return Ok(Self(HashMap::new()));
         }
         let parts = Parts::of(schema, dialect)?;
-        wanted
+        branches
             .into_iter()
-            .map(|id| Ok((id, parts.compile(&graph.node(id).pointer, engines, limits)?)))
+            .map(|id| {
+                let pointer = &graph.node(id).pointer;
+                Ok((id, parts.compile(pointer, formats, engines, limits)?))
+            })
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -45,8 +49,8 @@ impl Branches {
     }
 
     /// Returns the branches that are compiled separately.
-    pub(super) fn wanted(graph: &SchemaGraph) -> Vec<NodeId> {
-        let mut wanted: Vec<NodeId> = graph
+    pub(super) fn to_compile(graph: &SchemaGraph) -> Vec<NodeId> {
+        let mut branches: Vec<NodeId> = graph
             .iter()
             .flat_map(|node| {
                 let choices = node.choices.iter().filter(|choice| choice.matters);
@@ -54,8 +58,8 @@ impl Branches {
                 branches.chain(node.condition.iter().map(|condition| condition.when))
             })
             .collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        wanted
+        branches.sort_unstable();
+        branches.dedup();
+        branches
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn estimate(graph: &SchemaGraph, limit: usize) -> usize {
     let mut total = graph.iter().fold(0_usize, |total, node| {
         total.saturating_add(NODE_BYTES).saturating_add(node.pattern_bytes)
     });
-    for branch in Branches::wanted(graph) {
+    for branch in Branches::to_compile(graph) {
         if total > limit {
             break;
         }

@@ -53,7 +53,7 @@ pub(crate) struct SchemaNode {
     /// `dependentSchemas`, and `dependencies` with schemas.
     pub(crate) dependent: Vec<(String, NodeId)>,
     /// Subschemas that only the engine uses; they are counted.
-    pub(crate) unasked: Vec<NodeId>,
+    pub(crate) engine_only: Vec<NodeId>,
     /// Whether this subschema or one below it lists properties.
     pub(crate) closes_something: bool,
 }
@@ -211,6 +211,6 @@ impl SchemaNode {
 
     /// Returns all direct subschemas.
     pub(crate) fn children(&self) -> impl Iterator<Item = NodeId> {
-        self.in_place().chain(self.inside()).chain(self.unasked.iter().copied())
+        self.in_place().chain(self.inside()).chain(self.engine_only.iter().copied())
     }
 }

@@ -6,11 +6,11 @@ use jsonschema::Draft;
 use referencing::{Registry, Resolver};
 use serde_json::{Map, Value};
 
-use super::SchemaRejection;
 use super::dialect::reference_stands_alone;
 use super::graph::{Choice, Condition, Members, NamePattern, NodeId, SchemaGraph, SchemaNode};
 use super::measuring::{Change, Measured, Patterns};
 use super::pattern::Measure;
+use super::{SchemaRejection, formats};
 use crate::config::Limits;
 use crate::tape::escape_segment;
 
@@ -138,6 +138,9 @@ impl<'s> Mapper<'s> {
         const WIDENING_REJECTS: [&str; 4] = ["not", "oneOf", "if", "maxContains"];
         self.measured.widening_rejects |=
             WIDENING_REJECTS.iter().any(|keyword| keywords.contains_key(*keyword));
+        if let Some(Value::String(format)) = keywords.get("format") {
+            self.measured.widens_formats |= formats::is_widened(format);
+        }
         let Some(Value::String(pattern)) = keywords.get("pattern") else { return Ok(()) };
         match self.patterns.measure(pattern)? {
             Measure::Unreadable => {}
@@ -177,14 +180,14 @@ impl<'s> Mapper<'s> {
                         node.pattern_bytes = node.pattern_bytes.saturating_add(cost);
                         self.measured.backtracks |= program.backtracks;
                         if program.backtracks {
-                            node.unasked.push(id);
+                            node.engine_only.push(id);
                         } else {
                             node.patterns.push((NamePattern::new(pattern), id));
                         }
                     }
                     // Without it, `additionalProperties` would apply to other names.
                     Measure::TooLarge => return Err(self.patterns.too_large(pattern)),
-                    Measure::Unreadable => node.unasked.push(id),
+                    Measure::Unreadable => node.engine_only.push(id),
                 }
             }
         }
@@ -196,7 +199,7 @@ impl<'s> Mapper<'s> {
                 }
             }
         }
-        self.unasked(node, keywords, &["propertyNames"], resolver);
+        self.engine_only(node, keywords, &["propertyNames"], resolver);
         Ok(())
     }
 
@@ -211,7 +214,7 @@ impl<'s> Mapper<'s> {
         node.prefix = self.each(keywords.get(prefix), resolver);
         let rest = if old_form { "additionalItems" } else { "items" };
         node.items = keywords.get(rest).map(|schema| self.id_of(schema, resolver));
-        self.unasked(node, keywords, &["contains", "unevaluatedItems"], resolver);
+        self.engine_only(node, keywords, &["contains", "unevaluatedItems"], resolver);
     }
 
     fn in_place_keywords(
@@ -244,7 +247,7 @@ impl<'s> Mapper<'s> {
                 }
             }
         }
-        self.unasked(node, keywords, &["not"], resolver);
+        self.engine_only(node, keywords, &["not"], resolver);
     }
 
     fn each(&mut self, list: Option<&'s Value>, resolver: &Resolver<'s>) -> Vec<NodeId> {
@@ -254,7 +257,7 @@ impl<'s> Mapper<'s> {
         schemas.iter().map(|schema| self.id_of(schema, resolver)).collect()
     }
 
-    fn unasked(
+    fn engine_only(
         &mut self,
         node: &mut SchemaNode,
         keywords: &'s Map<String, Value>,
@@ -263,7 +266,7 @@ impl<'s> Mapper<'s> {
     ) {
         for schema in names.iter().filter_map(|name| keywords.get(*name)) {
             let id = self.id_of(schema, resolver);
-            node.unasked.push(id);
+            node.engine_only.push(id);
         }
     }
 }

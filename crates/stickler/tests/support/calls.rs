@@ -141,7 +141,7 @@ pub(crate) fn schema() -> impl Strategy<Value = Value> {
         "default",
         "multipleOf",
     ]);
-    let odd = prop_oneof![
+    let any_value = prop_oneof![
         value(),
         prop::sample::select(vec![
             json!("#"),
@@ -152,7 +152,7 @@ pub(crate) fn schema() -> impl Strategy<Value = Value> {
             json!("[")
         ]),
     ];
-    let nonsense = prop::collection::vec((keyword, odd), 0..5).prop_map(|keywords| {
+    let invalid_schema = prop::collection::vec((keyword, any_value), 0..5).prop_map(|keywords| {
         Value::Object(keywords.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     });
     prop_oneof![
@@ -160,7 +160,7 @@ pub(crate) fn schema() -> impl Strategy<Value = Value> {
             root["$defs"] = json!({ "x": other });
             root
         }),
-        1 => nonsense,
+        1 => invalid_schema,
         1 => value(),
     ]
 }

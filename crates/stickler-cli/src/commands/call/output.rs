@@ -71,7 +71,7 @@ impl Report<'_> {
     }
 }
 
-/// Prints text content as it is and a summary of other content.
+/// Prints text content unchanged and a summary of other content.
 fn print_result(result: &ToolCallResult) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for piece in &result.content {

@@ -25,8 +25,8 @@ pub(crate) struct DemoOptions {
     pub(crate) stay: bool,
 }
 
-/// Arguments of a model that remembers the tool but misremembers its fields.
-fn half_remembered() -> Value {
+/// Returns the arguments of a model that misremembers the fields of the tool.
+fn misremembered_arguments() -> Value {
     json!({ "Path": "notes/today.txt", "contents": "Bread and butter.\n" })
 }
 
@@ -35,15 +35,15 @@ pub(crate) fn run(options: &DemoOptions) -> Outcome {
     let folder = tempfile::Builder::new().prefix("stickler-demo-").tempdir()?;
     let root = folder.path();
     let mut out = std::io::stdout().lock();
-    let mut story = Story { out: &mut out, palette: Palette::for_stdout() };
-    over_stdio(&mut story, root)?;
-    let gateway = over_http(&mut story, root)?;
-    story.heading("5. Use it with your own server")?;
-    story.say(NEXT_STEPS)?;
+    let mut output = Output { out: &mut out, palette: Palette::for_stdout() };
+    over_stdio(&mut output, root)?;
+    let gateway = over_http(&mut output, root)?;
+    output.heading("5. Use it with your own server")?;
+    output.line(NEXT_STEPS)?;
     if options.stay {
         let url = gateway.url();
-        story.say(&format!("\nThe gateway stays at {url} until you press Ctrl-C."))?;
-        story.out.flush()?;
+        output.line(&format!("\nThe gateway stays at {url} until you press Ctrl-C."))?;
+        output.out.flush()?;
         gateway.wait()?;
     }
     Ok(Exit::Success)
@@ -56,69 +56,70 @@ Put `stickler run --` before the command of the server:
 or put it in front of every server in a client's configuration file:
   stickler wrap CLIENT-CONFIGURATION.json";
 
-fn over_stdio(story: &mut Story<'_, impl Write>, root: &Path) -> Result<(), Failure> {
-    story.heading("1. A gateway in front of a server")?;
+fn over_stdio(output: &mut Output<'_, impl Write>, root: &Path) -> Result<(), Failure> {
+    output.heading("1. A gateway in front of a server")?;
     let mut gateway = StdioGateway::start(root)?;
     let root_shown = root.display();
-    story.command(&format!("stickler run -- stickler serve --suite files --root {root_shown}"))?;
+    output.command(&format!("stickler run -- stickler serve --suite files --root {root_shown}"))?;
     let tools = gateway.request("tools/list", &json!({}))?;
     let tools = tools["result"]["tools"].as_array().cloned().unwrap_or_default();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     expect(names.contains(&"write_file"), "the server lists its tools")?;
-    story.say(&format!("Its tools: {}\n", names.join(", ")))?;
+    output.line(&format!("Its tools: {}\n", names.join(", ")))?;
 
-    story.heading("2. A model calls a tool with misremembered field names")?;
-    let bad = half_remembered();
-    story.sent("write_file", &bad)?;
+    output.heading("2. A model calls a tool with misremembered field names")?;
+    let bad = misremembered_arguments();
+    output.sent("write_file", &bad)?;
     let answer = gateway.call("write_file", &bad)?;
     expect(answer["result"]["isError"] == true, "the invalid call is rejected")?;
-    story.say("\nThe call does not reach the server. The model receives this help:\n")?;
-    story.quoted(&text(&answer))?;
+    output.line("\nThe call does not reach the server. The model receives this help:\n")?;
+    output.quoted(&text(&answer))?;
     expect(!root.join("notes").exists(), "nothing was written")?;
-    story.say("\nNothing was written.\n")?;
+    output.line("\nNothing was written.\n")?;
 
-    story.heading("3. The corrected call passes")?;
+    output.heading("3. The corrected call passes")?;
     let corrected = &answer["result"]["_meta"]["dev.stickler/validation"]["corrected"];
     let arguments = corrected["arguments"].clone();
     expect(arguments.is_object(), "the rejection contains a corrected call")?;
-    story.sent("write_file", &arguments)?;
+    output.sent("write_file", &arguments)?;
     let answer = gateway.call("write_file", &arguments)?;
     expect(answer["result"]["isError"] != true, "the corrected call passes")?;
-    story.quoted(&text(&answer))?;
+    output.quoted(&text(&answer))?;
     let written = std::fs::read_to_string(root.join("notes/today.txt")).unwrap_or_default();
-    expect(written == half_remembered()["contents"], "the file is written")?;
-    story.say("")?;
+    expect(written == misremembered_arguments()["contents"], "the file is written")?;
+    output.line("")?;
     gateway.end()
 }
 
-fn over_http(story: &mut Story<'_, impl Write>, root: &Path) -> Result<HttpGateway, Failure> {
-    story.heading("4. The same over HTTP")?;
+fn over_http(output: &mut Output<'_, impl Write>, root: &Path) -> Result<HttpGateway, Failure> {
+    output.heading("4. The same over HTTP")?;
     let mut gateway = HttpGateway::start(root)?;
     let url = gateway.url().to_owned();
     let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
-    story.command(&format!("stickler run --listen {address} -- stickler serve --suite files …"))?;
+    output
+        .command(&format!("stickler run --listen {address} -- stickler serve --suite files …"))?;
     let bad = json!({ "pth": "notes/today.txt" });
-    story.say(&format!("POST {url}"))?;
-    story.sent("read_file", &bad)?;
+    output.line(&format!("POST {url}"))?;
+    output.sent("read_file", &bad)?;
     let answer = gateway.call("read_file", &bad)?;
     expect(answer["result"]["isError"] == true, "the invalid call is rejected over HTTP")?;
     let help = text(&answer);
     let problems = help.lines().filter(|line| line.contains("`/p"));
-    story.quoted(&problems.collect::<Vec<_>>().join("\n"))?;
+    output.quoted(&problems.collect::<Vec<_>>().join("\n"))?;
     let good =
         answer["result"]["_meta"]["dev.stickler/validation"]["corrected"]["arguments"].clone();
-    story.sent("read_file", &good)?;
+    output.sent("read_file", &good)?;
     let answer = gateway.call("read_file", &good)?;
     let read = text(&answer);
-    expect(read == half_remembered()["contents"], "the file is read over HTTP")?;
-    story.quoted(&read)?;
-    story.say("")?;
+    expect(read == misremembered_arguments()["contents"], "the file is read over HTTP")?;
+    output.quoted(&read)?;
+    output.line("")?;
     Ok(gateway)
 }
 
 /// Fails unless the condition holds.
-fn expect(is_so: bool, what: &str) -> Result<(), Failure> {
-    if is_so {
+fn expect(condition: bool, what: &str) -> Result<(), Failure> {
+    if condition {
         return Ok(());
     }
     Err(Failure::Unreachable(format!("the demo failed: expected that {what}")))
@@ -129,17 +130,17 @@ fn text(answer: &Value) -> String {
 }
 
 /// Output of the demo.
-struct Story<'o, W> {
+struct Output<'o, W> {
     out: &'o mut W,
     palette: Palette,
 }
 
-impl<W: Write> Story<'_, W> {
+impl<W: Write> Output<'_, W> {
     fn heading(&mut self, text: &str) -> std::io::Result<()> {
         writeln!(self.out, "{}\n", self.palette.bold(&format!("── {text}")))
     }
 
-    fn say(&mut self, text: &str) -> std::io::Result<()> {
+    fn line(&mut self, text: &str) -> std::io::Result<()> {
         writeln!(self.out, "{text}")
     }
 

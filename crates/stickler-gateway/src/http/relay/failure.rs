@@ -31,7 +31,7 @@ impl Exchange<'_> {
     }
 
     /// Handles a response without a message, for example the error page of a proxy. An error status is
-    /// forwarded as it is; with a success status, pending requests are answered with errors.
+    /// forwarded unchanged; with a success status, pending requests are answered with errors.
     pub(super) fn response_without_message(
         &self,
         answers: Vec<Message>,

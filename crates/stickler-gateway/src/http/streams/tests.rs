@@ -1,5 +1,5 @@
 //! Readers that disconnect and resume.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests are blunt")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
 use super::*;
 

@@ -26,7 +26,7 @@ impl Connection {
             finding("an empty array is not a message", "an empty array");
         } else if incoming.node.len() > limit {
             finding(
-                "the batch has more messages than requests may be pending",
+                "the batch has more messages than the limit of pending requests",
                 "too many messages",
             );
         } else if revision.is_some_and(|revision| !revision.has_batches())

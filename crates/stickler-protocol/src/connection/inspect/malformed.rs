@@ -54,7 +54,7 @@ impl Connection {
             Side::Client => {
                 case.answer_or_forward(Responder { id: None, revision: self.lifecycle.revision() })
             }
-            // Forwarded as it is; a valid response may still follow.
+            // Forwarded unchanged; a valid response may still follow.
             Side::Server if !case.is_rejected() => {
                 case.header = partial_header(&PartialHeader::of(bytes));
                 case.forward()

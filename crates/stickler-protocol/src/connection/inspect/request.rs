@@ -41,7 +41,7 @@ impl Connection {
         let id = envelope.request_id();
         let answers = self.pending.of(incoming.side.other());
         // A response without result or error still belongs to a pending request.
-        if envelope.is_hollow() && id.as_ref().is_some_and(|id| answers.is_pending(id)) {
+        if envelope.lacks_method_and_outcome() && id.as_ref().is_some_and(|id| answers.is_pending(id)) {
             return Ok(self.response(incoming, envelope));
         }
         match self.inspect_request(incoming, envelope, id) {

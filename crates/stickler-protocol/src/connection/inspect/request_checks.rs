@@ -71,7 +71,7 @@ impl Connection {
         if is_unknown {
             case.note(Finding::new(
                 MessageRule::UnknownRevision,
-                "the request names an unknown revision; its shape is not checked",
+                "the request names an unknown revision; it is not validated against a schema",
             ));
         }
         is_unknown

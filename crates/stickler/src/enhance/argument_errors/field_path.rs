@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_may_be_named_params() {
+    fn argument_may_be_named_params() {
         assert_eq!(path("params.x", Scope::Arguments).as_deref(), Some("/params/x"));
     }
 

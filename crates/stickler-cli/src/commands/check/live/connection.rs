@@ -19,13 +19,13 @@ use crate::lines::Lines;
 /// Capacity of the event queue; a full queue applies backpressure to the server.
 const EVENT_QUEUE_CAPACITY: usize = 1024;
 
-/// Lines of standard error that are tail for error messages.
+/// Number of the last lines of standard error that are kept for error messages.
 const MAX_STDERR_LINES: usize = 12;
 
 /// Longer lines of standard error are split.
 const MAX_STDERR_LINE_BYTES: u64 = 64 << 10;
 
-/// Characters that are tail of a line of standard error.
+/// Maximum length of a kept line of standard error.
 const MAX_STDERR_LINE_CHARS: usize = 400;
 
 /// Interval at which the remaining processes are counted.

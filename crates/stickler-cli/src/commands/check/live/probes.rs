@@ -196,7 +196,7 @@ impl Prober<'_> {
         self.ping("still there")
     }
 
-    /// Records a probe, and a finding if the response is not as it should be.
+    /// Records a probe, and a finding unless the response is as expected.
     fn record_probe(
         &mut self,
         name: &'static str,

@@ -1,7 +1,7 @@
 //! Maps each value of a call to the part of the tool's schema that applies to it.
 //!
-//! Shares nothing with the validator it measures: references are followed and branches chosen here,
-//! with the plain schema engine.
+//! Contract: shares no code with the validator that is measured. References are followed and branches
+//! selected here, with the plain schema engine.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,8 +12,8 @@ use stickler::{CachedSchema, ToolDefinition};
 
 use super::tools::Server;
 
-/// A tool as the bench sees it.
-pub(super) struct Subject {
+/// The tool that is measured.
+pub(super) struct ToolUnderTest {
     pub(super) server: String,
     pub(super) tool: String,
     pub(super) schema: Value,
@@ -21,30 +21,30 @@ pub(super) struct Subject {
     branches: RefCell<HashMap<String, Option<Validator>>>,
 }
 
-/// A place in a call.
-pub(super) struct Spot<'s> {
+/// A value inside the arguments of a call.
+pub(super) struct Location<'s> {
     pub(super) path: String,
     pub(super) value: Value,
-    /// What the schema says of it, references followed.
+    /// The schema of the value, with references resolved.
     pub(super) schema: &'s Value,
-    /// It is a member that may be left out.
+    /// The value belongs to an optional field.
     pub(super) optional: bool,
-    /// It is a member of an object whose names are all known.
+    /// The value belongs to an object that allows only listed names.
     pub(super) in_closed_object: bool,
-    /// The names that the object around it may have.
+    /// The names that the enclosing object lists.
     pub(super) siblings: Vec<String>,
 }
 
-/// An object in a call, and the fields it could still have.
-pub(super) struct ObjectSpot<'s> {
+/// An object inside the arguments of a call.
+pub(super) struct ObjectLocation<'s> {
     pub(super) path: String,
     pub(super) closed: bool,
     pub(super) names: Vec<String>,
-    /// Optional fields that are not there, with what the schema says of them.
+    /// Optional fields that the object does not have, with their schemas.
     pub(super) absent: Vec<(String, &'s Value)>,
 }
 
-impl Subject {
+impl ToolUnderTest {
     pub(super) fn new(
         server: &Server,
         tool: &ToolDefinition,
@@ -65,7 +65,7 @@ impl Subject {
         self.validator.is_valid(arguments)
     }
 
-    /// Follows references and the one branch that fits.
+    /// Follows references and the one matching branch.
     pub(super) fn resolve<'s>(&'s self, schema: &'s Value, value: &Value) -> &'s Value {
         let mut here = schema;
         for _ in 0..16 {
@@ -112,11 +112,11 @@ impl Subject {
         validator.as_ref().is_some_and(|validator| validator.is_valid(value))
     }
 
-    /// Every value inside the arguments.
-    pub(super) fn spots(&self, arguments: &Value) -> Vec<Spot<'_>> {
-        let mut spots = Vec::new();
-        self.collect(&self.schema, arguments, "", &mut spots);
-        spots
+    /// Returns every value inside the arguments.
+    pub(super) fn locations(&self, arguments: &Value) -> Vec<Location<'_>> {
+        let mut locations = Vec::new();
+        self.collect(&self.schema, arguments, "", &mut locations);
+        locations
     }
 
     fn collect<'s>(
@@ -124,7 +124,7 @@ impl Subject {
         schema: &'s Value,
         value: &Value,
         path: &str,
-        spots: &mut Vec<Spot<'s>>,
+        locations: &mut Vec<Location<'s>>,
     ) {
         let schema = self.resolve(schema, value);
         match value {
@@ -137,7 +137,7 @@ impl Subject {
                         continue;
                     };
                     let inner_path = format!("{path}/{}", escape(key));
-                    spots.push(Spot {
+                    locations.push(Location {
                         path: inner_path.clone(),
                         value: inner.clone(),
                         schema: self.resolve(child, inner),
@@ -145,7 +145,7 @@ impl Subject {
                         in_closed_object: closed,
                         siblings: names.clone(),
                     });
-                    self.collect(child, inner, &inner_path, spots);
+                    self.collect(child, inner, &inner_path, locations);
                 }
             }
             Value::Array(items) => {
@@ -154,7 +154,7 @@ impl Subject {
                 };
                 for (index, inner) in items.iter().enumerate() {
                     let inner_path = format!("{path}/{index}");
-                    spots.push(Spot {
+                    locations.push(Location {
                         path: inner_path.clone(),
                         value: inner.clone(),
                         schema: self.resolve(child, inner),
@@ -162,15 +162,15 @@ impl Subject {
                         in_closed_object: false,
                         siblings: Vec::new(),
                     });
-                    self.collect(child, inner, &inner_path, spots);
+                    self.collect(child, inner, &inner_path, locations);
                 }
             }
             _ => {}
         }
     }
 
-    /// Every object inside the arguments, the arguments themselves first.
-    pub(super) fn objects(&self, arguments: &Value) -> Vec<ObjectSpot<'_>> {
+    /// Returns every object inside the arguments, beginning with the arguments themselves.
+    pub(super) fn objects(&self, arguments: &Value) -> Vec<ObjectLocation<'_>> {
         let mut objects = Vec::new();
         self.collect_objects(&self.schema, arguments, "", &mut objects);
         objects
@@ -181,7 +181,7 @@ impl Subject {
         schema: &'s Value,
         value: &Value,
         path: &str,
-        objects: &mut Vec<ObjectSpot<'s>>,
+        objects: &mut Vec<ObjectLocation<'s>>,
     ) {
         let schema = self.resolve(schema, value);
         match value {
@@ -192,7 +192,7 @@ impl Subject {
                     !members.contains_key(*name)
                         && !required.is_some_and(|all| all.iter().any(|one| one == *name))
                 });
-                objects.push(ObjectSpot {
+                objects.push(ObjectLocation {
                     path: path.to_owned(),
                     closed: is_closed(schema),
                     names: names(schema),
@@ -223,14 +223,16 @@ pub(super) fn reference<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value
     root.pointer(pointer)
 }
 
-/// Lists its names, does not open itself, and nothing beside it may add to them.
+/// Returns whether an object schema lists all allowed names: it has `properties`, no
+/// `additionalProperties` schema, and no keyword that could allow more.
 fn is_closed(schema: &Value) -> bool {
-    let says = |keyword: &str| schema.get(keyword).is_some();
-    let alone = !["allOf", "anyOf", "oneOf", "if", "$ref", "patternProperties", "dependentSchemas"]
-        .iter()
-        .any(|keyword| says(keyword));
+    let has = |keyword: &str| schema.get(keyword).is_some();
+    let is_combined =
+        ["allOf", "anyOf", "oneOf", "if", "$ref", "patternProperties", "dependentSchemas"]
+            .iter()
+            .any(|keyword| has(keyword));
     let open = !matches!(schema.get("additionalProperties"), None | Some(Value::Bool(false)));
-    says("properties") && alone && !open && !says("unevaluatedProperties")
+    has("properties") && !is_combined && !open && !has("unevaluatedProperties")
 }
 
 fn names(schema: &Value) -> Vec<String> {

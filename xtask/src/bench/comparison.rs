@@ -1,4 +1,4 @@
-//! Contestants taking turns on one message.
+//! Compares the parsers and validators on one message; they take turns in every round.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use stickler::{McpValidator, ToolDefinition, UnknownFields, ValidationConfig};
 use super::messages::{Definition, Message, tool_schema};
 use super::schemas::Source;
 
-/// An upper bound of the time from bytes to verdict.
+/// The maximum time from bytes to verdict, as a multiple of parsing alone.
 pub(super) struct Goal {
     pub(super) case: &'static str,
-    pub(super) at_most: f64,
+    pub(super) max_ratio: f64,
 }
 
-/// Everything that is measured on one message, compiled beforehand.
-pub(super) struct Contest<'m> {
+/// The candidates for one message, with their schemas compiled in advance.
+pub(super) struct Comparison<'m> {
     bytes: &'m [u8],
     plain: jsonschema::Validator,
     protocol: McpValidator,
@@ -24,18 +24,18 @@ pub(super) struct Contest<'m> {
     tool: Option<McpValidator>,
 }
 
-/// Median ratios to the first contestant.
+/// Median ratios to the first candidate.
 pub(super) struct Ratios {
     pub(super) fixed: [f64; 5],
     pub(super) tool: Option<f64>,
 }
 
 /// Long enough for the clock resolution, short enough to average out load changes.
-const TURN: Duration = Duration::from_millis(4);
+const TURN_DURATION: Duration = Duration::from_millis(4);
 
-const DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
-impl<'m> Contest<'m> {
+impl<'m> Comparison<'m> {
     pub(super) fn new(source: &Source, message: &'m Message) -> Result<Self, String> {
         let schema = source.schema(message.definition);
         let plain = jsonschema::options()
@@ -66,30 +66,30 @@ impl<'m> Contest<'m> {
             let value: Result<serde_json::Value, _> = serde_json::from_slice(black_box(self.bytes));
             black_box(value).is_ok()
         };
-        let mut tape = || black_box(buffer.read(black_box(self.bytes), DEPTH)).is_ok();
+        let mut tape = || black_box(buffer.read(black_box(self.bytes), MAX_DEPTH)).is_ok();
         let mut serde_schema = || {
             serde_json::from_slice(black_box(self.bytes))
                 .is_ok_and(|value: serde_json::Value| black_box(self.plain.is_valid(&value)))
         };
         let mut tape_schema = || {
-            second.read(black_box(self.bytes), DEPTH).is_ok_and(|tape| {
+            second.read(black_box(self.bytes), MAX_DEPTH).is_ok_and(|tape| {
                 black_box(self.protocol.validate_node("s", "t", tape.root()).is_valid)
             })
         };
         let mut tape_tool = || {
-            third.read(black_box(self.bytes), DEPTH).is_ok_and(|tape| {
+            third.read(black_box(self.bytes), MAX_DEPTH).is_ok_and(|tape| {
                 let arguments = tape.root().pointer("/params/arguments");
                 self.tool.as_ref().zip(arguments).is_none_or(|(tool, arguments)| {
                     black_box(tool.validate_node("s", "t", arguments).is_valid)
                 })
             })
         };
-        let mut contestants: Vec<&mut dyn FnMut() -> bool> =
+        let mut candidates: Vec<&mut dyn FnMut() -> bool> =
             vec![&mut sonic, &mut serde, &mut tape, &mut serde_schema, &mut tape_schema];
         if self.tool.is_some() {
-            contestants.push(&mut tape_tool);
+            candidates.push(&mut tape_tool);
         }
-        let ratios = race(&mut contestants, rounds);
+        let ratios = median_ratios(&mut candidates, rounds);
         let at = |index: usize| ratios.get(index).copied().unwrap_or(f64::NAN);
         Ratios { fixed: [at(0), at(1), at(2), at(3), at(4)], tool: ratios.get(5).copied() }
     }
@@ -102,14 +102,14 @@ fn validator(config: ValidationConfig, schema: serde_json::Value) -> Result<McpV
     Ok(validator)
 }
 
-fn race(contestants: &mut [&mut dyn FnMut() -> bool], rounds: usize) -> Vec<f64> {
-    let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); contestants.len()];
+fn median_ratios(candidates: &mut [&mut dyn FnMut() -> bool], rounds: usize) -> Vec<f64> {
+    let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); candidates.len()];
     for round in 0..rounds {
-        let mut times = vec![0.0; contestants.len()];
-        for turn in 0..contestants.len() {
+        let mut times = vec![0.0; candidates.len()];
+        for turn in 0..candidates.len() {
             // The order rotates with every round.
-            let index = (turn + round) % contestants.len();
-            times[index] = time(contestants[index]);
+            let index = (turn + round) % candidates.len();
+            times[index] = time(candidates[index]);
         }
         for (index, list) in ratios.iter_mut().enumerate() {
             list.push(times[index] / times[0]);
@@ -119,12 +119,12 @@ fn race(contestants: &mut [&mut dyn FnMut() -> bool], rounds: usize) -> Vec<f64>
 }
 
 /// Seconds per call.
-fn time(contestant: &mut dyn FnMut() -> bool) -> f64 {
+fn time(candidate: &mut dyn FnMut() -> bool) -> f64 {
     let start = Instant::now();
     let mut calls = 0_u32;
-    while start.elapsed() < TURN {
+    while start.elapsed() < TURN_DURATION {
         for _ in 0..8 {
-            assert!(contestant(), "every message is valid");
+            assert!(candidate(), "every message is valid");
         }
         calls += 8;
     }

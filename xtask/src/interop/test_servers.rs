@@ -1,4 +1,4 @@
-//! Servers that clients are tried with: a good call, and a bad one that must not reach them.
+//! Servers that clients are tested with: a valid call, and an invalid one that must not reach them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::install::Installed;
 
-/// A server, and what is asked of it.
+/// A server and the calls made to it.
 #[derive(Clone)]
-pub(super) struct Partner {
+pub(super) struct TestServer {
     pub(super) name: &'static str,
     pub(super) command: Vec<String>,
     pub(super) good: Value,
     pub(super) bad: Value,
-    /// What the answer to the bad call must say.
+    /// Text that the response to the invalid call must contain.
     pub(super) hint: &'static str,
     /// A file that the bad call would change if it were made, and its content.
     pub(super) untouched: Option<(PathBuf, &'static str)>,
@@ -22,24 +22,12 @@ pub(super) struct Partner {
 
 const NOTES: &str = "one\ntwo\n";
 
-pub(super) fn all(installed: &Installed) -> Result<Vec<Partner>, String> {
-    let place = installed.folder.join("partners");
+pub(super) fn all(installed: &Installed) -> Result<Vec<TestServer>, String> {
+    let place = installed.folder.join("test_servers");
     let notes = prepare(&place).map_err(|error| format!("{}: {error}", place.display()))?;
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let partner = |name, command: Vec<String>, good: Value, bad: Value, hint| Partner {
-        name,
-        command,
-        good,
-        bad,
-        hint,
-        untouched: None,
-    };
-    let with = |mut command: Vec<String>, argument: &str| {
-        command.push(argument.to_owned());
-        command
-    };
     let edits = json!([{ "oldText": "one", "newText": "1" }]);
-    let mut files = partner(
+    let mut files = test_server(
         "filesystem",
         with(installed.npm_program("mcp-server-filesystem"), &text(&place)),
         call("read_text_file", &json!({ "path": text(&notes) })),
@@ -48,7 +36,7 @@ pub(super) fn all(installed: &Installed) -> Result<Vec<Partner>, String> {
     );
     files.untouched = Some((notes, NOTES));
     Ok(vec![
-        partner(
+        test_server(
             "everything",
             with(installed.npm_program("mcp-server-everything"), "stdio"),
             call("echo", &json!({ "message": "hello" })),
@@ -56,28 +44,28 @@ pub(super) fn all(installed: &Installed) -> Result<Vec<Partner>, String> {
             "`b`",
         ),
         files,
-        partner(
+        test_server(
             "memory",
             installed.npm_program("mcp-server-memory"),
             call("search_nodes", &json!({ "query": "nothing of that name" })),
             call("delete_entities", &json!({ "entity_names": ["x"] })),
             "entityNames",
         ),
-        partner(
+        test_server(
             "git",
             vec![installed.python("python1", "mcp-server-git")],
             call("git_status", &json!({ "repo_path": text(&place) })),
             call("git_add", &json!({ "repo_path": text(&place), "files": "notes.txt" })),
             "/files",
         ),
-        partner(
+        test_server(
             "time",
             vec![installed.python("python1", "mcp-server-time")],
             call("get_current_time", &json!({ "timezone": "UTC" })),
             call("get_current_time", &json!({ "time_zone": "UTC" })),
             "timezone",
         ),
-        partner(
+        test_server(
             "fixture",
             installed.script("server.mjs"),
             call("test_headers", &json!({ "region": "zürich", "level": 3 })),
@@ -85,6 +73,21 @@ pub(super) fn all(installed: &Installed) -> Result<Vec<Partner>, String> {
             "level",
         ),
     ])
+}
+
+fn test_server(
+    name: &'static str,
+    command: Vec<String>,
+    good: Value,
+    bad: Value,
+    hint: &'static str,
+) -> TestServer {
+    TestServer { name, command, good, bad, hint, untouched: None }
+}
+
+fn with(mut command: Vec<String>, argument: &str) -> Vec<String> {
+    command.push(argument.to_owned());
+    command
 }
 
 fn call(name: &str, arguments: &Value) -> Value {
@@ -100,8 +103,8 @@ fn prepare(place: &Path) -> std::io::Result<PathBuf> {
     Ok(notes)
 }
 
-impl Partner {
-    /// The bad call did nothing.
+impl TestServer {
+    /// Checks that the invalid call had no effect.
     pub(super) fn check_untouched(&self) -> Result<(), String> {
         let Some((file, content)) = &self.untouched else { return Ok(()) };
         match std::fs::read_to_string(file) {
