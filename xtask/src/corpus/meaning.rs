@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::break_call::{Broken, Expected};
-use super::spots::{Spot, Subject, escape};
+use super::locations::{Location, ToolUnderTest, escape};
 use super::tools::Server;
 use crate::random::Random;
 
@@ -47,10 +47,12 @@ impl Thesaurus {
     }
 
     /// Another name for a field.
-    fn synonym(&self, spot: &Spot<'_>, name: &str, random: &mut Random) -> Option<String> {
-        let names = self.0.get(&beginning(spot.schema)?)?;
-        let others: Vec<&String> =
-            names.iter().filter(|other| *other != name && !spot.siblings.contains(other)).collect();
+    fn synonym(&self, location: &Location<'_>, name: &str, random: &mut Random) -> Option<String> {
+        let names = self.0.get(&beginning(location.schema)?)?;
+        let others: Vec<&String> = names
+            .iter()
+            .filter(|other| *other != name && !location.siblings.contains(other))
+            .collect();
         random.pick(&others).map(|other| (*other).clone())
     }
 }
@@ -63,17 +65,17 @@ fn beginning(field: &Value) -> Option<String> {
 
 /// Every mistake about meaning that the call allows.
 pub(super) fn all(
-    subject: &Subject,
+    subject: &ToolUnderTest,
     server: &Server,
     call: &Value,
     thesaurus: &Thesaurus,
     random: &mut Random,
 ) -> Vec<Broken> {
     let mut broken = Vec::new();
-    for spot in subject.spots(call) {
-        let Some((object, name)) = spot.path.rsplit_once('/') else { continue };
-        if spot.in_closed_object {
-            let synonym = thesaurus.synonym(&spot, name, random);
+    for location in subject.locations(call) {
+        let Some((object, name)) = location.path.rsplit_once('/') else { continue };
+        if location.in_closed_object {
+            let synonym = thesaurus.synonym(&location, name, random);
             let longer =
                 format!("{}_{name}", random.pick(&["the", "my", "given"]).unwrap_or(&"the"));
             let shorter = name.split_once('_').map(|(_, rest)| rest.to_owned());
@@ -82,21 +84,21 @@ pub(super) fn all(
                 ("meaning: added word", Some(longer)),
                 ("meaning: dropped word", shorter.filter(|rest| rest.len() > 2)),
             ] {
-                let wrong = wrong.filter(|wrong| !spot.siblings.contains(wrong));
+                let wrong = wrong.filter(|wrong| !location.siblings.contains(wrong));
                 broken.extend(
                     wrong.and_then(|wrong| renamed(subject, call, label, (object, name), &wrong)),
                 );
             }
-            broken.extend(moved_out(subject, call, &spot, object, name));
+            broken.extend(moved_out(subject, call, &location, object, name));
         }
-        broken.extend(other_form(subject, call, &spot));
+        broken.extend(other_form(subject, call, &location));
     }
     broken.extend(prefixed(subject, server, call, random));
     broken
 }
 
 fn result(
-    subject: &Subject,
+    subject: &ToolUnderTest,
     label: &str,
     call: &Value,
     arguments: Value,
@@ -114,7 +116,7 @@ fn result(
 }
 
 fn renamed(
-    subject: &Subject,
+    subject: &ToolUnderTest,
     call: &Value,
     label: &str,
     (object, name): (&str, &str),
@@ -126,15 +128,15 @@ fn renamed(
     let value = members.shift_remove(&plain)?;
     members.insert(wrong.to_owned(), value);
     let path = format!("{object}/{}", escape(wrong));
-    let expected = Expected { path, kind: "unknown_field", meant: Some(plain) };
+    let expected = Expected { path, kind: "unknown_field", suggestion: Some(plain) };
     Some(result(subject, label, call, arguments, expected))
 }
 
 /// A field of a nested object beside the object.
 fn moved_out(
-    subject: &Subject,
+    subject: &ToolUnderTest,
     call: &Value,
-    spot: &Spot<'_>,
+    location: &Location<'_>,
     object: &str,
     name: &str,
 ) -> Option<Broken> {
@@ -144,18 +146,18 @@ fn moved_out(
     members.shift_remove(name)?;
     let around = arguments.pointer_mut(outer)?.as_object_mut()?;
     let known = subject.schema.get("properties").is_some_and(|all| all.get(name).is_some());
-    if known || around.insert(name.to_owned(), spot.value.clone()).is_some() {
+    if known || around.insert(name.to_owned(), location.value.clone()).is_some() {
         return None;
     }
     let closed = subject.objects(call).first().is_some_and(|root| root.closed);
     let path = format!("/{name}");
-    let expected = Expected { path, kind: "unknown_field", meant: None };
+    let expected = Expected { path, kind: "unknown_field", suggestion: None };
     closed.then(|| result(subject, "meaning: outside its object", call, arguments, expected))
 }
 
 /// A value in a form that means the same.
-fn other_form(subject: &Subject, call: &Value, spot: &Spot<'_>) -> Option<Broken> {
-    let (label, value) = match &spot.value {
+fn other_form(subject: &ToolUnderTest, call: &Value, location: &Location<'_>) -> Option<Broken> {
+    let (label, value) = match &location.value {
         Value::Array(items) => {
             let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
             let words = words.filter(|words| {
@@ -170,15 +172,15 @@ fn other_form(subject: &Subject, call: &Value, spot: &Spot<'_>) -> Option<Broken
         _ => return None,
     };
     let mut arguments = call.clone();
-    *arguments.pointer_mut(&spot.path)? = value;
-    let kind = if spot.schema.get("type").is_some() { "type_mismatch" } else { "invalid_enum" };
-    let expected = Expected { path: spot.path.clone(), kind, meant: None };
+    *arguments.pointer_mut(&location.path)? = value;
+    let kind = if location.schema.get("type").is_some() { "type_mismatch" } else { "invalid_enum" };
+    let expected = Expected { path: location.path.clone(), kind, suggestion: None };
     (!subject.accepts(&arguments)).then(|| result(subject, label, call, arguments, expected))
 }
 
 /// The tool under the prefix that clients put before it.
 fn prefixed(
-    subject: &Subject,
+    subject: &ToolUnderTest,
     server: &Server,
     call: &Value,
     random: &mut Random,
@@ -190,7 +192,7 @@ fn prefixed(
     ];
     let name = random.pick(&forms)?.clone();
     let tool = subject.tool.clone();
-    let expected = Expected { path: String::new(), kind: "unknown_tool", meant: Some(tool) };
+    let expected = Expected { path: String::new(), kind: "unknown_tool", suggestion: Some(tool) };
     let broken = result(subject, "meaning: prefixed tool", call, call.clone(), expected);
     Some(Broken { name, ..broken })
 }
