@@ -214,10 +214,10 @@ fn is_within(path: &str, index: usize) -> bool {
     first.and_then(|first| first.parse::<usize>().ok()) == Some(index)
 }
 
-fn id_value(header: &Header) -> Option<&dyn Value> {
+fn id_value(header: &Header) -> Option<Box<dyn Value + '_>> {
     header.id.as_ref().map(|id| match id {
-        RequestId::Integer(number) => number as &dyn Value,
-        RequestId::Large(text) | RequestId::String(text) => text as &dyn Value,
+        RequestId::Integer(number) => Box::new(number) as Box<dyn Value>,
+        RequestId::Large(text) | RequestId::String(text) => Box::new(&**text),
     })
 }
 

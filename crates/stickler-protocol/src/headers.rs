@@ -8,6 +8,7 @@ mod param_headers;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stickler::internal::{ParamHeader, param_header_values};
@@ -15,7 +16,6 @@ use stickler::rules::{MessageRule, json_rpc};
 use stickler::tape::{Kind, Node, TapeBuffer};
 
 use crate::envelope::Envelope;
-use crate::envelope::Header;
 use crate::protocol::{Era, Revision};
 use crate::reply::Responder;
 use crate::verdict::{Decision, Finding, Reply, Verdict};
@@ -80,7 +80,7 @@ impl From<HeaderRejection> for Verdict {
             decision: Decision::Answer(rejection.answer),
             findings: vec![finding],
             edits: Vec::new(),
-            header: Header::default(),
+            header: Arc::default(),
             parts: Vec::new(),
         }
     }

@@ -84,7 +84,7 @@ impl Responder<'_> {
 
     fn reply(self, code: Option<i32>, bytes: Vec<u8>) -> Reply {
         let id = self.id.and_then(|id| RequestId::parse(id.as_bytes()));
-        Reply { header: Header::response(id, code), bytes }
+        Reply::new(Header::response(id, code), bytes)
     }
 
     fn write(self, outcome: &str, value: &Value) -> Vec<u8> {

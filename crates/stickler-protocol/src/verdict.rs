@@ -1,6 +1,7 @@
 //! The verdict on a message: the decision and the findings, as plain data for renderers and observers.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use stickler::Edit;
 pub use stickler::Finding;
@@ -18,7 +19,7 @@ pub struct Verdict {
     /// The edits made to the arguments of a repaired call, without values.
     pub edits: Vec<Edit>,
     /// Kind, id and method of the message.
-    pub header: Header,
+    pub header: Arc<Header>,
     /// The messages of a batch, in order; `decision` combines their decisions.
     pub parts: Vec<Part>,
 }
@@ -30,7 +31,7 @@ pub struct Part {
     /// Whether the message is forwarded, rewritten, answered or dropped.
     pub decision: Decision,
     /// Kind, id and method of the message.
-    pub header: Header,
+    pub header: Arc<Header>,
 }
 
 /// The action to take on a message.
@@ -58,9 +59,15 @@ pub enum Decision {
 #[non_exhaustive]
 pub struct Reply {
     /// The id of the request, and the code if the response is an error.
-    pub header: Header,
+    pub header: Arc<Header>,
     /// The response.
     pub bytes: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn new(header: Header, bytes: Vec<u8>) -> Self {
+        Self { header: Arc::new(header), bytes }
+    }
 }
 
 impl Deref for Reply {

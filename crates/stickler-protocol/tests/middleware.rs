@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 use stickler::{Limits, McpValidator, MessageRule, Revision, ValidationConfig};
 use stickler_protocol::{Decision, Policy, RuleAction, Side, ValidationMiddleware};
 
-
 /// Asserts that the next valid message is forwarded without findings.
 fn assert_unaffected(middleware: &mut ValidationMiddleware) {
     let verdict = handle(middleware, Side::Client, PING);
@@ -99,7 +98,7 @@ fn finding_about_a_megabyte_method_is_short() {
     assert!(verdict.is_forward());
     assert_eq!(rules(&verdict), ["unknown-method"]);
     assert!(verdict.findings[0].message.len() < 300);
-    assert!(verdict.header.method.unwrap().len() < 300);
+    assert!(verdict.header.method.as_ref().unwrap().len() < 300);
 }
 
 #[test]

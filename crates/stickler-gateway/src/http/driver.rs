@@ -141,8 +141,9 @@ impl Driver {
         let Outgoing { to_client, to_server, held, cancelled, events } =
             Outgoing::of(actions, body);
         let forwarded = to_server.iter().find(|message| message.origin == Origin::Peer);
-        let header = forwarded.map(|message| &*message.header).or(held.as_ref());
-        let ids = || header.into_iter().flat_map(Header::requests).cloned().collect::<Vec<_>>();
+        let header = forwarded.map(|message| &message.header).or(held.as_ref());
+        let ids =
+            || header.into_iter().flat_map(|header| header.requests()).cloned().collect::<Vec<_>>();
         let mut ids = ids();
         let waits =
             policy == WaitPolicy::Always || (policy == WaitPolicy::IfHeld && forwarded.is_none());

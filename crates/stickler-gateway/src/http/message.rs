@@ -1,6 +1,7 @@
 //! Messages that a connection emits, with what it knows about them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use stickler_protocol::envelope::{MessageKind, RequestId};
@@ -10,8 +11,7 @@ use stickler_protocol::{Action, Actions, Event, Header, Purpose, Reply, Side, ca
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) origin: Origin,
-    /// Boxed, because every channel reserves space for several messages.
-    pub(super) header: Box<Header>,
+    pub(super) header: Arc<Header>,
     pub(super) bytes: Bytes,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Outgoing {
     pub(super) to_client: Vec<Message>,
     pub(super) to_server: Vec<Message>,
     /// The header of the handled message if it is held.
-    pub(super) held: Option<Header>,
+    pub(super) held: Option<Arc<Header>>,
     /// The held request that the handled message cancels.
     pub(super) cancelled: Option<RequestId>,
     pub(super) events: Vec<Event>,
@@ -92,8 +92,8 @@ impl Outgoing {
 }
 
 impl Message {
-    pub(super) fn new(origin: Origin, header: Header, bytes: impl Into<Bytes>) -> Self {
-        Self { origin, header: Box::new(header), bytes: bytes.into() }
+    pub(super) fn new(origin: Origin, header: Arc<Header>, bytes: impl Into<Bytes>) -> Self {
+        Self { origin, header, bytes: bytes.into() }
     }
 
     /// Creates the cancellation of a request.
@@ -110,7 +110,7 @@ impl Message {
 #[cfg(test)]
 impl From<&'static str> for Message {
     fn from(text: &'static str) -> Self {
-        Self::new(Origin::Peer, Header::default(), text)
+        Self::new(Origin::Peer, Arc::default(), text)
     }
 }
 

@@ -226,7 +226,7 @@ impl PendingResponses {
         let tape = buffer.read(&batch.bytes, 1 << 10).ok()?;
         let part = |(one, header): (Node<'_>, &Header)| {
             let bytes = Bytes::copy_from_slice(one.raw().as_bytes());
-            Message::new(batch.origin, header.clone(), bytes)
+            Message::new(batch.origin, Arc::new(header.clone()), bytes)
         };
         Some(tape.root().elements().zip(&batch.header.batch).map(part).collect())
     }

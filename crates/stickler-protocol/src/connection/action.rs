@@ -4,6 +4,7 @@
 //! where it belongs.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use stickler::Discovery;
 
@@ -21,7 +22,7 @@ pub enum Action<'m> {
         /// The receiver.
         to: Side,
         /// The header of the message.
-        header: Header,
+        header: Arc<Header>,
         /// The message; borrowed if it is the one that was handled.
         bytes: Cow<'m, [u8]>,
     },
@@ -37,14 +38,14 @@ pub enum Action<'m> {
         /// What the request is for.
         purpose: Purpose,
         /// The header of the request.
-        header: Header,
+        header: Arc<Header>,
         /// The request.
         bytes: Vec<u8>,
     },
     /// Cancel a request at the server, because it has timed out.
     Cancel {
         /// The header of the cancellation; `cancels` is the request.
-        header: Header,
+        header: Arc<Header>,
         /// The cancellation.
         bytes: Vec<u8>,
     },
@@ -52,7 +53,7 @@ pub enum Action<'m> {
     /// forwards or answers it.
     Hold {
         /// The header of the message.
-        header: Header,
+        header: Arc<Header>,
     },
     /// Nothing to send: the client cancelled a held request, which gets no response.
     Cancelled {
@@ -150,8 +151,8 @@ impl<'m> Actions<'m> {
         self.0.reserve(2);
         if let Some(bytes) = forward {
             let header = match verdict.parts.as_slice() {
-                [] => verdict.header.clone(),
-                parts => forwarded_header(parts),
+                [] => Arc::clone(&verdict.header),
+                parts => Arc::new(forwarded_header(parts)),
             };
             self.push(Action::Forward { to: sender.other(), header, bytes });
         }
@@ -162,6 +163,10 @@ impl<'m> Actions<'m> {
 }
 
 impl Action<'_> {
+    pub(super) fn request(purpose: Purpose, header: Header, bytes: Vec<u8>) -> Self {
+        Self::Request { purpose, header: Arc::new(header), bytes }
+    }
+
     /// Returns the side that receives a message by this action; `None` if no message is sent.
     pub fn receiver(&self) -> Option<Side> {
         match self {

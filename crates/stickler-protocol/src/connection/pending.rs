@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::capabilities::Capabilities;
@@ -23,7 +24,7 @@ pub(crate) struct PendingRequest {
     /// The revision that the request was checked against.
     pub(crate) revision: Option<Revision>,
     /// The name of the called tool.
-    pub(crate) tool: Option<Box<str>>,
+    pub(crate) tool: Option<Arc<str>>,
     /// The request asks for execution as a task.
     pub(crate) requests_task: bool,
     /// The cursor of the requested page.

@@ -69,7 +69,7 @@ impl Connection {
         if let Some(id) = id {
             self.pending.of_mut(Side::Client).complete(id);
         }
-        Some(Reply { header: Header::response(id.cloned(), None), bytes: answer })
+        Some(Reply::new(Header::response(id.cloned(), None), answer))
     }
 
     /// Returns the changed decision for a server message; `None` if it is forwarded unchanged.

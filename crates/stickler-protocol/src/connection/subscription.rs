@@ -148,7 +148,7 @@ impl Subscription {
         params["_meta"] = modern_meta(self.revision.unwrap_or(Revision::LATEST), None);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let header = Header::own(method, Some(RequestId::String(id.as_str().into())));
-        (id, Action::Request { purpose, header, bytes: request.to_string().into_bytes() })
+        (id, Action::request(purpose, header, request.to_string().into_bytes()))
     }
 
     /// Returns the event in a server message; `None` if the message is not about the subscription.

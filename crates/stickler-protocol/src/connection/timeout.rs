@@ -1,5 +1,6 @@
 //! Timeouts of client requests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -47,7 +48,7 @@ impl Connection {
 }
 
 /// Returns a `notifications/cancelled` message for a request, with its header.
-pub fn cancellation(id: &RequestId, reason: &str) -> (Header, Vec<u8>) {
+pub fn cancellation(id: &RequestId, reason: &str) -> (Arc<Header>, Vec<u8>) {
     let method = "notifications/cancelled";
     let mut header = Header::own(method, None);
     header.cancels = Some(id.clone());
@@ -56,5 +57,5 @@ pub fn cancellation(id: &RequestId, reason: &str) -> (Header, Vec<u8>) {
     let bytes = format!(
         r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"requestId":{id},"reason":{reason}}}}}"#
     );
-    (header, bytes.into_bytes())
+    (Arc::new(header), bytes.into_bytes())
 }

@@ -110,7 +110,7 @@ impl ToolFetch {
         let header = Header::own("tools/list", Some(RequestId::String(id.as_str().into())));
         self.pending = Some(id);
         let bytes = request.to_string().into_bytes();
-        Some(Action::Request { purpose: Purpose::ListTools, header, bytes })
+        Some(Action::request(Purpose::ListTools, header, bytes))
     }
 
     /// Returns the response if a server message answers a pending or abandoned gateway request.

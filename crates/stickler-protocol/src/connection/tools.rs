@@ -4,6 +4,7 @@
 //! call is released: when the list arrives, when fetching fails, or at its deadline.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -104,7 +105,7 @@ impl Connection {
         let deadline = now.saturating_add(self.settings.max_hold_time);
         let requests = self.pending.of_mut(Side::Client);
         requests.hold(message.into_owned(), &header, revision, deadline);
-        out.push(Action::Hold { header });
+        out.push(Action::Hold { header: Arc::new(header) });
         self.fetch_tools(out);
     }
 

@@ -1,6 +1,7 @@
 //! What a connection knows about a message, so that its adapters need not parse it again.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use stickler::tape::Node;
 
@@ -20,7 +21,7 @@ pub struct Header {
     /// The id, if it is a valid one.
     pub id: Option<RequestId>,
     /// The name of the called tool, truncated if it is long.
-    pub tool: Option<Box<str>>,
+    pub tool: Option<Arc<str>>,
     /// The progress token of a request, or the one that a progress notification refers to.
     pub progress_token: Option<RequestId>,
     /// The request that a `notifications/cancelled` cancels.
@@ -122,18 +123,18 @@ fn interned(method: &str) -> Cow<'static, str> {
     ];
     match FREQUENT.iter().find(|frequent| **frequent == method) {
         Some(frequent) => Cow::Borrowed(frequent),
-        None => Cow::Owned(excerpt(method)),
+        None => Cow::Owned(excerpt(method).into_owned()),
     }
 }
 
 /// Returns peer text, truncated for display.
-pub(crate) fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_EXCERPT_CHARS {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     match text.char_indices().nth(MAX_EXCERPT_CHARS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
     }
 }
 

@@ -84,7 +84,7 @@ impl RawSettings {
             && let Decision::Answer(reply) = &mut verdict.decision
         {
             reply.bytes = bytes;
-            reply.header.code = code;
+            Arc::make_mut(&mut reply.header).code = code;
         }
         verdict
     }

@@ -1,11 +1,12 @@
 //! Batches, which only revision 2025-03-26 allows.
 
-use stickler::rules::MessageRule;
+use std::sync::Arc;
+
+use stickler::rules::{MessageRule, json_rpc};
 use stickler::tape::Node;
 
 use super::malformed::parse_id;
 use super::{Case, Connection, Incoming, ListUse};
-use stickler::rules::json_rpc;
 
 use crate::envelope::{Envelope, Header, PartialHeader};
 use crate::reply::Responder;
@@ -71,7 +72,10 @@ impl Connection {
         };
         let parts: Vec<Part> = node.elements().map(&mut check).collect();
         let decision = combine_decisions(node, &parts);
-        Verdict { header: forwarded_header(&parts), ..self.too_deep_case(side).decide(decision) }
+        Verdict {
+            header: Arc::new(forwarded_header(&parts)),
+            ..self.too_deep_case(side).decide(decision)
+        }
     }
 
     /// Rejects a whole batch. Each response in it is replaced by an error, so that its request is
@@ -95,7 +99,7 @@ impl Connection {
             }
             Side::Server => case.drop_or_forward(),
         };
-        verdict.header = Header::of_batch(headers);
+        verdict.header = Arc::new(Header::of_batch(headers));
         if !replaced.is_empty() {
             let replaced: Vec<&[u8]> = replaced.iter().map(Vec::as_slice).collect();
             let forward = array(&replaced);
@@ -120,17 +124,17 @@ pub(in crate::connection) fn combine_decisions(batch: Node<'_>, parts: &[Part]) 
             Decision::Rewrite(bytes) => forward.push(bytes),
             Decision::Answer(reply) => {
                 answer.push(reply.bytes.as_slice());
-                headers.push(reply.header.clone());
+                headers.push((*reply.header).clone());
             }
             Decision::Split { forward: forwarded, answer: reply } => {
                 forward.push(forwarded);
                 answer.push(reply.bytes.as_slice());
-                headers.push(reply.header.clone());
+                headers.push((*reply.header).clone());
             }
             Decision::Drop => {}
         }
     }
-    let reply = || Box::new(Reply { header: Header::of_batch(headers), bytes: array(&answer) });
+    let reply = || Box::new(Reply::new(Header::of_batch(headers), array(&answer)));
     match (forward.is_empty(), answer.is_empty()) {
         (true, true) => Decision::Drop,
         (true, false) => Decision::Answer(reply()),
@@ -143,7 +147,7 @@ pub(in crate::connection) fn combine_decisions(batch: Node<'_>, parts: &[Part]) 
 pub(in crate::connection) fn forwarded_header(parts: &[Part]) -> Header {
     let is_forwarded =
         |part: &&Part| !matches!(part.decision, Decision::Answer(_) | Decision::Drop);
-    Header::of_batch(parts.iter().filter(is_forwarded).map(|part| part.header.clone()).collect())
+    Header::of_batch(parts.iter().filter(is_forwarded).map(|part| (*part.header).clone()).collect())
 }
 
 fn array(messages: &[&[u8]]) -> Vec<u8> {

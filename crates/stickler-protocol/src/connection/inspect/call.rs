@@ -4,7 +4,9 @@ use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
-use stickler::{CallRejection, Edit, Repair, ValidationError, ValidationErrorKind, ValidationResult};
+use stickler::{
+    CallRejection, Edit, Repair, ValidationError, ValidationErrorKind, ValidationResult,
+};
 
 use super::{Case, Connection, Incoming, ListUse};
 use crate::envelope::{Envelope, excerpt};

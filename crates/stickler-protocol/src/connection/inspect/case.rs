@@ -107,7 +107,7 @@ impl Case {
 
     pub(super) fn decide(self, decision: Decision) -> Verdict {
         let Self { findings, edits, header, .. } = self;
-        Verdict { decision, findings, edits, header, parts: Vec::new() }
+        Verdict { decision, findings, edits, header: Arc::new(header), parts: Vec::new() }
     }
 
     pub(super) fn forward(self) -> Verdict {

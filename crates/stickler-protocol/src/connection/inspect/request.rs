@@ -1,5 +1,7 @@
 //! Requests of either side: inspection, and the commit that registers a forwarded request as pending.
 
+use std::sync::Arc;
+
 use stickler::rules::MessageRule;
 use stickler::tape::Node;
 
@@ -41,7 +43,9 @@ impl Connection {
         let id = envelope.request_id();
         let answers = self.pending.of(incoming.side.other());
         // A response without result or error still belongs to a pending request.
-        if envelope.lacks_method_and_outcome() && id.as_ref().is_some_and(|id| answers.is_pending(id)) {
+        if envelope.lacks_method_and_outcome()
+            && id.as_ref().is_some_and(|id| answers.is_pending(id))
+        {
             return Ok(self.response(incoming, envelope));
         }
         match self.inspect_request(incoming, envelope, id) {
@@ -179,6 +183,10 @@ impl Connection {
         };
         let meta = member("_meta");
         let token = meta.and_then(|meta| meta.get("progressToken"));
+        let is_stored =
+            |node: Option<Node<'_>>| node.is_some_and(|one| one.raw().len() <= MAX_STORED_BYTES);
+        let name =
+            (method == "tools/call").then(|| member("name").and_then(Node::as_str)).flatten();
         let capabilities = meta.and_then(|meta| meta.get(CAPABILITIES_KEY));
         self.pending.of_mut(side).start(
             id,
@@ -186,13 +194,15 @@ impl Connection {
                 id: envelope.id.map(Node::raw).unwrap_or_default().into(),
                 method: header.method.clone().unwrap_or_default(),
                 revision,
-                tool: (method == "tools/call").then(|| text("name")).flatten(),
+                tool: match &header.tool {
+                    // A longer name is abbreviated in the header.
+                    Some(tool) if name.as_deref() == Some(tool) => Some(Arc::clone(tool)),
+                    _ => name.filter(|name| name.len() <= MAX_STORED_BYTES).map(Into::into),
+                },
                 requests_task: member("task").is_some(),
                 cursor: text("cursor"),
                 has_cursor: member("cursor").is_some(),
-                progress_token: token
-                    .filter(|token| token.raw().len() <= MAX_STORED_BYTES)
-                    .and_then(RequestId::of),
+                progress_token: header.progress_token.clone().filter(|_| is_stored(token)),
                 capabilities: capabilities.map(Capabilities::read),
                 sent_at: now,
                 list_changes,

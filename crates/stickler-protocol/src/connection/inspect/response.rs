@@ -56,10 +56,9 @@ impl Connection {
             (_, _, "initialize") if case.is_rejected() => self.lifecycle.handshake_failed(),
             _ => {}
         }
-        let mut verdict = replace_or_forward(case, Some(&pending));
-        verdict.header.method = Some(pending.method);
-        verdict.header.tool = pending.tool;
-        verdict
+        case.header.method = Some(pending.method.clone());
+        case.header.tool.clone_from(&pending.tool);
+        replace_or_forward(case, Some(&pending))
     }
 
     /// Rejects a response of which only the id is known.
@@ -73,9 +72,8 @@ impl Connection {
         if &*pending.method == "initialize" {
             self.lifecycle.handshake_failed();
         }
-        let mut verdict = replace_or_forward(case, Some(&pending));
-        verdict.header.method = Some(pending.method);
-        verdict
+        case.header.method = Some(pending.method.clone());
+        replace_or_forward(case, Some(&pending))
     }
 
     /// Finds the pending request that a response answers.
