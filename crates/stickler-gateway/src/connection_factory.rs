@@ -4,11 +4,22 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex};
 
-use stickler::{McpValidator, Revision, ValidationConfig};
+use stickler::{McpValidator, Revision, SchemaStore, ValidationConfig};
 use stickler_protocol::headers::ParamHeaders;
 use stickler_protocol::{Connection, ConnectionSettings, Policy, ProtocolSchemas, RejectionCounts};
 
 use crate::slow_work::SlowWorkLimit;
+
+/// What all servers of a process share.
+#[derive(Debug, Clone, Default)]
+pub struct SharedResources {
+    /// The definitions of the protocol.
+    pub protocol: Arc<ProtocolSchemas>,
+    /// Bounds compilations and long explanations.
+    pub slow_work: Arc<SlowWorkLimit>,
+    /// The compiled schemas of tools.
+    pub schemas: SchemaStore,
+}
 
 /// The parts that all connections to one server share.
 #[derive(Debug)]
@@ -23,20 +34,27 @@ pub struct ConnectionFactory {
 }
 
 impl ConnectionFactory {
-    /// Creates a factory for the server with that name. All servers of a process share the limit for slow work.
+    /// Creates a factory for the server with that name.
     pub fn new(
         name: Arc<str>,
         policy: Policy,
         validation: ValidationConfig,
         mut settings: ConnectionSettings,
-        protocol: Arc<ProtocolSchemas>,
-        slow_work: Arc<SlowWorkLimit>,
+        SharedResources { protocol, slow_work, schemas }: SharedResources,
     ) -> Self {
         let policy = Arc::new(policy);
-        let validator = Arc::new(McpValidator::new(validation).with_slow_work(slow_work));
+        let validator =
+            McpValidator::new(validation).with_slow_work(slow_work).with_schema_store(&schemas);
         settings.first_request_number = random_first_id();
         let rejection_counts = Arc::default();
-        Self { name, validator, policy, protocol, settings: Arc::new(settings), rejection_counts }
+        Self {
+            name,
+            validator: Arc::new(validator),
+            policy,
+            protocol,
+            settings: Arc::new(settings),
+            rejection_counts,
+        }
     }
 
     /// Creates a connection for one modern request. Its revision and mirrored headers are known before

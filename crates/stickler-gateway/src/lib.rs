@@ -15,7 +15,7 @@ mod page_trimming;
 mod slow_work;
 mod stdio;
 
-pub use connection_factory::ConnectionFactory;
+pub use connection_factory::{ConnectionFactory, SharedResources};
 pub use failure::Failure;
 pub use http::{Endpoint, HttpSettings, ServerLimits, relay_to_url, serve};
 pub use log::Log;

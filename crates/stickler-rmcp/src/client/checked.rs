@@ -11,12 +11,13 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stickler::ValidationConfig;
 use stickler::rules::Code;
-use stickler::{McpValidator, ValidationConfig};
 use stickler_protocol::{Action, Actions, Connection, ConnectionSettings, Event, Policy, Side};
 use tokio::sync::mpsc;
 
 use crate::problems::Problems;
+use crate::schema_store;
 
 type Incoming = RxJsonRpcMessage<RoleClient>;
 type Outgoing = TxJsonRpcMessage<RoleClient>;
@@ -63,7 +64,7 @@ impl<T: Transport<RoleClient>> CheckedTransport<T> {
 
     /// Wraps another transport, with a policy for messages that violate a rule.
     pub fn with_policy(inner: T, config: ValidationConfig, policy: Policy) -> Self {
-        let validator = Arc::new(McpValidator::new(config));
+        let validator = schema_store::validator(config);
         let mut settings = ConnectionSettings::default();
         settings.announce = false;
         let connection = Connection::new("server", validator, settings).with_policy(policy);
