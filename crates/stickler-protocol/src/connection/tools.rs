@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use stickler::Freshness;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 
@@ -130,7 +131,11 @@ impl Connection {
 
     /// Returns whether the list exceeds its maximum age and can be refreshed.
     pub(super) fn is_list_old(&self, now: Duration) -> bool {
-        let freshness = self.validator.cache().freshness(&self.server);
+        self.is_old(self.validator.cache().freshness(&self.server), now)
+    }
+
+    /// Returns whether a list with that freshness exceeds its maximum age and can be refreshed.
+    pub(super) fn is_old(&self, freshness: Option<Freshness>, now: Duration) -> bool {
         let age = freshness.map(|freshness| now.saturating_sub(freshness.learned_at));
         age.is_some_and(|age| age > self.settings.max_list_age) && self.can_fetch_tools(now)
     }

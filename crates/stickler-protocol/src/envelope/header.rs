@@ -138,6 +138,11 @@ pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns whether an excerpt may differ from its text.
+pub(crate) fn is_abbreviated(excerpt: &str) -> bool {
+    excerpt.len() > MAX_EXCERPT_CHARS
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Header, RequestId};

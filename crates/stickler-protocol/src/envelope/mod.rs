@@ -17,7 +17,7 @@ mod routing_header;
 
 pub use batch_ids::answers_in;
 pub use header::Header;
-pub(crate) use header::excerpt;
+pub(crate) use header::{excerpt, is_abbreviated};
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};
 pub use member_names::may_contain;

@@ -1,11 +1,13 @@
 //! The arguments stage: checks the arguments of a `tools/call` against the tool's schema.
 
+use std::sync::Arc;
+
 use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
 use stickler::{
-    CallRejection, Edit, Repair, ValidationError, ValidationErrorKind, ValidationResult,
+    CallRejection, Edit, Freshness, Repair, ValidationError, ValidationErrorKind, ValidationResult,
 };
 
 use super::{Case, Connection, Incoming, ListUse};
@@ -65,13 +67,15 @@ impl Connection {
     ) -> CallOutcome<'m> {
         let name = envelope.params.and_then(|params| params.get("name")).and_then(Node::as_str);
         let (Some(params), Some(name)) = (envelope.params, name) else { return CallOutcome::Pass };
-        case.header.tool = Some(excerpt(&name).into());
+        Arc::make_mut(&mut case.header).tool = Some(excerpt(&name).into());
         let arguments = params.get("arguments");
-        if self.is_outdated_rejection(case, incoming, &name, arguments) {
+        let freshness = self.validator.cache().freshness(&self.server);
+        let is_stale = freshness.is_some_and(|freshness| freshness.is_stale(incoming.now));
+        if !is_stale && self.is_outdated_rejection(case, incoming, freshness, &name, arguments) {
             return CallOutcome::NeedsList;
         }
         let result = self.check_arguments(&name, arguments);
-        if self.validator.cache().is_stale(&self.server, incoming.now) {
+        if is_stale {
             // A stale list must neither reject nor repair a call.
             deferred.record(case);
             if !case.is_rejected() {
@@ -118,6 +122,7 @@ impl Connection {
         &self,
         case: &Case,
         incoming: Incoming<'_>,
+        freshness: Option<Freshness>,
         tool: &str,
         arguments: Option<Node<'_>>,
     ) -> bool {
@@ -126,9 +131,8 @@ impl Connection {
             && self.validator.config().repair != Repair::Apply;
         rejects
             && incoming.list == ListUse::Refreshable
-            && self.is_list_old(incoming.now)
+            && self.is_old(freshness, incoming.now)
             && self.is_new_request(case)
-            && !self.validator.cache().is_stale(&self.server, incoming.now)
             && arguments
                 .is_some_and(|arguments| self.validator.rejects(&self.server, tool, arguments))
     }

@@ -20,11 +20,13 @@ pub(in crate::connection) struct Case {
     /// Index of the finding that rejects the message: the first enforced one.
     rejection: Option<usize>,
     pub(super) edits: Vec<Edit>,
-    pub(super) header: Header,
+    /// Allocated from the start, because a case is moved several times.
+    pub(super) header: Arc<Header>,
 }
 
 impl Case {
     pub(super) fn new(policy: Arc<Policy>, side: Side, header: Header) -> Self {
+        let header = Arc::new(header);
         Self { policy, side, findings: Vec::new(), rejection: None, edits: Vec::new(), header }
     }
 
@@ -107,7 +109,7 @@ impl Case {
 
     pub(super) fn decide(self, decision: Decision) -> Verdict {
         let Self { findings, edits, header, .. } = self;
-        Verdict { decision, findings, edits, header: Arc::new(header), parts: Vec::new() }
+        Verdict { decision, findings, edits, header, parts: Vec::new() }
     }
 
     pub(super) fn forward(self) -> Verdict {

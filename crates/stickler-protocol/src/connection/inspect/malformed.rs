@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use std::sync::Arc;
+
 use stickler::rules::MessageRule;
 use stickler::tape::{Node, SyntaxError, TapeBuffer};
 
@@ -56,7 +58,7 @@ impl Connection {
             }
             // Forwarded unchanged; a valid response may still follow.
             Side::Server if !case.is_rejected() => {
-                case.header = partial_header(&PartialHeader::of(bytes));
+                case.header = Arc::new(partial_header(&PartialHeader::of(bytes)));
                 case.forward()
             }
             // Answer the pending request in place of the malformed response.
@@ -113,7 +115,7 @@ impl Connection {
 
     /// Answers the sender of an unparsed request, or the requester of an unparsed response.
     fn unparsed(&mut self, mut case: Case, partial: PartialHeader) -> Verdict {
-        case.header = partial_header(&partial);
+        case.header = Arc::new(partial_header(&partial));
         let PartialHeader { id, is_response, answers } = partial;
         if !answers.is_empty() {
             return self.unparsed_batch(case, &answers);

@@ -10,7 +10,7 @@ use super::request_checks::{MAX_STORED_BYTES, RequestShape};
 use super::{Case, Checked, Connection, Incoming, ListUse, NeedsList};
 use crate::connection::capabilities::Capabilities;
 use crate::connection::pending::PendingRequest;
-use crate::envelope::{Envelope, Header, RequestId};
+use crate::envelope::{Envelope, Header, RequestId, is_abbreviated};
 use crate::headers::CAPABILITIES_KEY;
 use crate::protocol::Revision;
 use crate::reply::Responder;
@@ -175,19 +175,10 @@ impl Connection {
         };
         let params = envelope.params;
         let member = |name: &str| params.and_then(|params| params.get(name));
-        let text = |name: &str| {
-            member(name)
-                .and_then(Node::as_str)
-                .filter(|text| text.len() <= MAX_STORED_BYTES)
-                .map(Into::into)
-        };
-        let meta = member("_meta");
-        let token = meta.and_then(|meta| meta.get("progressToken"));
-        let is_stored =
-            |node: Option<Node<'_>>| node.is_some_and(|one| one.raw().len() <= MAX_STORED_BYTES);
-        let name =
-            (method == "tools/call").then(|| member("name").and_then(Node::as_str)).flatten();
-        let capabilities = meta.and_then(|meta| meta.get(CAPABILITIES_KEY));
+        let cursor = member("cursor");
+        let is_stored = |text: &str| text.len() <= MAX_STORED_BYTES;
+        let name = || member("name").and_then(Node::as_str).filter(|name| is_stored(name));
+        let capabilities = member("_meta").and_then(|meta| meta.get(CAPABILITIES_KEY));
         self.pending.of_mut(side).start(
             id,
             PendingRequest {
@@ -195,14 +186,20 @@ impl Connection {
                 method: header.method.clone().unwrap_or_default(),
                 revision,
                 tool: match &header.tool {
-                    // A longer name is abbreviated in the header.
-                    Some(tool) if name.as_deref() == Some(tool) => Some(Arc::clone(tool)),
-                    _ => name.filter(|name| name.len() <= MAX_STORED_BYTES).map(Into::into),
+                    Some(tool) if !is_abbreviated(tool) => Some(Arc::clone(tool)),
+                    _ if method == "tools/call" => name().map(Into::into),
+                    _ => None,
                 },
                 requests_task: member("task").is_some(),
-                cursor: text("cursor"),
-                has_cursor: member("cursor").is_some(),
-                progress_token: header.progress_token.clone().filter(|_| is_stored(token)),
+                cursor: cursor
+                    .and_then(Node::as_str)
+                    .filter(|text| is_stored(text))
+                    .map(Into::into),
+                has_cursor: cursor.is_some(),
+                progress_token: header.progress_token.clone().filter(|token| match token {
+                    RequestId::Integer(_) => true,
+                    RequestId::Large(text) | RequestId::String(text) => is_stored(text),
+                }),
                 capabilities: capabilities.map(Capabilities::read),
                 sent_at: now,
                 list_changes,

@@ -1,5 +1,7 @@
 //! Responses of either side: inspection against their pending requests, and the commit that completes these.
 
+use std::sync::Arc;
+
 use stickler::rules::{MessageRule, json_rpc};
 use stickler::tape::{Kind, Node};
 
@@ -56,15 +58,16 @@ impl Connection {
             (_, _, "initialize") if case.is_rejected() => self.lifecycle.handshake_failed(),
             _ => {}
         }
-        case.header.method = Some(pending.method.clone());
-        case.header.tool.clone_from(&pending.tool);
+        let header = Arc::make_mut(&mut case.header);
+        header.method = Some(pending.method.clone());
+        header.tool.clone_from(&pending.tool);
         replace_or_forward(case, Some(&pending))
     }
 
     /// Rejects a response of which only the id is known.
     pub(super) fn unparsed_response(&mut self, mut case: Case, id: Option<&str>) -> Verdict {
         let id = id.and_then(super::malformed::parse_id);
-        case.header = Header::response(id.clone(), None);
+        case.header = Arc::new(Header::response(id.clone(), None));
         let requester = case.side().other();
         // The error replaces the response, so a later response is not forwarded.
         let pending = id.and_then(|id| self.pending.of_mut(requester).abandon(&id));
@@ -72,7 +75,7 @@ impl Connection {
         if &*pending.method == "initialize" {
             self.lifecycle.handshake_failed();
         }
-        case.header.method = Some(pending.method.clone());
+        Arc::make_mut(&mut case.header).method = Some(pending.method.clone());
         replace_or_forward(case, Some(&pending))
     }
 
@@ -227,7 +230,7 @@ fn replace_or_forward(mut case: Case, pending: Option<&PendingRequest>) -> Verdi
         (Some(rejection), Some(pending)) => {
             let responder = Responder { id: Some(&pending.id), revision: pending.revision };
             let error = responder.replacement(rejection);
-            case.header.code = Some(json_rpc::INTERNAL_ERROR);
+            Arc::make_mut(&mut case.header).code = Some(json_rpc::INTERNAL_ERROR);
             case.decide(Decision::Rewrite(error))
         }
     }
