@@ -1,6 +1,5 @@
 //! Tool lists per client identity and capabilities: a server may list different tools to different clients.
 
-pub(crate) mod credentials;
 mod lru;
 pub(crate) mod session_cache;
 

@@ -8,12 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 use hyper::{HeaderMap, Method};
 use stickler_protocol::Purpose;
-use stickler_protocol::frame::{SseFrame, SseFramer};
-use stickler_transport::http::{Received, Upstream, has_content_type, receive};
+use stickler_transport::http::{EventStream, Received, Upstream, has_content_type, receive};
 use stickler_transport::{Backoff, Restart, RestartWhen};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -77,7 +74,8 @@ impl ToolSubscription {
         // An unreachable server has not rejected the subscription.
         let Ok((response, lease)) = sent else { return };
         if has_content_type(response.headers(), "text/event-stream") {
-            return self.events(response.into_body()).await;
+            let events = EventStream::new(response.into_body(), self.limit);
+            return self.events(events).await;
         }
         let status = response.status();
         if let Received::Whole(bytes) = receive(response.into_body(), self.limit).await {
@@ -92,16 +90,9 @@ impl ToolSubscription {
         }
     }
 
-    async fn events(&self, mut incoming: Incoming) {
-        let mut framer = SseFramer::new(self.limit);
-        while let Some(Ok(frame)) = incoming.frame().await {
-            framer.push(frame.data_ref().map_or(&[][..], |data| data));
-            while let Some(frame) = framer.next_frame() {
-                let SseFrame::Event(event) = frame else { continue };
-                if let Some(data) = event.data.filter(|_| event.is_message) {
-                    self.handle_message(&Bytes::from(data));
-                }
-            }
+    async fn events(&self, mut events: EventStream) {
+        while let Some(message) = events.next_message().await {
+            self.handle_message(&message);
             if !self.driver.has_subscription() {
                 return;
             }

@@ -193,7 +193,7 @@ fn http_transport(
         all.insert(header, HeaderValue::try_from(value).map_err(|_| invalid(name))?);
     }
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(all);
-    Ok(StreamableHttpClientTransport::with_client(HttpClient::new(), config))
+    Ok(StreamableHttpClientTransport::with_client(HttpClient::new(url)?, config))
 }
 
 /// Returns the part of an rmcp error that is useful in a message.

@@ -1,20 +1,20 @@
 //! Exchanges between a stdio client and a server at a URL: posts one message and forwards the response.
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, StatusCode};
+use hyper::header::HeaderValue;
+use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
 use stickler::{Code, Era};
-use stickler_protocol::Header;
 use stickler_protocol::envelope::{
     MessageKind, PartialHeader, RequestId, RoutingHeader, answers_in, may_contain,
 };
-use stickler_protocol::frame::{SseFrame, SseFramer};
-use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
-use stickler_transport::http::{Received, SESSION, has_content_type, legacy_sse, receive};
+use stickler_protocol::frame::SseFrame;
+use stickler_protocol::headers::VERSION_KEY;
+use stickler_protocol::{Header, Side};
+use stickler_transport::http::{
+    EventStream, Received, add_body_headers, has_content_type, json_headers, legacy_sse, receive,
+};
 use tracing::warn;
 
 use crate::downstream::stdio::to_url::Client;
@@ -25,8 +25,6 @@ const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 /// Maximum number of consecutive streams without any event.
 const MAX_EMPTY_RECONNECTS: usize = 5;
-
-const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The outcome of reading a stream.
 #[derive(Default)]
@@ -45,7 +43,7 @@ impl Client {
     /// Posts a message and forwards the response.
     pub(crate) async fn exchange(&self, message: Message) {
         let headers = self.headers(&message.bytes);
-        let sent = self.upstream.send(Method::POST, headers, message.bytes.clone()).await;
+        let sent = self.session.post(headers, message.bytes.clone()).await;
         let (response, lease) = match sent {
             Ok(sent) => sent,
             Err(error) => {
@@ -54,16 +52,14 @@ impl Client {
                 return self.fail(&message, code, &reason).await;
             }
         };
-        if let Some(session) = response.headers().get(SESSION) {
-            *self.session() = Some(session.clone());
-        }
         let status = response.status();
         if has_content_type(response.headers(), "text/event-stream") {
-            let read = self.events(response.into_body(), Some(&message.header)).await;
+            let events = EventStream::new(response.into_body(), self.factory.message_bytes());
+            let read = self.events(events, Some(&message.header)).await;
             return self.resume(&message, read).await;
         }
         if message.header.has_method("initialize")
-            && legacy_sse::is_offered(&self.upstream, status, &self.headers(&[])).await
+            && legacy_sse::is_offered(self.session.upstream(), status, &self.headers(&[])).await
         {
             return self.fail(&message, Code::CannotStart, legacy_sse::REASON).await;
         }
@@ -124,43 +120,35 @@ impl Client {
         }
     }
 
-    async fn get(&self, last_id: Option<HeaderValue>) -> Option<Incoming> {
-        let mut headers = self.headers(&[]);
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        headers.extend(last_id.map(|id| (LAST_EVENT, id)));
-        let (response, _) = self.upstream.send(Method::GET, headers, Bytes::new()).await.ok()?;
-        (response.status() == StatusCode::OK).then(|| response.into_body())
+    async fn get(&self, last_id: Option<HeaderValue>) -> Option<EventStream> {
+        let limit = self.factory.message_bytes();
+        self.session.listen(self.driver.agreed_revision(), last_id, limit).await
     }
 
     /// Forwards the messages of a stream until it ends.
-    async fn events(&self, mut incoming: Incoming, request: Option<&Header>) -> Read {
+    async fn events(&self, mut events: EventStream, request: Option<&Header>) -> Read {
         let unanswered = request.into_iter().flat_map(Header::requests);
         let mut unanswered: Vec<RequestId> = unanswered.cloned().collect();
-        let mut framer = SseFramer::new(self.factory.message_bytes());
         let mut read = Read::default();
-        while let Some(Ok(frame)) = incoming.frame().await {
-            framer.push(frame.data_ref().map_or(&[][..], |data| data));
-            while let Some(frame) = framer.next_frame() {
-                let outgoing = match frame {
-                    SseFrame::TooLong(prefix) => self.driver.handle_oversized(
-                        stickler_protocol::Side::Server,
-                        PartialHeader::of(&prefix),
-                    ),
-                    SseFrame::Event(event) => {
-                        let id = event.id.as_deref().and_then(|id| HeaderValue::from_str(id).ok());
-                        read.last_id = id.or(read.last_id);
-                        read.events += 1;
-                        let Some(data) = event.data.filter(|_| event.is_message) else { continue };
-                        let data = Bytes::from(data);
-                        if !unanswered.is_empty() {
-                            remove_answered(&mut unanswered, &data);
-                            read.is_answered = unanswered.is_empty();
-                        }
-                        self.driver.handle_server_message(&data)
+        while let Some(Ok(frame)) = events.next().await {
+            let outgoing = match frame {
+                SseFrame::TooLong(prefix) => {
+                    self.driver.handle_oversized(Side::Server, PartialHeader::of(&prefix))
+                }
+                SseFrame::Event(event) => {
+                    let id = event.id.as_deref().and_then(|id| HeaderValue::from_str(id).ok());
+                    read.last_id = id.or(read.last_id);
+                    read.events += 1;
+                    let Some(data) = event.data.filter(|_| event.is_message) else { continue };
+                    let data = Bytes::from(data);
+                    if !unanswered.is_empty() {
+                        remove_answered(&mut unanswered, &data);
+                        read.is_answered = unanswered.is_empty();
                     }
-                };
-                self.driver.dispatch(outgoing).await;
-            }
+                    self.driver.handle_server_message(&data)
+                }
+            };
+            self.driver.dispatch(outgoing).await;
         }
         read
     }
@@ -178,25 +166,13 @@ impl Client {
     }
 
     pub(crate) fn headers(&self, message: &[u8]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let both = "application/json, text/event-stream";
-        headers.insert(ACCEPT, HeaderValue::from_static(both));
-        if !message.is_empty() && self.is_modern(message) {
-            let cache = self.factory.validator.cache();
-            let schema =
-                |tool: &str| cache.get(&self.factory.name, tool).map(|one| one.raw.clone());
-            for (name, value) in headers::for_body(message, schema) {
-                if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
-                    headers.insert(name, value);
-                }
-            }
-            return headers;
+        if message.is_empty() || !self.is_modern(message) {
+            return self.session.headers(self.driver.agreed_revision());
         }
-        headers.extend(self.session().clone().map(|session| (SESSION, session)));
-        if let Some(revision) = self.driver.agreed_revision() {
-            headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
-        }
+        let cache = self.factory.validator.cache();
+        let schema = |tool: &str| cache.get(&self.factory.name, tool).map(|one| one.raw.clone());
+        let mut headers = json_headers();
+        add_body_headers(&mut headers, message, schema);
         headers
     }
 }

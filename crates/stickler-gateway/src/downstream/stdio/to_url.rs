@@ -8,13 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::header::HeaderValue;
-use hyper::{HeaderMap, Method, Uri};
+use hyper::{HeaderMap, Uri};
 use stickler_protocol::envelope::{MessageKind, PartialHeader, RequestId};
 use stickler_protocol::frame::{Frame, LineFramer};
-use stickler_protocol::headers::VERSION;
 use stickler_protocol::{Header, Purpose, Side};
-use stickler_transport::http::{SESSION, Upstream};
+use stickler_transport::http::{HttpSession, Upstream};
 use stickler_transport::wire::LineWriter;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -39,9 +37,8 @@ const DRAIN_GRACE_PERIODS: u32 = 12;
 /// The client side of Streamable HTTP.
 pub(crate) struct Client {
     pub(crate) factory: ConnectionFactory,
-    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) session: HttpSession,
     pub(crate) driver: Arc<Driver>,
-    pub(crate) session: Mutex<Option<HeaderValue>>,
     exchanges: Mutex<HashMap<RequestId, AbortHandle>>,
     /// The gateway's tool list subscription, which runs in the background.
     subscription: Mutex<Option<AbortHandle>>,
@@ -126,9 +123,8 @@ impl Client {
             let driver = Driver::with_single_output(connection, link, log, Instant::now(), out);
             Self {
                 factory,
-                upstream,
+                session: HttpSession::new(upstream),
                 driver,
-                session: Mutex::default(),
                 exchanges: Mutex::default(),
                 subscription: Mutex::default(),
                 weak_self: weak_self.clone(),
@@ -138,10 +134,6 @@ impl Client {
 
     fn exchanges(&self) -> MutexGuard<'_, HashMap<RequestId, AbortHandle>> {
         self.exchanges.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn session(&self) -> MutexGuard<'_, Option<HeaderValue>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Handles one line. Requests are sent concurrently; notifications and responses keep their order.
@@ -191,7 +183,7 @@ impl Client {
     fn subscribe(&self, message: Message) {
         let subscription = ToolSubscription {
             driver: Arc::clone(&self.driver),
-            upstream: Arc::clone(&self.upstream),
+            upstream: Arc::clone(self.session.upstream()),
             limit: self.factory.message_bytes(),
         };
         let headers = self.headers(&message.bytes);
@@ -224,15 +216,7 @@ impl Client {
         if let Some(subscription) = self.subscription().take() {
             subscription.abort();
         }
-        let session = self.session().take();
-        if let Some(session) = session {
-            let mut headers = HeaderMap::new();
-            headers.insert(SESSION, session);
-            if let Some(revision) = self.driver.agreed_revision() {
-                headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
-            }
-            let _ = timeout(grace, self.upstream.send(Method::DELETE, headers, Bytes::new())).await;
-        }
+        let _ = timeout(grace, self.session.close(self.driver.agreed_revision())).await;
     }
 }
 

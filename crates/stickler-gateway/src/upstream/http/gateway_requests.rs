@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::HeaderName;
 use hyper::{HeaderMap, Method};
 use stickler::{Era, Revision, rules::json_rpc};
 use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader};
 use stickler_protocol::error_reply;
-use stickler_protocol::frame::{SseFrame, SseFramer};
-use stickler_protocol::headers::{self, METHOD, NAME, PARAM};
-use stickler_transport::http::{Received, Upstream, has_content_type, receive};
+use stickler_protocol::frame::SseFrame;
+use stickler_protocol::headers::{METHOD, NAME, PARAM};
+use stickler_transport::http::{
+    EventStream, Received, Upstream, add_body_headers, has_content_type, json_headers, receive,
+};
 use tokio::time::timeout;
 
 use crate::downstream::http::content_negotiation::version;
@@ -90,15 +90,9 @@ pub(crate) fn headers_for(mut context: HeaderMap, message: &[u8]) -> HeaderMap {
     let version = version(&context);
     let is_modern = version.and_then(Revision::parse).is_some_and(|one| one.era() == Era::Modern);
     if is_modern {
-        for (name, value) in headers::for_body(message, |_| None) {
-            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
-                context.insert(name, value);
-            }
-        }
+        add_body_headers(&mut context, message, |_| None);
     }
-    context.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let both = "application/json, text/event-stream";
-    context.insert(ACCEPT, HeaderValue::from_static(both));
+    context.extend(json_headers());
     context
 }
 
@@ -141,7 +135,7 @@ async fn exchange(
         .map_err(|error| error.code_and_message().1)?;
     let status = response.status();
     if has_content_type(response.headers(), "text/event-stream") {
-        return events(response.into_body(), request_id, limit).await;
+        return events(EventStream::new(response.into_body(), limit), request_id, limit).await;
     }
     match receive(response.into_body(), limit).await {
         Received::Whole(bytes) => {
@@ -158,31 +152,24 @@ async fn exchange(
 
 /// Reads the messages of a stream up to the response. The total size is limited.
 async fn events(
-    mut incoming: Incoming,
+    mut events: EventStream,
     request_id: Option<&RequestId>,
     limit: usize,
 ) -> Result<Vec<Bytes>, String> {
-    let mut framer = SseFramer::new(limit);
     let mut messages = Vec::new();
-    let mut received = 0_usize;
-    while let Some(Ok(frame)) = incoming.frame().await {
-        let data = frame.data_ref().map_or(&[][..], |data| data);
-        received = received.saturating_add(data.len());
-        framer.push(data);
-        while let Some(frame) = framer.next_frame() {
-            let SseFrame::Event(event) = frame else { continue };
-            let Some(message) = event.data.map(Bytes::from) else { continue };
-            let header = RoutingHeader::of(&message);
-            let is_response = request_id.is_some()
-                && header.kind == MessageKind::Response
-                && header.request_id(&message).as_ref() == request_id;
-            messages.push(message);
-            if is_response {
-                return Ok(messages);
-            }
-        }
-        if received > limit.saturating_mul(2) {
+    while let Some(Ok(frame)) = events.next().await {
+        if events.received() > limit.saturating_mul(2) {
             return Err("the response is too large".to_owned());
+        }
+        let SseFrame::Event(event) = frame else { continue };
+        let Some(message) = event.data.map(Bytes::from) else { continue };
+        let header = RoutingHeader::of(&message);
+        let is_response = request_id.is_some()
+            && header.kind == MessageKind::Response
+            && header.request_id(&message).as_ref() == request_id;
+        messages.push(message);
+        if is_response {
+            return Ok(messages);
         }
     }
     Ok(messages)

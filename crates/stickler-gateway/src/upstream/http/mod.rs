@@ -16,7 +16,7 @@ use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
 use stickler_protocol::Connection;
-use stickler_transport::http::{SESSION, Upstream};
+use stickler_transport::http::{SESSION, Upstream, identity_key};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -29,7 +29,6 @@ use crate::downstream::http::modern;
 use crate::downstream::http::reply::HttpResponse;
 use crate::driver::Driver;
 use crate::log::Log;
-use crate::tool_views::credentials;
 use crate::tool_views::session_cache::SessionCache;
 use crate::tool_views::{MAX_TOOL_VIEWS, ToolView, ToolViews};
 use crate::upstream::http::gateway_requests::UrlLink;
@@ -178,7 +177,7 @@ impl Proxy {
 
     /// Returns the client identity. Cached tools are visible only to clients with the same identity.
     fn identity(&self, headers: &HeaderMap) -> u64 {
-        credentials::identity_key(headers, &self.hasher)
+        identity_key(headers, &self.hasher)
     }
 
     /// Returns the tool view of a client identity.

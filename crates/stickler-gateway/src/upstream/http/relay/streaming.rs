@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use stickler::Code;
 use stickler_protocol::envelope::{MessageKind, PartialHeader};
-use stickler_protocol::frame::{SseEvent, SseFrame, SseFramer, sse_event};
-use stickler_transport::http::Lease;
+use stickler_protocol::frame::{SseEvent, SseFrame, sse_event};
+use stickler_transport::http::{EventStream, Lease};
 use tokio::sync::{mpsc, watch};
 
 use crate::downstream::http::body::{Body, Source};
@@ -35,7 +34,7 @@ impl Exchange<'_> {
             phase: self.proxy.phase.subscribe(),
         };
         let limit = self.proxy.factory.message_bytes();
-        tokio::spawn(relay.run(incoming, lease, limit));
+        tokio::spawn(relay.run(EventStream::new(incoming, limit), lease));
         let ready = first.iter().map(|one| sse_event(&one.bytes).into()).collect();
         Body::stream(ready, Source::Raw(events), None)
     }
@@ -54,8 +53,7 @@ struct Relay {
 }
 
 impl Relay {
-    async fn run(mut self, mut incoming: Incoming, lease: Lease, limit: usize) {
-        let mut framer = SseFramer::new(limit);
+    async fn run(mut self, mut incoming: EventStream, lease: Lease) {
         let end_phase = if self.is_standalone { Phase::Closing } else { Phase::Closed };
         let reason = loop {
             let frame = tokio::select! {
@@ -65,15 +63,12 @@ impl Relay {
                 () = self.events.closed() => break Some(CLIENT_DISCONNECTED),
                 // Checked before new data, so that an endless stream cannot avoid the deadline.
                 () = self.deadline.elapsed() => break None,
-                frame = incoming.frame() => frame,
+                frame = incoming.next() => frame,
             };
             match frame {
                 Some(Ok(frame)) => {
-                    framer.push(frame.data_ref().map_or(&[][..], |data| data));
-                    while let Some(frame) = framer.next_frame() {
-                        if !self.event(frame).await {
-                            return self.end(CLIENT_DISCONNECTED).await;
-                        }
+                    if !self.event(frame).await {
+                        return self.end(CLIENT_DISCONNECTED).await;
                     }
                 }
                 Some(Err(_)) => break Some("the server's response was interrupted"),

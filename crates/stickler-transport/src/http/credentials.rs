@@ -1,7 +1,7 @@
 //! Hashes the credentials in request headers.
 //!
-//! The hash separates cached data by credentials: what the gateway learned with one authorization is
-//! never used for another.
+//! The hash separates connections and cached data by credentials: what was opened or learned with one
+//! authorization is never used for another.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +16,7 @@ const CREDENTIAL_NAME_PARTS: [&str; 4] = ["auth", "key", "token", "secret"];
 const EXCLUDED_NAMES: [&str; 2] = ["idempotency-key", "sec-websocket-key"];
 
 /// Returns the same key for the same credentials, and 0 if there are none.
-pub(crate) fn identity_key(headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
+pub fn identity_key(headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
     let credentials = headers.iter().filter(|(name, _)| is_credential(name));
     let hash = |(name, value): (&HeaderName, &HeaderValue)| {
         hasher.hash_one((name.as_str(), value.as_bytes()))
