@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use stickler::tape::{Node, Tape};
+use stickler::tape::{Node, Tape, splice};
 use stickler_protocol::envelope::{PartialHeader, RequestId, RoutingHeader};
 use stickler_protocol::headers::SUBSCRIPTION_KEY;
 
@@ -33,7 +33,7 @@ pub(crate) fn to_internal(tape: &Tape<'_>, internal_id: u64) -> Option<(Vec<u8>,
     edits.extend(tokens.iter().map(|token| (token.span(), internal_id.as_str())));
     let token = tokens.last().map(|token| token.raw().into());
     let original = OriginalIds { id: id.raw().into(), token };
-    Some((splice(tape.text(), edits), original))
+    Some((splice(tape.text(), edits).into_bytes(), original))
 }
 
 /// Returns all members with that name, including duplicates.
@@ -82,7 +82,7 @@ pub(crate) fn to_original(tape: &Tape<'_>, original: &OriginalIds) -> Vec<u8> {
     let cancelled = params.filter(|_| is_cancellation(tape));
     let cancelled = cancelled.and_then(|params| params.get("requestId"));
     edits.extend(cancelled.map(|id| (id.span(), &*original.id)));
-    splice(tape.text(), edits)
+    splice(tape.text(), edits).into_bytes()
 }
 
 /// Builds the notification that cancels a request.
@@ -108,19 +108,6 @@ fn parse_internal_id(node: Node<'_>) -> Option<u64> {
         RequestId::Integer(number) => number.try_into().ok(),
         RequestId::Large(text) | RequestId::String(text) => text.parse().ok(),
     }
-}
-
-fn splice(text: &str, mut edits: Vec<(Range<usize>, &str)>) -> Vec<u8> {
-    edits.sort_by_key(|(span, _)| span.start);
-    let mut spliced = Vec::with_capacity(text.len() + 64);
-    let mut done = 0;
-    for (span, replacement) in edits {
-        spliced.extend_from_slice(text.get(done..span.start).unwrap_or_default().as_bytes());
-        spliced.extend_from_slice(replacement.as_bytes());
-        done = span.end;
-    }
-    spliced.extend_from_slice(text.get(done..).unwrap_or_default().as_bytes());
-    spliced
 }
 
 #[cfg(test)]

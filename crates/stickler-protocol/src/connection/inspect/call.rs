@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
-use stickler::tape::Node;
+use stickler::tape::{Node, splice};
 use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
 use stickler::{
     CallRejection, Edit, Freshness, Repair, ValidationError, ValidationErrorKind, ValidationResult,
@@ -225,9 +225,8 @@ fn repaired(message: Node<'_>, params: Node<'_>, result: &ValidationResult) -> O
         let end = params.span().end.checked_sub(1)?;
         (end..end, format!(",\"arguments\":{arguments}"))
     };
-    let before = text.get(..place.start.checked_sub(start)?)?;
-    let after = text.get(place.end.checked_sub(start)?..)?;
-    Some([before, &insertion, after].concat().into_bytes())
+    let place = place.start.checked_sub(start)?..place.end.checked_sub(start)?;
+    Some(splice(text, vec![(place, insertion)]).into_bytes())
 }
 
 fn turn_of(params: Node<'_>) -> Option<u64> {
