@@ -19,7 +19,7 @@ use stickler_protocol::Connection;
 use stickler_protocol::envelope::PartialHeader;
 use stickler_protocol::frame::Frame;
 use stickler_protocol::headers::ParamHeaders;
-use stickler_transport::Backoff;
+use stickler_transport::{Backoff, OutputHandler, SupervisedProcess, read_output};
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -31,7 +31,6 @@ use crate::id_rewrite::{self, ActiveIds, OriginalIds};
 use crate::log::Log;
 use crate::multiplexer::id_map::{IdMap, Lookup};
 use crate::tool_views::{MAX_TOOL_VIEWS, ToolView, ToolViews};
-use crate::upstream::process::{self, OutputHandler, Process};
 use links::{GatewayRequestLink, SharedProcessLink};
 
 /// Maximum time to deliver a message. A slower client would block all others.
@@ -79,7 +78,7 @@ impl Current {
 
 /// A server process that is shared by many requests.
 pub(crate) struct SharedProcess {
-    process: Arc<Process>,
+    process: Arc<SupervisedProcess>,
     sessions: Arc<Sessions>,
     routes: Mutex<IdMap<Route>>,
     next: AtomicU64,
@@ -144,9 +143,13 @@ impl Multiplexer {
         let sessions = &self.sessions;
         let permit = Arc::clone(&sessions.children).try_acquire_owned();
         let permit = permit.map_err(|_| SessionError::Full)?;
-        let (process, stdout) =
-            Process::start(&sessions.command, sessions.grace, permit, sessions.log.span())
-                .map_err(SessionError::Failed)?;
+        let (process, stdout) = SupervisedProcess::start(
+            &sessions.command,
+            sessions.grace,
+            permit,
+            sessions.log.span(),
+        )
+        .map_err(SessionError::Failed)?;
         let shared = Arc::new_cyclic(|weak| {
             let factory = &sessions.factory;
             let view = sessions.next_view();
@@ -166,8 +169,8 @@ impl Multiplexer {
                 is_subscribed: AtomicBool::new(false),
             }
         });
-        let limit_and_log = (sessions.factory.message_bytes(), sessions.log.clone());
-        tokio::spawn(process::read_output(process, stdout, Arc::clone(&shared), limit_and_log));
+        let limit_and_span = (sessions.factory.message_bytes(), sessions.log.span().clone());
+        tokio::spawn(read_output(process, stdout, Arc::clone(&shared), limit_and_span));
         current.shared = Some(Arc::clone(&shared));
         Ok(shared)
     }
@@ -330,8 +333,8 @@ impl SharedProcess {
     }
 }
 
-impl OutputHandler for Arc<SharedProcess> {
-    async fn on_frame(&self, frame: Frame<'_>) {
+impl OutputHandler for SharedProcess {
+    async fn on_frame(self: &Arc<Self>, frame: Frame<'_>) {
         let Frame::Line(message) = frame else {
             // The id was extracted while the message was skipped.
             let Frame::TooLong { partial, .. } = frame else { return };
@@ -358,7 +361,7 @@ impl OutputHandler for Arc<SharedProcess> {
         }
     }
 
-    async fn on_exit(&self, reason: &str) {
+    async fn on_exit(self: &Arc<Self>, reason: &str) {
         let routes = self.routes().close();
         let tasks = routes.into_iter().map(|route| {
             let reason = reason.to_owned();

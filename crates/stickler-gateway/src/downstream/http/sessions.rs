@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use stickler_transport::{Restart, ServerCommand};
+use stickler_transport::{Restart, ServerCommand, SupervisedProcess, read_output};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tracing::info;
@@ -18,12 +18,12 @@ use crate::downstream::http::{SHUTDOWN_TIMEOUT, ServerLimits};
 use crate::driver::Driver;
 use crate::log::Log;
 use crate::tool_views::ToolView;
-use crate::upstream::process::{self, PipeLink, Process};
+use crate::upstream::process::PipeLink;
 
 /// A client and its server process.
 pub(crate) struct Session {
     pub(crate) driver: Arc<Driver>,
-    pub(crate) process: Arc<Process>,
+    pub(crate) process: Arc<SupervisedProcess>,
     /// Time of the last use, in milliseconds since the start.
     last_used: AtomicU64,
 }
@@ -99,8 +99,9 @@ impl Sessions {
             Arc::clone(&self.children).try_acquire_owned().map_err(|_| SessionError::Full)?;
         let name = random_session_id().map_err(SessionError::Failed)?;
         let log = self.log.for_session(Some(&name));
-        let (process, stdout) = Process::start(&self.command, self.grace, permit, log.span())
-            .map_err(SessionError::Failed)?;
+        let (process, stdout) =
+            SupervisedProcess::start(&self.command, self.grace, permit, log.span())
+                .map_err(SessionError::Failed)?;
         // A separate view: the tool list may depend on the client's capabilities.
         let view = self.next_view();
         let connection = self.factory.connection(&view.name, None);
@@ -114,9 +115,9 @@ impl Sessions {
         });
         self.table().insert(name.clone(), Arc::clone(&session));
         let (sessions, listed) = (Arc::downgrade(self), name.clone());
-        let limit_and_log = (self.factory.message_bytes(), log);
+        let limit_and_span = (self.factory.message_bytes(), log.span().clone());
         tokio::spawn(async move {
-            process::read_output(process, stdout, driver, limit_and_log).await;
+            read_output(process, stdout, driver, limit_and_span).await;
             if let Some(sessions) = sessions.upgrade() {
                 sessions.table().remove(&listed);
             }

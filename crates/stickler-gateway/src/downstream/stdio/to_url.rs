@@ -14,6 +14,7 @@ use stickler_protocol::frame::{Frame, LineFramer};
 use stickler_protocol::{Header, Purpose, Side};
 use stickler_transport::http::{HttpSession, Upstream};
 use stickler_transport::wire::LineWriter;
+use stickler_transport::without_line_breaks;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -285,7 +286,7 @@ fn write_lines(mut messages: mpsc::Receiver<Bytes>) -> io::Result<std::thread::J
             let mut next = Some(message);
             while let Some(message) = next {
                 // The data of an event may contain line breaks.
-                let message = crate::upstream::process::pipe::without_line_breaks(message);
+                let message = without_line_breaks(message);
                 if writer.push(&message, &mut output).is_err() {
                     return;
                 }

@@ -12,9 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
-use stickler_transport::has_reader;
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
+
+use crate::child::has_reader;
 
 /// Number of queued bytes above which senders wait for the server to read.
 const MAX_QUEUED_BYTES: usize = 8 << 20;
@@ -26,7 +27,7 @@ const MAX_IO_SLICES: usize = 64;
 const CAPACITY_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The write end of the pipe and its queue.
-pub(crate) struct Pipe {
+pub struct Pipe {
     state: Mutex<State>,
     queued: Notify,
 }
@@ -40,7 +41,8 @@ struct State {
 }
 
 impl Pipe {
-    pub(crate) fn new(stdin: ChildStdin) -> io::Result<Arc<Self>> {
+    /// Creates the writer and starts its task on the current runtime.
+    pub fn new(stdin: ChildStdin) -> io::Result<Arc<Self>> {
         let sender = pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?;
         let state = State {
             sender: Some(Arc::new(sender)),
@@ -59,7 +61,7 @@ impl Pipe {
 
     /// Sends a message as a line. Write errors are ignored: an exited server is detected at the end of
     /// its output.
-    pub(crate) fn send(&self, message: Bytes) {
+    pub fn send(&self, message: Bytes) {
         let mut message = without_line_breaks(message);
         let mut end = Bytes::from_static(b"\n");
         let mut state = self.state();
@@ -85,7 +87,7 @@ impl Pipe {
     }
 
     /// Queues a message, so that it is written together with those of other senders.
-    pub(crate) fn enqueue(&self, message: Bytes) {
+    pub fn enqueue(&self, message: Bytes) {
         let message = without_line_breaks(message);
         let mut state = self.state();
         if state.sender.is_some() {
@@ -96,19 +98,25 @@ impl Pipe {
     }
 
     /// Waits until the queue is below its limit.
-    pub(crate) async fn wait_for_capacity(&self) {
+    pub async fn wait_for_capacity(&self) {
         while self.state().bytes > MAX_QUEUED_BYTES {
             tokio::time::sleep(CAPACITY_POLL_INTERVAL).await;
         }
     }
 
+    /// Whether the pipe accepts messages.
+    pub fn is_open(&self) -> bool {
+        let state = self.state();
+        state.sender.is_some() && !state.is_closing
+    }
+
     /// Whether the read end of the pipe is open.
-    pub(crate) fn has_reader(&self) -> bool {
+    pub fn has_reader(&self) -> bool {
         self.state().sender.as_ref().is_some_and(|sender| has_reader(&**sender))
     }
 
     /// Closes the pipe after the queue is written, which signals the end of input to the server.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let mut state = self.state();
         state.is_closing = true;
         if state.queue.is_empty() {
@@ -118,7 +126,7 @@ impl Pipe {
     }
 
     /// Discards the queue and closes the pipe.
-    pub(crate) fn abandon(&self) {
+    pub fn abandon(&self) {
         let mut state = self.state();
         state.queue.clear();
         state.bytes = 0;
@@ -189,7 +197,7 @@ impl State {
 
 /// Replaces line breaks by spaces. In valid JSON they occur only between tokens; on stdio they would end the
 /// message.
-pub(crate) fn without_line_breaks(message: Bytes) -> Bytes {
+pub fn without_line_breaks(message: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &message).is_none() {
         return message;
     }
