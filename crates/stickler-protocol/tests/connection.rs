@@ -12,6 +12,7 @@ mod support {
 
 use serde_json::{Value, json};
 use stickler::{Code, MessageRule, Revision};
+use stickler_protocol::envelope::RequestId;
 use stickler_protocol::{Connection, ConnectionSettings, Event};
 use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
 
@@ -85,4 +86,20 @@ fn chained_connections_do_not_take_each_others_responses() {
     assert_eq!(ids, [&json!(theirs)], "the response belongs to the client");
     let sent = link.server(list(&ours["id"]));
     assert!(sent.client.is_empty(), "{sent:?}");
+}
+
+#[test]
+fn connection_awaits_pending_held_and_gateway_requests_until_they_are_answered() {
+    let mut link = Link::ready();
+    let id = |value: &Value| RequestId::parse(value.to_string().as_bytes()).unwrap();
+    let requests = link.client(call(7, "stat", json!({ "path": "a" }))).server;
+    let [list] = requests.as_slice() else { panic!("expected one list request: {requests:?}") };
+    let held = json!(7);
+    assert!(link.connection.awaits(&id(&held)), "held");
+    assert!(link.connection.awaits(&id(&list["id"])), "gateway request");
+    link.server(list_of(list, json!([stat()])));
+    assert!(link.connection.awaits(&id(&held)), "forwarded");
+    assert!(!link.connection.awaits(&id(&list["id"])));
+    link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "content": [] } }));
+    assert!(!link.connection.awaits(&id(&held)));
 }

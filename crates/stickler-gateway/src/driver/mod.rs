@@ -223,6 +223,11 @@ impl Driver {
         self.connection().has_subscription()
     }
 
+    /// Returns whether a request of the client or of the gateway waits for its response.
+    pub(crate) fn awaits(&self, id: &RequestId) -> bool {
+        self.connection().awaits(id)
+    }
+
     /// Returns the number of client requests without a response.
     pub(crate) fn pending_requests(&self) -> usize {
         self.connection().pending_requests()

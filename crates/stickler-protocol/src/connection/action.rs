@@ -79,7 +79,6 @@ pub enum Purpose {
 /// An event for logs and metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "the largest variant is the most frequent")]
 pub enum Event {
     /// A message was checked.
     Checked {

@@ -126,6 +126,14 @@ impl Connection {
         self.pending.of(Side::Client).len()
     }
 
+    /// Returns whether a request of the client, or of the gateway itself, waits for its response.
+    pub fn awaits(&self, id: &RequestId) -> bool {
+        let is_gateway_request =
+            |id: &str| self.tool_fetch.awaits(id) || self.subscription.awaits(id);
+        self.pending.of(Side::Client).is_pending(id)
+            || matches!(id, RequestId::String(id) if is_gateway_request(id))
+    }
+
     /// Returns the number of pending requests of a side.
     pub(crate) fn pending_requests_of(&self, requester: Side) -> usize {
         self.pending.of(requester).len()

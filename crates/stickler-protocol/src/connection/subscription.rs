@@ -151,6 +151,11 @@ impl Subscription {
         (id, Action::request(purpose, header, request.to_string().into_bytes()))
     }
 
+    /// Returns whether a request with this id waits for its response.
+    pub(super) fn awaits(&self, id: &str) -> bool {
+        self.discovery.as_deref() == Some(id)
+    }
+
     /// Returns the event in a server message; `None` if the message is not about the subscription.
     pub(super) fn match_message(&mut self, message: &[u8]) -> Option<SubscriptionEvent> {
         if self.discovery.is_none() && self.listening.is_none() {

@@ -72,6 +72,11 @@ impl ToolFetch {
         Self { number, ..Self::default() }
     }
 
+    /// Returns whether a request with this id waits for its response.
+    pub(super) fn awaits(&self, id: &str) -> bool {
+        self.pending.as_deref() == Some(id)
+    }
+
     /// Returns whether a request may be sent: not within `backoff` after a failure.
     pub(super) fn may_fetch(&self, now: Duration, backoff: Duration) -> bool {
         self.failed_at.is_none_or(|failed| now >= failed.saturating_add(backoff))

@@ -7,7 +7,6 @@
 //! A repeated member is a fault, because two readers could see two methods. `null` is a value, not an absence.
 //! `1.0` is the integer 1, as in JSON Schema.
 
-mod batch_ids;
 mod header;
 mod id;
 mod identify;
@@ -15,7 +14,6 @@ mod member_names;
 mod partial_header;
 mod routing_header;
 
-pub use batch_ids::answers_in;
 pub use header::Header;
 pub(crate) use header::{excerpt, is_abbreviated};
 pub use id::RequestId;

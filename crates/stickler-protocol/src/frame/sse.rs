@@ -176,7 +176,7 @@ impl SseEvent {
                 b"id" => id = std::str::from_utf8(value).ok().map(str::to_owned),
                 b"event" => is_message = value == b"message",
                 b"retry" => {
-                    retry = std::str::from_utf8(value).ok().and_then(|one| one.parse().ok())
+                    retry = std::str::from_utf8(value).ok().and_then(|one| one.parse().ok());
                 }
                 _ => {}
             }

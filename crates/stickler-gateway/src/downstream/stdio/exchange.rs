@@ -6,9 +6,7 @@ use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
 use stickler::{Code, Era};
-use stickler_protocol::envelope::{
-    MessageKind, PartialHeader, RequestId, RoutingHeader, answers_in, may_contain,
-};
+use stickler_protocol::envelope::{MessageKind, PartialHeader, RoutingHeader, may_contain};
 use stickler_protocol::frame::SseFrame;
 use stickler_protocol::headers::VERSION_KEY;
 use stickler_protocol::{Header, Side};
@@ -71,7 +69,7 @@ impl Client {
                 if is_json && is_response(&bytes, &message.header, status) {
                     let outgoing = self.driver.handle_server_message(&bytes);
                     self.driver.dispatch(outgoing).await;
-                    if status.is_success() && is_same_request(&bytes, &message.header) {
+                    if status.is_success() && self.is_answered(&message.header) {
                         return;
                     }
                 }
@@ -89,6 +87,12 @@ impl Client {
         if !status.is_success() {
             warn!(parent: self.driver.span(), "{reason}");
         }
+    }
+
+    /// Whether a message contains requests and none of them waits for a response.
+    fn is_answered(&self, message: &Header) -> bool {
+        let mut ids = message.requests().peekable();
+        ids.peek().is_some() && !ids.any(|id| self.driver.awaits(id))
     }
 
     /// Reads the standalone stream, for messages that belong to no request, and reopens it when it ends.
@@ -127,8 +131,6 @@ impl Client {
 
     /// Forwards the messages of a stream until it ends.
     async fn events(&self, mut events: EventStream, request: Option<&Header>) -> Read {
-        let unanswered = request.into_iter().flat_map(Header::requests);
-        let mut unanswered: Vec<RequestId> = unanswered.cloned().collect();
         let mut read = Read::default();
         while let Some(Ok(frame)) = events.next().await {
             let outgoing = match frame {
@@ -140,12 +142,9 @@ impl Client {
                     read.last_id = id.or(read.last_id);
                     read.events += 1;
                     let Some(data) = event.data.filter(|_| event.is_message) else { continue };
-                    let data = Bytes::from(data);
-                    if !unanswered.is_empty() {
-                        remove_answered(&mut unanswered, &data);
-                        read.is_answered = unanswered.is_empty();
-                    }
-                    self.driver.handle_server_message(&data)
+                    let outgoing = self.driver.handle_server_message(&Bytes::from(data));
+                    read.is_answered = request.is_some_and(|request| self.is_answered(request));
+                    outgoing
                 }
             };
             self.driver.dispatch(outgoing).await;
@@ -191,17 +190,6 @@ fn is_response(body: &[u8], request: &Header, status: StatusCode) -> bool {
 fn is_same_request(body: &[u8], request: &Header) -> bool {
     let id = RoutingHeader::of(body).request_id(body);
     id.is_some() && id == request.id
-}
-
-/// Removes the ids that a message answers.
-fn remove_answered(unanswered: &mut Vec<RequestId>, message: &[u8]) {
-    let header = RoutingHeader::of(message);
-    let answered = match header.kind {
-        MessageKind::Response => header.request_id(message).into_iter().collect(),
-        MessageKind::Batch => answers_in(message),
-        _ => return,
-    };
-    unanswered.retain(|id| !answered.contains(id));
 }
 
 /// Describes an HTTP response without a JSON-RPC response, including the server's error message.
