@@ -121,6 +121,28 @@ fn help_for_an_unknown_tool_lists_tools_by_closeness() {
 }
 
 #[test]
+fn available_tools_of_an_unknown_tool_answer_are_bounded_at_any_list_size() {
+    for count in [1, 20, 200, 9_999] {
+        let validator = McpValidator::new(ValidationConfig::default());
+        let tool = |name: String| ToolDefinition::new(name).with_input_schema(json!({}));
+        let mut tools: Vec<_> = (0..count).map(|n| tool(format!("tool_number_{n}"))).collect();
+        tools.insert(0, tool("long_name".repeat(10_000)));
+        validator.cache().populate("project", &tools);
+        let result = validator.validate("project", "tool_numbr_0", &json!({}));
+        let rejection = CallRejection::new(&validator, "project", "tool_numbr_0", &result);
+        let CallAnswer::Error { data, .. } = rejection.answer(AnswerForm::ToolResult) else {
+            panic!("an unknown tool is an error");
+        };
+        let available = data["available"].as_array().unwrap();
+        assert_eq!(available[0], "tool_number_0");
+        assert_eq!(data["omitted"], count + 1 - available.len());
+        assert_eq!(available.len() == count, count <= 20);
+        assert!(estimate_tokens(&data["available"].to_string()) <= 500);
+        assert!(data.to_string().len() < 8_000, "{}", data.to_string().len());
+    }
+}
+
+#[test]
 fn long_tool_list_stays_within_the_budget_and_counts_the_omitted_tools() {
     let validator = McpValidator::new(ValidationConfig::default());
     let schema = json!({ "type": "object" });

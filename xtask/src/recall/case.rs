@@ -6,7 +6,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use stickler::{McpValidator, Signals, ToolDefinition, ValidationConfig, ValidationResult};
+use stickler::{
+    McpValidator, Signals, ToolDefinition, UnknownFields, ValidationConfig, ValidationResult,
+};
 
 /// A wrong call with its key.
 pub(super) struct Case {
@@ -109,24 +111,14 @@ impl Case {
 
 impl ValidCall {
     /// Returns why the call is rejected, or `None` if it is accepted.
-    pub(super) fn rejection(&self) -> Option<Rejection> {
+    pub(super) fn rejection(&self, unknown_fields: UnknownFields) -> Option<String> {
         let tool = ToolDefinition::new(&self.tool).with_input_schema(self.input_schema.clone());
-        let result = validate(ValidationConfig::default(), tool, &self.arguments);
+        let mut config = ValidationConfig::default();
+        config.unknown_fields = unknown_fields;
+        let result = validate(config, tool, &self.arguments);
         let error = result.errors.first().filter(|_| !result.is_valid)?;
-        let is_unlisted = |error: &stickler::ValidationError| error.kind.name() == "unknown_field";
-        Some(Rejection {
-            text: format!("{}/{}: {}", self.server, self.tool, error.message),
-            is_unlisted_field: result.errors.iter().all(is_unlisted),
-        })
+        Some(format!("{}/{}: {}", self.server, self.tool, error.message))
     }
-}
-
-/// Why a valid call is rejected.
-pub(super) struct Rejection {
-    pub(super) text: String,
-    /// Whether the only reason is a field that the schema neither lists nor forbids: Stickler treats such
-    /// objects as closed by default, the plain schema does not.
-    pub(super) is_unlisted_field: bool,
 }
 
 fn validate(config: ValidationConfig, tool: ToolDefinition, arguments: &Value) -> ValidationResult {

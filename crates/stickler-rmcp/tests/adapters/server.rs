@@ -48,7 +48,7 @@ async fn unknown_tool_is_an_error_with_suggestions() {
     assert_eq!(response["error"]["code"], -32602);
     assert_eq!(response["error"]["message"], "Unknown tool: write_notes");
     assert_eq!(response["error"]["data"]["suggestions"][0], "write_note");
-    let available = json!(["read_note", "search_notes", "write_note", "validate"]);
+    let available = json!(["write_note", "read_note", "search_notes", "validate"]);
     assert_eq!(response["error"]["data"]["available"], available);
 }
 

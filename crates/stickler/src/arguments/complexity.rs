@@ -179,6 +179,23 @@ fn work_is_linear_for_a_wrong_call_of_two_megabytes() {
 }
 
 #[test]
+fn work_is_linear_for_long_escaped_values_and_many_candidates() {
+    let properties: Map<String, Value> = (0..256)
+        .map(|index| {
+            let field = json!({ "type": ["string", "null"], "enum": ["a", "b"], "format": "date" });
+            (format!("content_{index}"), field)
+        })
+        .collect();
+    let schema = json!({ "type": "object", "properties": properties });
+    assert_linear(&schema, 125_000, |n| format!(r#"{{"text":"{}"}}"#, r"a\n".repeat(n / 3)));
+    assert_linear(&schema, 2_000, |n| {
+        let fields: Vec<String> =
+            (0..64).map(|index| format!(r#""text{index}":"{}""#, r"a\n".repeat(n / 3))).collect();
+        format!("{{{}}}", fields.join(","))
+    });
+}
+
+#[test]
 fn work_is_linear_in_the_number_of_fields_to_move() {
     let members: Map<String, Value> =
         (0..200).map(|index| (format!("f{index}"), json!({ "type": "integer" }))).collect();

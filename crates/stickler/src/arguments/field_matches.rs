@@ -30,7 +30,7 @@ const MAX_FIELDS: usize = 64;
 /// The maximum number of words of descriptions that the words of unknown fields are compared with.
 const MAX_TEXT_COMPARISONS: usize = 1 << 19;
 
-/// Number of words of descriptions that count as one unit of work in tests.
+/// Number of comparisons of words that count as one unit of work in tests.
 const WORDS_PER_UNIT: usize = 4;
 
 /// The minimum score of the names of a field that is moved to another object.
@@ -86,6 +86,7 @@ struct Unknown<'p, 'e> {
     path: &'p str,
     name: &'p str,
     value: Option<Node<'e>>,
+    look: Option<Look>,
     words: Words,
 }
 
@@ -172,8 +173,13 @@ impl<'e> Matcher<'_, 'e> {
             return None;
         };
         let value = object.and_then(|object| self.explainer.lookup.get(object, field));
-        let words = Words::of(field);
-        Some(Unknown { path: &problem.error.path, name: field, value, words })
+        Some(Unknown {
+            path: &problem.error.path,
+            name: field,
+            value,
+            look: value.and_then(Look::of),
+            words: Words::of(field),
+        })
     }
 
     /// Returns the words that all names share: those of the tool and of the field that contains the
@@ -202,6 +208,8 @@ impl<'e> Matcher<'_, 'e> {
                 break;
             }
             let texts = self.text_shares(unknown, &words, comparison);
+            let compared: usize = words.iter().map(|candidate| candidate.name.len()).sum();
+            work::count(compared * unknown.words.len() / WORDS_PER_UNIT);
             for (index, (candidate, text)) in free.iter().zip(texts).enumerate() {
                 let is_missing = candidate.place == Place::Same && missing.contains(candidate.name);
                 let mut pair = Pair {
@@ -269,7 +277,7 @@ impl<'e> Matcher<'_, 'e> {
             is_missing: pair.is_missing,
             is_only: is_only && is_same,
             text: if is_same { text } else { 0 },
-            look: unknown.value.and_then(Node::as_str).and_then(|text| Look::of(&text)),
+            look: unknown.look,
         }
     }
 

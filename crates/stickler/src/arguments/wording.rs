@@ -261,9 +261,9 @@ impl Wording {
     }
 
     pub(crate) fn unknown_tool(name: &str, suggestions: Vec<String>) -> ValidationError {
-        let advice = suggestions
-            .first()
-            .map_or_else(String::new, |best| format!(". Did you mean `{best}`?"));
+        let advice = suggestions.first().map_or_else(String::new, |best| {
+            format!(". Did you mean `{}`?", cut(best, MAX_VALUE_CHARS))
+        });
         let short = cut(name, MAX_VALUE_CHARS);
         ValidationError {
             path: String::new(),

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::reported_finding::{ReportedFinding, reported_findings};
-use super::tokens;
+use super::{tokens, unknown_tool};
 use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult};
 use crate::finding::Finding;
 use crate::rules::{Code, json_rpc};
@@ -152,12 +152,19 @@ impl<'r> CallRejection<'r> {
         }
     }
 
+    /// Lists the available tools within the budget for the help: a server can have thousands.
     fn unknown_tool_answer(&self, suggestions: &[String]) -> CallAnswer {
-        let data = json!({
+        let Self { validator, server, tool, result, .. } = *self;
+        let budget = validator.config().help_token_budget;
+        let available = unknown_tool::available(validator, server, tool, result, budget);
+        let mut data = json!({
             "suggestions": suggestions,
-            "available": self.validator.cache().tool_names(self.server),
+            "available": available.names,
             "help": self.help(),
         });
+        if available.omitted > 0 {
+            data["omitted"] = available.omitted.into();
+        }
         let message = format!("Unknown tool: {}", shortened(self.tool));
         CallAnswer::Error { code: json_rpc::INVALID_PARAMS, message, data }
     }

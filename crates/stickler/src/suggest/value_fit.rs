@@ -1,11 +1,15 @@
 //! Whether a value could be meant for a field, judged by the field's schema.
 //!
-//! Contract: only the beginning of arrays and a bounded number of subschemas are read. The result is a
-//! guess for ranking; a corrected call is always validated in full.
+//! Contract: only the beginning of arrays and of long strings and a bounded number of subschemas are read,
+//! because a value is compared with many fields. The result is a guess for ranking; a corrected call is
+//! always validated in full.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
 use super::ComparisonBudget;
+use crate::embedded;
 use crate::schema::{CompiledSchema, NodeId};
 use crate::tape::{Kind, Node};
 
@@ -14,6 +18,15 @@ const MAX_DEPTH: usize = 8;
 
 /// The maximum number of members, alternatives or allowed values that are compared.
 const MAX_COMPARED: usize = 32;
+
+/// The maximum length of a string that is parsed as JSON.
+const MAX_PARSED_BYTES: usize = 4096;
+
+/// Bytes of such a string that cost as much as one cell of a distance table.
+const PARSED_BYTES_PER_CELL: usize = 4;
+
+/// The number of bytes of other strings that are read.
+const MAX_READ_BYTES: usize = 256;
 
 /// How well a value fits a field, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +94,7 @@ impl Fitting<'_> {
             (_, Some(only)) => vec![only],
             _ => return None,
         };
-        let given = value.as_str();
+        let given = beginning(value);
         let given = given.as_deref().unwrap_or_else(|| cut(value.raw()));
         let mut best = Fit::Conflicts;
         for option in allowed {
@@ -111,7 +124,7 @@ impl Fitting<'_> {
         let options = keywords.get("enum").and_then(Value::as_array);
         let options: Vec<&str> =
             options.into_iter().flatten().take(MAX_COMPARED).filter_map(Value::as_str).collect();
-        let text = value.as_str().filter(|_| self.budget.take_cells(8 * options.len()));
+        let text = beginning(value).filter(|_| self.budget.take_cells(8 * options.len()));
         text.is_some_and(|text| super::allowed_value::meant(&text, &options).is_some())
     }
 
@@ -141,10 +154,11 @@ impl Fitting<'_> {
             let items = self.schema.graph.node(id).element(0);
             items.is_none_or(|items| self.fit_at(items, element, depth) != Fit::Conflicts)
         };
-        let text = value.as_str();
         let is_json = |kinds: &[&str]| {
-            let text = text.as_deref().filter(|text| text.len() < 4096);
-            text.is_some_and(|text| crate::embedded::parse_as(text, kinds).is_some())
+            let length = value.raw().len();
+            length <= MAX_PARSED_BYTES
+                && self.budget.take_cells(length / PARSED_BYTES_PER_CELL)
+                && value.as_str().is_some_and(|text| embedded::parse_as(&text, kinds).is_some())
         };
         let converts = match value.kind() {
             Kind::Number | Kind::Boolean if accepts("string") => true,
@@ -195,7 +209,6 @@ impl Fitting<'_> {
 }
 
 fn fit_format(keywords: &Value, value: Node<'_>) -> Fit {
-    let Some(text) = value.as_str() else { return Fit::Accepts };
     let wanted = match keywords.get("format").and_then(Value::as_str) {
         Some("date" | "date-time") => Look::Date,
         Some("uri" | "url" | "uri-reference" | "iri") => Look::Url,
@@ -203,7 +216,7 @@ fn fit_format(keywords: &Value, value: Node<'_>) -> Fit {
         Some("uuid") => Look::Uuid,
         _ => return Fit::Accepts,
     };
-    if Look::of(&text) == Some(wanted) { Fit::IsSpecific } else { Fit::Conflicts }
+    if Look::of(value) == Some(wanted) { Fit::IsSpecific } else { Fit::Conflicts }
 }
 
 fn fit_range(keywords: &Value, value: Node<'_>) -> Fit {
@@ -218,7 +231,7 @@ fn fit_range(keywords: &Value, value: Node<'_>) -> Fit {
 pub(crate) fn is_empty(value: Node<'_>) -> bool {
     match value.kind() {
         Kind::Null => true,
-        Kind::String => value.as_str().is_some_and(|text| text.is_empty()),
+        Kind::String => value.raw() == "\"\"",
         Kind::Array | Kind::Object => value.is_empty(),
         _ => false,
     }
@@ -235,8 +248,10 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    pub(crate) fn of(text: &str) -> Option<Self> {
-        let text = cut(text);
+    /// Returns what the beginning of a string looks like.
+    pub(crate) fn of(value: Node<'_>) -> Option<Self> {
+        let text = beginning(value)?;
+        let text = cut(&text);
         let bytes = text.as_bytes();
         let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
         let is = |at: usize, byte: u8| bytes.get(at) == Some(&byte);
@@ -275,8 +290,17 @@ impl Look {
     }
 }
 
-/// Returns the beginning of a text; long texts are not compared in full.
+/// Returns a short string, or the beginning of a long one with its escapes as they are written.
+fn beginning(value: Node<'_>) -> Option<Cow<'_, str>> {
+    let raw = value.raw();
+    if raw.len() <= MAX_READ_BYTES {
+        return value.as_str();
+    }
+    (value.kind() == Kind::String).then(|| Cow::Borrowed(cut(raw.trim_start_matches('"'))))
+}
+
+/// Returns the beginning of a text.
 fn cut(text: &str) -> &str {
-    let end = (0..=text.len().min(256)).rev().find(|at| text.is_char_boundary(*at));
+    let end = (0..=text.len().min(MAX_READ_BYTES)).rev().find(|at| text.is_char_boundary(*at));
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
