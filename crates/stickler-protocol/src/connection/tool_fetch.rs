@@ -3,12 +3,15 @@
 //! At most one request is pending at a time. Pages are collected until the last one arrives and then
 //! fill the tool cache as one list.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::tape::{Kind, Node, TapeBuffer};
-use stickler::{Discovery, Freshness, Limits, ToolDefinition, ToolList, ToolSchemaCache};
+use stickler::{
+    Discovery, Freshness, Limits, ListPages, ToolDefinition, ToolList, ToolSchemaCache,
+};
 
 use super::pages::next_cursor;
 use super::{Action, Purpose, subscription};
@@ -19,9 +22,6 @@ use crate::protocol::{Era, Revision};
 /// Prefix of the ids of tool list requests.
 const PREFIX: &str = "stickler:tools:";
 
-/// Page limit, after which the list counts as endless.
-const MAX_PAGES: usize = 1000;
-
 /// State of the gateway's tool list requests.
 #[derive(Debug, Default)]
 pub(super) struct ToolFetch {
@@ -31,9 +31,7 @@ pub(super) struct ToolFetch {
     pending: Option<String>,
     /// Change count of the tool list when its first page was requested.
     changes: u64,
-    /// Cursor of the page requested last; `None` for the first page.
-    cursor: Option<String>,
-    pages: usize,
+    pages: ListPages,
     tools: Vec<ToolDefinition>,
     /// Number of list entries without a tool name.
     nameless: usize,
@@ -57,10 +55,17 @@ pub(super) struct ToolListResponse {
     pub(super) changes: u64,
 }
 
+/// The page to request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequestedPage {
+    First,
+    Next,
+}
+
 /// Progress of fetching a tool list.
 #[derive(Debug)]
 pub(super) enum FetchProgress {
-    NextPage(String),
+    NextPage,
     /// The response arrived too late to be useful.
     Ignored,
     Complete(Discovery),
@@ -87,23 +92,22 @@ impl ToolFetch {
     pub(super) fn request_page(
         &mut self,
         (revision, capabilities): (Option<Revision>, Option<&Value>),
-        cursor: Option<&str>,
+        page: RequestedPage,
         changes: u64,
     ) -> Option<Action<'static>> {
         if self.pending.is_some() {
             return None;
         }
-        if cursor.is_none() {
+        if page == RequestedPage::First {
             self.tools.clear();
             self.nameless = 0;
-            self.pages = 0;
+            self.pages = ListPages::default();
             self.changes = changes;
         }
-        self.cursor = cursor.map(str::to_owned);
         let id = format!("{PREFIX}{}", self.number);
         self.number = self.number.wrapping_add(1);
         let mut params = serde_json::Map::new();
-        if let Some(cursor) = cursor {
+        if let Some(cursor) = self.pages.cursor() {
             params.insert("cursor".into(), cursor.into());
         }
         if revision.is_none_or(|revision| revision.era() == Era::Modern) {
@@ -194,9 +198,13 @@ impl ToolFetch {
         }
         self.tools.extend(list.tools);
         self.nameless += list.nameless;
-        self.pages += 1;
-        if let Some(cursor) = next {
-            return self.next_page(&cursor);
+        match self.pages.follow(next.map(Cow::into_owned)) {
+            Ok(true) => return FetchProgress::NextPage,
+            Ok(false) => {}
+            Err(reason) => {
+                let reason = format!("the server's tool list does not end: {reason}");
+                return FetchProgress::Failed(reason);
+            }
         }
         self.failed_at = None;
         let freshness = Freshness::of_result(result, now);
@@ -204,19 +212,6 @@ impl ToolFetch {
         let mut discovery = cache.populate_with(server, &tools, freshness);
         discovery.nameless = self.nameless;
         FetchProgress::Complete(discovery)
-    }
-
-    /// Returns the next page to request. An endless list fails as a whole, because tools missing from
-    /// the pages seen so far may exist.
-    fn next_page(&self, next: &str) -> FetchProgress {
-        let reason = if self.cursor.as_deref() == Some(next) {
-            "the next cursor of a page is its own cursor".to_owned()
-        } else if self.pages >= MAX_PAGES {
-            format!("it has more than {MAX_PAGES} pages")
-        } else {
-            return FetchProgress::NextPage(next.to_owned());
-        };
-        FetchProgress::Failed(format!("the server's tool list does not end: {reason}"))
     }
 
     /// Returns whether to request the list again after it changed during the fetch. Only one retry is

@@ -13,7 +13,7 @@ use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 
 use super::inspect::{Incoming, ListUse, NeedsList};
-use super::tool_fetch::{FetchProgress, ToolListResponse};
+use super::tool_fetch::{FetchProgress, RequestedPage, ToolListResponse};
 use super::{Action, Actions, Connection, Event};
 use crate::envelope::{Envelope, Shape};
 use crate::headers::{CAPABILITIES_KEY, HeaderRejection, VERSION_KEY};
@@ -115,7 +115,8 @@ impl Connection {
         let sender = (self.request_revision(), self.capabilities.as_ref());
         let changes = self.validator.cache().changes(&self.server);
         if self.lifecycle.server_has_tools() == Some(true)
-            && let Some(request) = self.tool_fetch.request_page(sender, None, changes)
+            && let Some(request) =
+                self.tool_fetch.request_page(sender, RequestedPage::First, changes)
         {
             out.push(request);
         }
@@ -176,9 +177,9 @@ impl Connection {
         out: &mut Actions<'_>,
     ) {
         match progress {
-            FetchProgress::NextPage(cursor) => {
+            FetchProgress::NextPage => {
                 let sender = (self.request_revision(), self.capabilities.as_ref());
-                let request = self.tool_fetch.request_page(sender, Some(&cursor), changes);
+                let request = self.tool_fetch.request_page(sender, RequestedPage::Next, changes);
                 out.extend(request);
                 return;
             }

@@ -6,7 +6,9 @@ use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
 use stickler::{Code, Era};
-use stickler_protocol::envelope::{MessageKind, PartialHeader, RoutingHeader, may_contain};
+use stickler_protocol::envelope::{
+    MessageKind, PartialHeader, RequestId, RoutingHeader, may_contain,
+};
 use stickler_protocol::frame::SseFrame;
 use stickler_protocol::headers::VERSION_KEY;
 use stickler_protocol::{Header, Side};
@@ -16,7 +18,7 @@ use stickler_transport::http::{
 use tracing::warn;
 
 use crate::downstream::stdio::to_url::Client;
-use crate::driver::message::{Message, Origin};
+use crate::driver::message::{Message, Origin, Outgoing};
 
 /// Delay before a stream is reopened.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
@@ -53,7 +55,7 @@ impl Client {
         let status = response.status();
         if has_content_type(response.headers(), "text/event-stream") {
             let events = EventStream::new(response.into_body(), self.factory.message_bytes());
-            let read = self.events(events, Some(&message.header)).await;
+            let read = self.events(events, Some(&message)).await;
             return self.resume(&message, read).await;
         }
         if message.header.has_method("initialize")
@@ -68,8 +70,11 @@ impl Client {
                 lease.release();
                 if is_json && is_response(&bytes, &message.header, status) {
                     let outgoing = self.driver.handle_server_message(&bytes);
+                    let mut unanswered = message.header.requests().cloned().collect();
+                    self.remove_answered(&mut unanswered, message.origin, &outgoing);
                     self.driver.dispatch(outgoing).await;
-                    if status.is_success() && self.is_answered(&message.header) {
+                    let is_request = message.header.requests().next().is_some();
+                    if status.is_success() && is_request && unanswered.is_empty() {
                         return;
                     }
                 }
@@ -89,10 +94,14 @@ impl Client {
         }
     }
 
-    /// Whether a message contains requests and none of them waits for a response.
-    fn is_answered(&self, message: &Header) -> bool {
-        let mut ids = message.requests().peekable();
-        ids.peek().is_some() && !ids.any(|id| self.driver.awaits(id))
+    /// Removes the requests that a server message answers. The client sees a response to its request, and may then
+    /// use the id for another one; it never sees the response to a gateway request, whose id is used once.
+    fn remove_answered(&self, unanswered: &mut Vec<RequestId>, origin: Origin, sent: &Outgoing) {
+        let answered = || sent.to_client.iter().flat_map(|message| message.header.answers());
+        unanswered.retain(|id| match origin {
+            Origin::Request(_) => self.driver.awaits(id),
+            _ => !answered().any(|one| one == id),
+        });
     }
 
     /// Reads the standalone stream, for messages that belong to no request, and reopens it when it ends.
@@ -114,7 +123,7 @@ impl Client {
         while !read.is_answered && read.last_id.is_some() && attempts < MAX_EMPTY_RECONNECTS {
             tokio::time::sleep(RECONNECT_DELAY).await;
             let Some(incoming) = self.get(read.last_id.clone()).await else { break };
-            let next = self.events(incoming, Some(&message.header)).await;
+            let next = self.events(incoming, Some(message)).await;
             attempts = if next.events == 0 { attempts + 1 } else { 0 };
             read = Read { last_id: next.last_id.clone().or(read.last_id), ..next };
         }
@@ -130,7 +139,9 @@ impl Client {
     }
 
     /// Forwards the messages of a stream until it ends.
-    async fn events(&self, mut events: EventStream, request: Option<&Header>) -> Read {
+    async fn events(&self, mut events: EventStream, request: Option<&Message>) -> Read {
+        let unanswered = request.into_iter().flat_map(|request| request.header.requests());
+        let mut unanswered: Vec<RequestId> = unanswered.cloned().collect();
         let mut read = Read::default();
         while let Some(Ok(frame)) = events.next().await {
             let outgoing = match frame {
@@ -143,7 +154,10 @@ impl Client {
                     read.events += 1;
                     let Some(data) = event.data.filter(|_| event.is_message) else { continue };
                     let outgoing = self.driver.handle_server_message(&Bytes::from(data));
-                    read.is_answered = request.is_some_and(|request| self.is_answered(request));
+                    if let Some(request) = request.filter(|_| !unanswered.is_empty()) {
+                        self.remove_answered(&mut unanswered, request.origin, &outgoing);
+                        read.is_answered = unanswered.is_empty();
+                    }
                     outgoing
                 }
             };

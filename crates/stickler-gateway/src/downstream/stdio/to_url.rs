@@ -78,12 +78,14 @@ async fn run(
     let (mut lines, ended) = read_lines(client.factory.message_bytes())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
     // A server that never responds must not delay the exit indefinitely.
     tokio::select! {
         () = pump(&client, &mut lines, grace) => {}
         () = drain_timeout(ended, grace) => {}
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
+        _ = hangup.recv() => {}
     }
     client.close_session(grace).await;
     drop(client);
