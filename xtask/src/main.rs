@@ -6,6 +6,7 @@ mod coverage;
 mod interop;
 mod paths;
 mod random;
+mod recall;
 mod requirements;
 mod rules_page;
 
@@ -27,6 +28,8 @@ enum Task {
     Ci,
     /// Measure detection, suggestions and repair over real tool definitions
     Corpus(corpus::Options),
+    /// Measure suggestions and corrections on calls that a language model wrote from memory
+    Recall(recall::Options),
     /// Measure speed as ratios within one run
     Bench(bench::Options),
     /// Run one of the peer programs of the gateway benchmark
@@ -78,6 +81,7 @@ fn run(task: Task) -> Outcome {
     match task {
         Task::Ci => interop::run_ci(),
         Task::Corpus(options) => corpus::run(&options),
+        Task::Recall(options) => recall::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::BenchPeer(peer) => bench::peers::run(&peer),
         Task::Interop(options) => interop::run(&options),

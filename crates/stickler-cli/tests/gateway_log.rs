@@ -88,7 +88,7 @@ fn rejected_call_is_one_line_with_its_fields() {
     assert_eq!(lines.len(), 1, "{log}");
     for part in [
         "Z WARN files: call of",
-        ", and 2 more problems tool=echo rule=STK-107 request_id=1 client=\"c 1\"",
+        ", and 1 more problem tool=echo rule=STK-107 request_id=1 client=\"c 1\"",
     ] {
         assert!(lines[0].contains(part), "{part}: {log}");
     }

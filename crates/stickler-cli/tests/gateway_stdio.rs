@@ -105,7 +105,7 @@ fn invalid_call_is_rejected_with_help_and_valid_call_is_forwarded_unchanged() {
     let response = gateway.receive();
     assert_eq!((&response["id"], &response["result"]["isError"]), (&json!(3), &json!(true)));
     let help = response["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(help.contains("did you mean `text`?"), "{help}");
+    assert!(help.contains("did you mean `text` (string, required)?"), "{help}");
     gateway.call(4, json!({ "text": "hi" }));
     let expected = r#"{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"said"}],  "x":1.50}}"#;
     assert_eq!(gateway.receive_line().trim_end(), expected);

@@ -249,7 +249,7 @@ fn wrapped_servers_run_behind_the_gateway() {
     for name in ["local", "remote"] {
         let response = invalid_call(&folder, name);
         let help = response["result"]["content"][0]["text"].as_str().unwrap();
-        assert!(help.contains("did you mean `text`?"), "{help}");
+        assert!(help.contains("did you mean `text` (string, required)?"), "{help}");
     }
     assert_eq!(stickler(&["unwrap", &path]).0, 0);
     assert_eq!(folder.read(".mcp.json"), file.to_string());

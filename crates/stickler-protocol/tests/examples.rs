@@ -31,8 +31,7 @@ fn guard_a_connection_rejects_the_call_and_drops_the_noise() {
         output,
         [
             "client tools/call: rejected, the client receives an error",
-            "  STK-107: `pth` is not a known field; did you mean `path`?",
-            "  STK-107: `path` is required but missing; add it as a string.",
+            "  STK-107: `pth` is not a known field; did you mean `path` (string, required)?",
             "server ?: dropped",
             "  stdout-noise: a line on stdout that is not JSON",
         ]

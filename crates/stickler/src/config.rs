@@ -12,6 +12,8 @@ pub struct ValidationConfig {
     pub suggestion_distance: usize,
     /// Whether fields that the schema does not mention are rejected.
     pub unknown_fields: UnknownFields,
+    /// How the `format` keyword is applied.
+    pub formats: Formats,
     /// Whether a corrected call is computed, and whether it is applied.
     pub repair: Repair,
     /// The level of detail of help prompts.
@@ -20,11 +22,16 @@ pub struct ValidationConfig {
     pub help_token_budget: usize,
     /// Omit argument values from messages, help and corrected calls; names and types are kept.
     pub mask_values: bool,
-    /// Keys that a client adds to every call and that tools do not define; repair removes them.
+    /// Keys that a client adds to calls, besides [`BUILT_IN_INJECTED_KEYS`]. At the top level of the arguments
+    /// they are ignored where the schema does not mention other fields, and removed where it forbids them.
     pub injected_keys: Vec<String>,
     /// URL template of a tool's documentation, with the placeholders `{server}` and `{tool}`; used if
     /// the tool's `_meta` does not contain a URL.
     pub documentation_url: Option<String>,
+    /// The signals that suggestions for unknown fields are based on; all of them, except to measure what
+    /// each one contributes.
+    #[doc(hidden)]
+    pub signals: Signals,
     /// When the schemas of a tool list are compiled.
     pub compile_schemas: CompileSchemas,
     /// Resource limits.
@@ -38,15 +45,53 @@ impl Default for ValidationConfig {
             enhance_errors: true,
             suggestion_distance: 3,
             unknown_fields: UnknownFields::default(),
+            formats: Formats::default(),
             repair: Repair::default(),
             help: HelpDetail::default(),
             help_token_budget: 500,
             mask_values: false,
             injected_keys: Vec::new(),
             documentation_url: None,
+            signals: Signals::default(),
             compile_schemas: CompileSchemas::default(),
             limits: Limits::default(),
         }
+    }
+}
+
+/// The signals that suggestions for unknown fields are based on.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each signal is switched on its own")]
+pub struct Signals {
+    /// Spelling: case, separators and edit distance.
+    pub form: bool,
+    /// Shared words of the names.
+    pub words: bool,
+    /// Synonyms count as shared words.
+    pub synonyms: bool,
+    /// Words in the description.
+    pub text: bool,
+    /// Whether the value fits.
+    pub value: bool,
+    /// What is required and missing, or the only candidate.
+    pub elimination: bool,
+}
+
+impl Default for Signals {
+    fn default() -> Self {
+        Self { form: true, words: true, synonyms: true, text: true, value: true, elimination: true }
+    }
+}
+
+/// Keys that widespread clients add to the arguments of any tool: a progress note, and the dummy argument of
+/// tools without parameters.
+pub const BUILT_IN_INJECTED_KEYS: [&str; 2] = ["task_progress", "random_string"];
+
+impl ValidationConfig {
+    /// Returns whether a client adds the key to calls.
+    pub(crate) fn is_injected(&self, key: &str) -> bool {
+        BUILT_IN_INJECTED_KEYS.contains(&key) || self.injected_keys.iter().any(|known| known == key)
     }
 }
 
@@ -68,6 +113,21 @@ pub enum UnknownFields {
     Reject,
     /// Applies the schema as written.
     FollowSchema,
+}
+
+/// How the `format` keyword is applied. Formats that are not listed always pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Formats {
+    /// Accepts what common libraries accept: for `date-time` a valid date with optional time and zone; for `date`
+    /// a valid date; for `time` a valid time with optional zone; for `uri` and `url` what a WHATWG URL parser
+    /// accepts; for `email` text on both sides of `@` without spaces; for `uuid` 32 hexadecimal digits with
+    /// optional hyphens; for `ipv4` and `ipv6` an address. Other formats pass.
+    #[default]
+    Lenient,
+    /// Asserts the formats of the JSON Schema specification.
+    Strict,
+    /// Treats `format` as an annotation.
+    Ignore,
 }
 
 /// Whether a corrected call is computed, and whether it is applied.

@@ -80,11 +80,11 @@ pub struct McpValidationFailed {
 }
 
 impl McpValidationFailed {
-    /// Returns the required fields that are missing.
+    /// Returns the required fields that are missing, including those that were sent under another name.
     pub fn missing(&self) -> Vec<String> {
         let fields = self.errors.iter().filter_map(|error| match &error.kind {
             ValidationErrorKind::MissingRequired { field } => Some(field.clone()),
-            _ => None,
+            _ => error.fills.clone(),
         });
         fields.collect()
     }

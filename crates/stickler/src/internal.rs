@@ -5,4 +5,4 @@
 pub use crate::arguments::{ARGUMENTS_POINTER, explain_part};
 pub use crate::discovery::{ParamHeader, param_header_values};
 pub use crate::render::{ReportedFinding, reported_findings};
-pub use crate::schema::{Answer, Checker, CompiledSchema, Formats, SchemaRejection};
+pub use crate::schema::{Answer, Checker, CompiledSchema, SchemaRejection};

@@ -18,7 +18,7 @@
 //!
 //! let result = validator.validate("files", "write_file", &json!({ "pth": "a.txt", "content": "hi" }));
 //! assert!(!result.is_valid);
-//! assert_eq!(result.errors[0].message, "`pth` is not a known field; did you mean `path`?");
+//! assert_eq!(result.errors[0].message, "`pth` is not a known field; did you mean `path` (string, required)?");
 //! let corrected = result.corrected.unwrap();
 //! assert_eq!(corrected.arguments.get(), r#"{"path":"a.txt","content":"hi"}"#);
 //! ```
@@ -64,7 +64,12 @@ pub mod tool_validation;
 pub use arguments::{
     CorrectedCall, McpValidator, ValidationError, ValidationErrorKind, ValidationResult,
 };
-pub use config::{CompileSchemas, HelpDetail, Limits, Repair, UnknownFields, ValidationConfig};
+#[doc(hidden)]
+pub use config::Signals;
+pub use config::{
+    BUILT_IN_INJECTED_KEYS, CompileSchemas, Formats, HelpDetail, Limits, Repair, UnknownFields,
+    ValidationConfig,
+};
 pub use discovery::{
     CacheStats, CachedSchema, Discovery, Freshness, JsonText, ToolDefinition, ToolList,
     ToolListError, ToolSchemaCache, view_of,

@@ -3,7 +3,15 @@
 //! Contract: a [`ComparisonBudget`] bounds the comparisons of one call, regardless of the number and
 //! the length of the names.
 
+pub(crate) mod allowed_value;
+pub(crate) mod assignment;
 mod distance;
+pub(crate) mod score;
+pub(crate) mod similarity;
+mod synonyms;
+pub(crate) mod tool_names;
+pub(crate) mod value_fit;
+pub(crate) mod words;
 
 pub(crate) use distance::ComparisonBudget;
 use distance::{MAX_COMPARED_BYTES, distance_within};
@@ -81,6 +89,24 @@ pub(crate) fn nearest_of<'a>(
     });
     found.truncate(MAX_SUGGESTIONS);
     found
+}
+
+/// Returns the edit distances of two names without and with case and separators, and the length of the
+/// longer name; `None` if the names are not within `max_distance` or half of the name.
+pub(crate) fn form_distance(
+    name: &str,
+    candidate: &str,
+    max_distance: usize,
+    budget: &ComparisonBudget,
+) -> Option<(usize, usize, usize)> {
+    if name.len() > MAX_NAME_BYTES || !budget.take_cells(candidate.len() / 8) {
+        return None;
+    }
+    let (normalized, other) = (normalize(name), normalize(candidate));
+    let (length, other_length) = (normalized.chars().count(), other.chars().count());
+    let distance = distance_within(&normalized, &other, max_distance.min(length / 2), budget)?;
+    let exact = distance_within(name, candidate, MAX_COMPARED_BYTES, budget);
+    Some((distance, exact.unwrap_or(MAX_COMPARED_BYTES), length.max(other_length)))
 }
 
 /// Returns the known names that may have been meant, best first, at a distance of at most 3.

@@ -37,7 +37,7 @@ fn agent_loop_succeeds_after_one_rejection() {
     let printed = run("agent_loop");
     assert_eq!(
         printed,
-        "turn 1: rejected, 3 problems\nturn 2: search {\"query\":\"rust\",\"limit\":5}\n"
+        "turn 1: rejected, 2 problems\nturn 2: search {\"query\":\"rust\",\"limit\":5}\n"
     );
 }
 

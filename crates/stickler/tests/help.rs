@@ -9,7 +9,10 @@
 )]
 
 use serde_json::{Value, json};
-use stickler::{HelpDetail, McpValidator, ToolDefinition, ValidationConfig, estimate_tokens};
+use stickler::{
+    AnswerForm, CallAnswer, CallRejection, HelpDetail, McpValidator, ToolDefinition,
+    ValidationConfig, estimate_tokens,
+};
 
 const CLOSING: &str = "Please correct your tool call arguments and try again.";
 
@@ -71,7 +74,7 @@ fn help_contains_tool_errors_required_fields_and_example_in_order() {
         "## Problems",
         "1. `/path`: `path` is required but missing; add it as a string.",
         "## Required Fields",
-        "- action (string): What to do",
+        "- action (\"read\" | \"write\" | \"delete\"): What to do",
         "- path (string): Which file",
         "## Optional Fields",
         "- content (string)",
@@ -115,6 +118,28 @@ fn help_for_an_unknown_tool_lists_tools_by_closeness() {
     let list = "Unknown tool name. Available tools:\n- run_test_task\n- filesystem_operation\n";
     assert!(help.starts_with(list), "{help}");
     assert!(help.trim_end().ends_with(CLOSING));
+}
+
+#[test]
+fn available_tools_of_an_unknown_tool_answer_are_bounded_at_any_list_size() {
+    for count in [1, 20, 200, 9_999] {
+        let validator = McpValidator::new(ValidationConfig::default());
+        let tool = |name: String| ToolDefinition::new(name).with_input_schema(json!({}));
+        let mut tools: Vec<_> = (0..count).map(|n| tool(format!("tool_number_{n}"))).collect();
+        tools.insert(0, tool("long_name".repeat(10_000)));
+        validator.cache().populate("project", &tools);
+        let result = validator.validate("project", "tool_numbr_0", &json!({}));
+        let rejection = CallRejection::new(&validator, "project", "tool_numbr_0", &result);
+        let CallAnswer::Error { data, .. } = rejection.answer(AnswerForm::ToolResult) else {
+            panic!("an unknown tool is an error");
+        };
+        let available = data["available"].as_array().unwrap();
+        assert_eq!(available[0], "tool_number_0");
+        assert_eq!(data["omitted"], count + 1 - available.len());
+        assert_eq!(available.len() == count, count <= 20);
+        assert!(estimate_tokens(&data["available"].to_string()) <= 500);
+        assert!(data.to_string().len() < 8_000, "{}", data.to_string().len());
+    }
 }
 
 #[test]
@@ -198,4 +223,140 @@ fn retry_observation_contains_the_help_and_the_turn_index() {
     assert_eq!(inner["stdout"], help.as_str());
     assert_eq!(inner["errors"][0]["path"], "/path");
     assert_eq!(inner["errors"][0]["kind"], "missing_required");
+}
+
+/// The help of a call that is rejected for the `count`th time.
+fn repeated_help(validator: &McpValidator, tool: &str, arguments: &Value, count: u32) -> String {
+    let result = validator.validate("project", tool, arguments);
+    let rejection =
+        CallRejection::new(validator, "project", tool, &result).repeated(count, REPEAT_LIMIT);
+    match rejection.answer(AnswerForm::ToolResult) {
+        CallAnswer::Result(answer) => answer["content"][0]["text"].as_str().unwrap().to_owned(),
+        CallAnswer::Error { data, .. } => data["help"].as_str().unwrap().to_owned(),
+    }
+}
+
+const REPEAT_LIMIT: u32 = 5;
+
+/// A schema with many fields of every kind.
+fn wide_schema(fields: usize) -> Value {
+    let values: Vec<String> = (0..30).map(|n| format!("allowed_value_{n}")).collect();
+    let kinds = [
+        json!({ "type": "string", "enum": values }),
+        json!({ "type": "string", "pattern": "^[a-z]{1,20}(-[0-9a-f]{4}){3}$", "minLength": 3 }),
+        json!({ "type": "integer", "minimum": 1, "maximum": 1000 }),
+        json!({ "type": "array", "items": { "type": "object", "properties": { "x": {}, "y": {} } } }),
+    ];
+    let text = "what this field is about, in many words ".repeat(20);
+    let mut properties = serde_json::Map::new();
+    for (index, kind) in kinds.iter().cycle().take(fields).enumerate() {
+        let mut field = kind.clone();
+        field["description"] = json!(text);
+        properties.insert(format!("field_number_{index}"), field);
+    }
+    let required: Vec<String> = properties.keys().step_by(2).cloned().collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+#[test]
+fn help_of_any_repetition_stays_within_the_budget() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let many = ToolDefinition::new("many").with_input_schema(wide_schema(400));
+    let few = ToolDefinition::new("few").with_input_schema(wide_schema(12));
+    let long = ToolDefinition::new("x".repeat(5_000)).with_input_schema(wide_schema(3));
+    validator.cache().populate("project", &[many, few, long]);
+    for tool in ["many", "few", &"x".repeat(5_000), "mony", "nothing_like_it"] {
+        for arguments in [json!({}), json!({ "field_number": "\u{4f60}".repeat(3_000), "y": [1] })]
+        {
+            for count in 1..=REPEAT_LIMIT + 1 {
+                let help = repeated_help(&validator, tool, &arguments, count);
+                let tokens = estimate_tokens(&help);
+                assert!(tokens <= 500, "{tokens} tokens on repetition {count}: {help}");
+            }
+        }
+    }
+}
+
+#[test]
+fn repeated_call_gets_the_schema_if_it_fits() {
+    let validator = files(ValidationConfig::default());
+    let help = repeated_help(&validator, "run_test_task", &json!({}), 2);
+    assert!(help.starts_with("This exact call has been rejected 2 times."), "{help}");
+    assert!(help.contains("## Schema\n```json\n"), "{help}");
+    let first = repeated_help(&validator, "run_test_task", &json!({}), 1);
+    assert!(!first.contains("## Schema"), "{first}");
+}
+
+#[test]
+fn full_help_is_not_limited_on_a_repetition() {
+    let mut config = ValidationConfig::default();
+    config.help = HelpDetail::Full;
+    let validator = McpValidator::new(config);
+    let tool = ToolDefinition::new("many").with_input_schema(wide_schema(100));
+    validator.cache().populate("project", &[tool]);
+    let help = repeated_help(&validator, "many", &json!({}), 2);
+    assert!(estimate_tokens(&help) > 500 && help.contains("## Schema"));
+}
+
+#[test]
+fn field_lists_show_values_formats_ranges_patterns_and_items() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let tool = ToolDefinition::new("t").with_input_schema(json!({
+        "type": "object",
+        "properties": {
+            "when": { "type": "string", "format": "date-time" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
+            "id": { "type": "string", "pattern": "^[A-Z]{3}-[0-9]+$" },
+            "tags": { "type": "array", "items": { "enum": ["a", "b"] } }
+        },
+        "required": ["when", "limit"]
+    }));
+    validator.cache().populate("project", &[tool]);
+    let help = help(&validator, "t", &json!({}));
+    for line in [
+        "1. `/when`: `when` is required but missing; add it as a string (format date-time).\n",
+        "2. `/limit`: `limit` is required but missing; add it as an integer (1 to 100).\n",
+        "- when (string, format date-time)\n",
+        "- limit (integer, 1 to 100)\n",
+        "- id (string, pattern `^[A-Z]{3}-[0-9]+$`)\n",
+        "- tags (array of (\"a\" | \"b\"))\n",
+    ] {
+        assert!(help.contains(line), "{line} in\n{help}");
+    }
+}
+
+#[test]
+fn missing_field_names_its_allowed_values() {
+    let validator = files(ValidationConfig::default());
+    let help = help(&validator, "filesystem_operation", &json!({ "path": "x" }));
+    let problem =
+        r#"`action` is required but missing; add it as one of "read", "write", "delete"."#;
+    assert!(help.contains(problem), "{help}");
+}
+
+#[test]
+fn missing_fields_are_reported_in_the_order_of_the_schema() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let field = json!({ "type": "string" });
+    let tool = ToolDefinition::new("t").with_input_schema(json!({
+        "type": "object",
+        "properties": { "zone": field, "name": field, "area": field },
+        "required": ["zone", "name", "area"],
+        "allOf": [{ "required": ["name"] }]
+    }));
+    validator.cache().populate("project", &[tool]);
+    let result = validator.validate("project", "t", &json!({}));
+    let paths: Vec<&str> = result.errors.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!(paths, ["/zone", "/name", "/area"]);
+}
+
+#[test]
+fn optional_fields_that_a_problem_names_are_listed_first_of_many() {
+    let mut schema = wide_schema(100);
+    schema["required"] = json!([]);
+    let validator = McpValidator::new(ValidationConfig::default());
+    validator.cache().populate("project", &[ToolDefinition::new("t").with_input_schema(schema)]);
+    let help = help(&validator, "t", &json!({ "field_number_90": 0 }));
+    let (_, list) = help.split_once("## Optional Fields\n").unwrap_or_else(|| panic!("{help}"));
+    assert!(list.starts_with("- field_number_90 (integer"), "{help}");
 }

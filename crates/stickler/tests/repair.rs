@@ -159,17 +159,6 @@ fn null_for_no_arguments_becomes_an_empty_object() {
 }
 
 #[test]
-fn configured_injected_keys_are_stripped() {
-    let mut config = ValidationConfig::default();
-    config.injected_keys = vec!["_session".to_owned()];
-    let schema = properties(json!({ "a": {} }));
-    let result = validate_with(config, schema.clone(), r#"{"_session":"s","a":1}"#);
-    assert_eq!(result.corrected.unwrap().arguments.get(), r#"{"a":1}"#);
-    assert_eq!(result.edits[0].kind, EditKind::StripInjected);
-    assert_eq!(corrected(schema, r#"{"_session":"s","a":1}"#), None);
-}
-
-#[test]
 fn several_mistakes_are_corrected_together() {
     let schema = json!({
         "properties": {

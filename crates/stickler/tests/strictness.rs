@@ -163,3 +163,14 @@ fn literal_schema_semantics_are_configurable() {
     let schema = json!({ "properties": { "a": {} } });
     assert_eq!(unknown(config, &schema, &json!({ "x": 1 })), NONE);
 }
+
+#[test]
+fn unlisted_field_of_a_nested_object_is_valid_only_by_the_schema_as_written() {
+    let group = json!({ "type": "object", "properties": { "id": {}, "readOnly": {} } });
+    let schema = json!({ "properties": { "groups": { "type": "array", "items": group } } });
+    let arguments = json!({ "groups": [{ "id": "g", "manage": false }] });
+    assert_eq!(rejected(schema.clone(), arguments.clone()), ["/groups/0/manage"]);
+    let mut config = ValidationConfig::default();
+    config.unknown_fields = UnknownFields::FollowSchema;
+    assert_eq!(unknown(config, &schema, &arguments), NONE);
+}

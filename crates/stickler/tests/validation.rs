@@ -125,15 +125,15 @@ fn all_errors_of_a_call_are_reported() {
     assert_eq!(
         kinds_and_paths(&errors),
         [
+            // The missing `path` is the field that `pth` stands for: one problem.
             ("unknown_field", "/pth"),
-            ("missing_required", "/path"),
             ("invalid_enum", "/mode"),
             ("invalid_value", "/count"),
         ]
     );
     assert_eq!(errors[0].suggestions(), ["path"]);
-    assert_eq!(errors[2].suggestions(), ["fast"]);
-    assert_eq!(errors[3].message, "`count` must be at least 1, but is 0.");
+    assert_eq!(errors[1].suggestions(), ["fast"]);
+    assert_eq!(errors[2].message, "`count` must be at least 1, but is 0.");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn call_of_a_quarantined_tool_is_accepted_with_the_reason() {
 }
 
 #[test]
-fn standard_formats_are_asserted_and_others_ignored() {
+fn known_formats_are_asserted_and_others_ignored() {
     let schema = json!({ "properties": {
         "day": { "type": "string", "format": "date" },
         "size": { "type": "integer", "format": "int32" },
@@ -324,17 +324,17 @@ fn errors_have_a_short_expectation_and_a_full_sentence() {
 fn forbidden_field_error_lists_the_allowed_fields() {
     let schema = json!({
         "type": "object",
-        "properties": { "n": false, "path": { "type": "string" }, "limit": {} },
+        "properties": { "n": false, "path": { "type": "string" }, "color": {} },
     });
     let found = errors(schema.clone(), json!({ "n": 1 }));
     assert_eq!(kinds_and_paths(&found), [("unknown_field", "/n")]);
     assert_eq!(
         found[0].message,
-        "`n` is not allowed here; leave it out; valid fields: `path`, `limit`."
+        "`n` is not allowed here; no field corresponds to it; valid fields: `path`, `color`."
     );
-    assert_eq!(found[0].expected, "one of `path`, `limit`");
+    assert_eq!(found[0].expected, "one of `path`, `color`");
     let found = errors(schema, json!({ "zzz": 1 }));
-    assert_eq!(found[0].expected, "one of `path`, `limit`", "the forbidden field is not suggested");
+    assert_eq!(found[0].expected, "one of `path`, `color`", "the forbidden field is not suggested");
     // Here the rejecting subschema lists no other field.
     let schema = json!({
         "type": "object",
@@ -365,6 +365,31 @@ fn property_names_error_states_the_constraint() {
     );
     assert_eq!(
         found[0].message,
-        "`up` is not a known field; leave it out; valid fields: `left`, `right`."
+        "`up` is not a known field; no field corresponds to it; valid fields: `left`, `right`."
     );
+}
+
+#[test]
+fn tool_name_without_its_prefix_is_corrected() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let tool = ToolDefinition::new("mcp_srv_entity_search").with_input_schema(entity_schema());
+    let other = ToolDefinition::new("mcp_srv_entity_delete").with_input_schema(entity_schema());
+    validator.cache().populate("s", &[tool, other]);
+    let result = validator.validate("s", "entity_search", &json!({ "entity": "x" }));
+    assert_eq!(result.errors[0].suggestions()[0], "mcp_srv_entity_search");
+    assert_eq!(result.corrected.unwrap().name, "mcp_srv_entity_search");
+    assert_eq!(validator.tools_resembling("s", "entity_search"), ["mcp_srv_entity_search"]);
+}
+
+#[test]
+fn tool_that_means_the_same_is_suggested_but_not_resembled() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let tool = ToolDefinition::new("entity_search")
+        .with_description("Finds entities by name.")
+        .with_input_schema(entity_schema());
+    validator.cache().populate("s", &[tool]);
+    let result = validator.validate("s", "lookup_entities_by_name", &json!({ "entity": "x" }));
+    assert_eq!(result.errors[0].suggestions(), ["entity_search"]);
+    assert!(result.corrected.is_none(), "meaning does not select a tool");
+    assert_eq!(validator.tools_resembling("s", "lookup_entities_by_name"), [""; 0]);
 }

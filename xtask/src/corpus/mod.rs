@@ -4,10 +4,12 @@
 //! which shares no code with the validator. They are then broken the way language models break them,
 //! one mistake at a time and two at once. The report counts rejected valid calls, detected broken
 //! calls, exact paths and kinds, correct suggestions, and corrections that restore the original.
+//! Mistakes about meaning (`meaning`) are counted separately: several answers can be right.
 
 mod break_call;
 mod generate;
 mod locations;
+mod meaning;
 mod report;
 mod tools;
 mod typo;
@@ -45,6 +47,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     }
     let servers = tools::load(&folder)?;
     let mut report = Report::new(options.show)?;
+    let thesaurus = meaning::Thesaurus::of(&servers);
     for server in &servers {
         let mut config = ValidationConfig::default();
         config.compile_schemas = CompileSchemas::WhenListed;
@@ -64,9 +67,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
             };
             report.example(&subject, &cached);
             let mut random = Random::new(options.seed, &(server.name.clone() + &tool.name));
+            // A generator of its own, so that the other mistakes stay the same.
+            let mut other_random = Random::new(options.seed, &(tool.name.clone() + &server.name));
             for call in generate::calls(&subject, &cached, options.calls, &mut random) {
                 report.valid_call(&validator, &subject, &call);
                 for broken in break_call::all(&subject, server, &call, &mut random) {
+                    report.broken_call(&validator, &subject, &broken);
+                }
+                for broken in meaning::all(&subject, server, &call, &thesaurus, &mut other_random) {
                     report.broken_call(&validator, &subject, &broken);
                 }
             }

@@ -47,6 +47,21 @@ struct Tally {
 
 const MAX_HELP_TOKENS: usize = 500;
 
+/// The prefix of the labels of mistakes about meaning.
+const MEANING: &str = "meaning: ";
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.detected += other.detected;
+        self.exact += other.exact;
+        self.suggested.good += other.suggested.good;
+        self.suggested.all += other.suggested.all;
+        self.corrected.good += other.corrected.good;
+        self.corrected.all += other.corrected.all;
+    }
+}
+
 impl Report {
     pub(super) fn new(show: usize) -> Result<Self, String> {
         let tokenizers = vec![
@@ -168,7 +183,11 @@ impl Report {
                 result.corrected.as_ref().map(|call| call.arguments.get()),
             )
         };
-        if result.is_valid {
+        if broken.label.starts_with(MEANING) {
+            if suggested.contains(&false) || broken.repairable && !corrected {
+                self.fail(&broken.label, what());
+            }
+        } else if result.is_valid {
             self.fail("not detected", what());
         } else if !exact {
             self.fail("not exact", what());
@@ -229,18 +248,18 @@ impl Report {
             "\n{:<24} {:>7} {:>9} {:>9} {:>10} {:>10}",
             "broken calls", "calls", "detected", "exact", "suggested", "corrected"
         );
-        let mut total = Tally::default();
-        for (kind, tally) in &self.kinds {
+        let is_about_meaning = |kind: &str| kind.starts_with(MEANING);
+        let (mut total, mut meaning) = (Tally::default(), Tally::default());
+        for (kind, tally) in self.kinds.iter().filter(|(kind, _)| !is_about_meaning(kind)) {
             print_row(kind, tally);
-            total.calls += tally.calls;
-            total.detected += tally.detected;
-            total.exact += tally.exact;
-            total.suggested.good += tally.suggested.good;
-            total.suggested.all += tally.suggested.all;
-            total.corrected.good += tally.corrected.good;
-            total.corrected.all += tally.corrected.all;
+            total.add(tally);
         }
         print_row("all", &total);
+        for (kind, tally) in self.kinds.iter().filter(|(kind, _)| is_about_meaning(kind)) {
+            print_row(kind, tally);
+            meaning.add(tally);
+        }
+        print_row("all about meaning", &meaning);
         println!(
             "\nhelp prompts: {}, most tokens {} ({}), over {MAX_HELP_TOKENS}: {}, estimated too low: {}",
             self.prompts,

@@ -9,6 +9,10 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_enum)]
     pub(crate) unknown_fields: Option<UnknownFields>,
 
+    /// How to apply the `format` keyword [default: lenient]
+    #[arg(long, value_enum)]
+    pub(crate) formats: Option<Formats>,
+
     /// Whether to suggest a corrected call, and whether to apply unambiguous corrections
     /// [default: suggest]
     #[arg(long, value_enum)]
@@ -33,6 +37,16 @@ pub(crate) enum UnknownFields {
     Reject,
     /// Follow the schema literally
     FollowSchema,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Formats {
+    /// Accept what common libraries accept, such as a date without time for `date-time`
+    Lenient,
+    /// Assert the formats of the JSON Schema specification
+    Strict,
+    /// Ignore formats
+    Ignore,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,6 +86,16 @@ impl From<UnknownFields> for stickler::UnknownFields {
     }
 }
 
+impl From<Formats> for stickler::Formats {
+    fn from(choice: Formats) -> Self {
+        match choice {
+            Formats::Lenient => Self::Lenient,
+            Formats::Strict => Self::Strict,
+            Formats::Ignore => Self::Ignore,
+        }
+    }
+}
+
 impl From<Repair> for stickler::Repair {
     fn from(choice: Repair) -> Self {
         match choice {
@@ -106,6 +130,9 @@ impl CheckOptions {
     pub(crate) fn apply(&self, config: &mut stickler::ValidationConfig) {
         if let Some(choice) = self.unknown_fields {
             config.unknown_fields = choice.into();
+        }
+        if let Some(choice) = self.formats {
+            config.formats = choice.into();
         }
         if let Some(choice) = self.repair {
             config.repair = choice.into();

@@ -9,7 +9,7 @@ use super::document::{Data, Value};
 use super::fault::Fault;
 use super::given::{Expected, Given, ORIGINS, TEXTS, expected};
 use super::settings::{RunSettings, ServerSettings, WithoutTools};
-use crate::cli::{Answer, Help, Repair, RestartWhen, UnknownFields};
+use crate::cli::{Answer, Formats, Help, Repair, RestartWhen, UnknownFields};
 
 /// A setting.
 pub(super) struct Setting {
@@ -71,6 +71,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     server("retry_limit", |s, given| put(&mut s.retry_limit, given.integer())),
     server("unknown_fields", |s, given| {
         put(&mut s.validation.unknown_fields, given.choice::<UnknownFields>().map(Into::into))
+    }),
+    server("formats", |s, given| {
+        put(&mut s.validation.formats, given.choice::<Formats>().map(Into::into))
     }),
     server("repair", |s, given| {
         put(&mut s.validation.repair, given.choice::<Repair>().map(Into::into))

@@ -38,7 +38,7 @@ fn demo_shows_a_rejection_its_correction_and_next_steps() {
     assert_eq!(status, 0);
     for part in [
         "Tool call failed for: write_file",
-        "did you mean `content`?",
+        "did you mean `content` (string, required)?",
         "## Corrected Call",
         "wrote 18 bytes to `notes/today.txt`",
         "http://127.0.0.1:",

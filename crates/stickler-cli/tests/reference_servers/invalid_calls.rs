@@ -138,7 +138,8 @@ impl Generator<'_> {
         });
         for (field, field_schema) in properties {
             let misspelt = format!("{field}{}", &field[field.len() - 1..]);
-            let expected = format!("is not a known field; did you mean `{field}`?");
+            // A required field follows with its type: it is missing, too.
+            let expected = format!("is not a known field; did you mean `{field}`");
             self.change_object(path, &expected, &misspelt, |object| {
                 let value = object.remove(field).unwrap_or(Value::Null);
                 object.insert(misspelt.clone(), value);

@@ -51,7 +51,7 @@ fn assert_calls_are_validated(call_tool: impl Fn(&str, Value) -> Value) {
     let invalid = call_tool("read_file", json!({ "pth": "README.md" }));
     assert_eq!(invalid["result"]["isError"], true, "{invalid}");
     let help = invalid["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(help.contains("did you mean `path`?"), "{help}");
+    assert!(help.contains("did you mean `path` (string, required)?"), "{help}");
     let valid = call_tool("read_file", json!({ "path": "README.md" }));
     let text = valid["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{valid}"));
     assert!(text.starts_with("# A project"), "{text}");

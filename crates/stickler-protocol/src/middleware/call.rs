@@ -4,7 +4,7 @@ use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
-use stickler::{CallRejection, Edit, ValidationErrorKind, ValidationResult};
+use stickler::{CallRejection, Edit, ValidationError, ValidationErrorKind, ValidationResult};
 
 use super::case::Case;
 use super::shape::excerpt;
@@ -66,7 +66,7 @@ impl ValidationMiddleware {
             case.record_each(deferred.duplicate_keys);
             return None;
         }
-        if self.resembles_no_tool(&result)
+        if self.resembles_no_tool(&name, &result)
             && !self.validator.cache().was_listed(&self.server, &name)
         {
             let action = case.policy().unlisted_tool_action();
@@ -97,14 +97,14 @@ impl ValidationMiddleware {
         Some(Decision::Answer(reply.call_rejection(&rejection, form)))
     }
 
-    /// Returns whether the tool is unlisted and its name resembles no listed tool.
-    fn resembles_no_tool(&self, result: &ValidationResult) -> bool {
-        result.errors.iter().any(|error| match &error.kind {
-            ValidationErrorKind::UnknownTool { suggestions, .. } => {
-                suggestions.iter().all(|name| self.is_unlisted_service(name))
-            }
-            _ => false,
-        })
+    /// Returns whether the tool is unlisted and its name resembles no listed tool by form or
+    /// last segment. A tool that only means the same may be one that the server does not list.
+    fn resembles_no_tool(&self, name: &str, result: &ValidationResult) -> bool {
+        let is_unknown =
+            |error: &ValidationError| matches!(error.kind, ValidationErrorKind::UnknownTool { .. });
+        let resembling = || self.validator.tools_resembling(&self.server, name);
+        result.errors.iter().any(is_unknown)
+            && resembling().iter().all(|tool| self.is_unlisted_service(tool))
     }
 
     /// Returns whether a name is the alias of the gateway's tool, which is not listed.

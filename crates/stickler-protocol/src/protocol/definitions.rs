@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
-use stickler::Limits;
-use stickler::internal::{Checker, CompiledSchema, Formats, SchemaRejection};
+use stickler::internal::{Checker, CompiledSchema, SchemaRejection};
+use stickler::{Formats, Limits};
 
 use super::{Revision, document};
 
@@ -128,7 +128,7 @@ impl Definitions {
             if definition.revision.is_some() {
                 schema["$schema"] = CHEAP_DIALECT.into();
             }
-            Checker::compile(&schema, Formats::Annotate, &Limits::default())
+            Checker::compile(&schema, Formats::Ignore, &Limits::default())
         });
         Some(checker.as_ref())
     }

@@ -43,7 +43,7 @@ use crate::Error;
 /// client.enable_validation(ValidationConfig::default());
 /// client.connect().await?;
 /// let rejected = client.call_tool("write_file", json!({ "pth": "a.txt" })).await.unwrap_err();
-/// // [STK-107] … `pth` is not a known field; did you mean `path`?
+/// // [STK-107] … `pth` is not a known field; did you mean `path` (string, required)?
 /// assert_eq!(rejected.suggestions(), ["path"]);
 /// # Ok(())
 /// # }

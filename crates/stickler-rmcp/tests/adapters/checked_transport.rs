@@ -33,7 +33,7 @@ async fn checked_transport_validates_calls_of_an_unmodified_client() {
     let rejected = client.call_tool(call("write_note", json!({ "pth": "a" }))).await.unwrap();
     assert_eq!(rejected.is_error, Some(true));
     let text = &rejected.content[0].as_text().unwrap().text;
-    assert!(text.contains("did you mean `path`?"), "{text}");
+    assert!(text.contains("did you mean `path` (string, required)?"), "{text}");
     let note = json!({ "path": "a", "content": "hi" });
     let written = client.call_tool(call("write_note", note)).await.unwrap();
     assert_eq!(written.content[0].as_text().unwrap().text, "wrote 2 characters to a");

@@ -43,7 +43,7 @@ fn validating_client_example_rejects_calls_and_queries_the_server() {
     let server = example("wrap_a_server");
     let text = printed("validating_client", &[&server]);
     assert!(text.starts_with("4 tools, revision 2026-07-28\n[STK-107]"), "{text}");
-    assert!(text.contains("did you mean `path`?"), "{text}");
+    assert!(text.contains("did you mean `path` (string, required)?"), "{text}");
     assert!(text.contains("\nwrote 2 characters to a\n"), "{text}");
     assert!(text.contains("valid: false, decided by the server: "), "{text}");
     let text = printed("validating_client", &[&server, "--plain"]);

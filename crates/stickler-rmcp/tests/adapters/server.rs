@@ -29,9 +29,9 @@ async fn invalid_call_gets_help_and_does_not_reach_the_handler() {
         assert_eq!(response["result"]["isError"], true, "{response}");
         let help = text(&response);
         assert!(help.starts_with("Tool call failed for: write_note"), "{help}");
-        assert!(help.contains("did you mean `path`?"), "{help}");
+        assert!(help.contains("did you mean `path` (string, required)?"), "{help}");
         let report = &response["result"]["_meta"]["dev.stickler/validation"];
-        assert_eq!(report["findings"].as_array().unwrap().len(), 3, "{report}");
+        assert_eq!(report["findings"].as_array().unwrap().len(), 2, "{report}");
         assert_eq!(report["corrected"]["arguments"], json!({ "path": "a", "content": "5" }));
         assert_eq!(text(&wire.call("read_note", json!({ "path": "a" })).await), "no note at a");
     }
@@ -48,7 +48,7 @@ async fn unknown_tool_is_an_error_with_suggestions() {
     assert_eq!(response["error"]["code"], -32602);
     assert_eq!(response["error"]["message"], "Unknown tool: write_notes");
     assert_eq!(response["error"]["data"]["suggestions"][0], "write_note");
-    let available = json!(["read_note", "search_notes", "write_note", "validate"]);
+    let available = json!(["write_note", "read_note", "search_notes", "validate"]);
     assert_eq!(response["error"]["data"]["available"], available);
 }
 

@@ -9,6 +9,8 @@
 //! `additionalProperties`, `patternProperties` or `unevaluatedProperties` is applied as written, and
 //! nothing inside `not`, `if` or `contains` closes an object.
 //!
+//! Keys that clients inject into the arguments are known at their top level.
+//!
 //! Contract: a walk that explains a rejected call takes its steps from a budget and ends when the
 //! budget is spent. The walk that decides whether a call is valid ends at the first unknown field.
 
@@ -18,6 +20,7 @@ use std::ops::ControlFlow;
 
 use super::location::Location;
 use super::selected_branches::SelectedBranches;
+use crate::config::ValidationConfig;
 use crate::schema::{Choice, CompiledSchema, NodeId, SchemaGraph, SchemaNode};
 use crate::tape::{Kind, Node, StepBudget};
 
@@ -62,19 +65,23 @@ pub(crate) trait Visitor<'v> {
 pub(crate) fn all_fields_known(
     schema: &CompiledSchema,
     root: Node<'_>,
+    config: &ValidationConfig,
     budget: &StepBudget,
 ) -> bool {
     if !schema.graph.node(SchemaGraph::ROOT).closes_something {
         return true;
     }
     let selected_branches = SelectedBranches::default();
-    let walk = Walk { schema, selected_branches: &selected_branches, budget };
+    let walk = Walk { schema, root, config, selected_branches: &selected_branches, budget };
     walk.all_fields_known(SchemaGraph::ROOT, root)
 }
 
 /// Walks the arguments and the schema in parallel.
 pub(crate) struct Walk<'w> {
     pub(crate) schema: &'w CompiledSchema,
+    /// The arguments.
+    pub(crate) root: Node<'w>,
+    pub(crate) config: &'w ValidationConfig,
     /// The branch to follow where no branch matches.
     pub(crate) selected_branches: &'w SelectedBranches,
     pub(crate) budget: &'w StepBudget,
@@ -104,7 +111,7 @@ impl Walk<'_> {
         match value.kind() {
             Kind::Object => value.members().all(|(key, member)| match node.member(&key) {
                 Some(child) => self.all_fields_known(child, member),
-                None => !node.is_closed(),
+                None => !node.is_closed() || self.is_injected(value, &key),
             }),
             Kind::Array => value.elements().enumerate().all(|(index, element)| {
                 node.element(index).is_none_or(|child| self.all_fields_known(child, element))
@@ -141,6 +148,9 @@ impl Walk<'_> {
                         return ControlFlow::Break(());
                     }
                     if closed && !self.evaluates(applied, &key) {
+                        if self.is_injected(value, &key) {
+                            continue;
+                        }
                         visitor.unknown(location, value, &key, applied)?;
                         continue;
                     }
@@ -265,6 +275,11 @@ impl Walk<'_> {
                 .iter()
                 .flatten()
                 .any(|alternative| self.evaluates(alternative, key))
+    }
+
+    /// Returns whether a member is a key that the client added to the arguments.
+    fn is_injected(&self, object: Node<'_>, key: &str) -> bool {
+        object.token_index() == self.root.token_index() && self.config.is_injected(key)
     }
 
     fn closes_something(&self, applied: &Applied) -> bool {

@@ -20,8 +20,6 @@ pub(crate) struct ComparisonBudgets {
     pub(crate) values: ComparisonBudget,
     /// For comparing fields with the names of each branch of a choice.
     pub(crate) branches: ComparisonBudget,
-    /// For comparing unknown fields with the names that a repair could give them.
-    pub(crate) renames: ComparisonBudget,
     values_listed: Cell<usize>,
     values_tried: Cell<usize>,
 }
@@ -34,7 +32,6 @@ impl ComparisonBudgets {
             names: budget(),
             values: budget(),
             branches: budget(),
-            renames: budget(),
             values_listed: Cell::new(0),
             values_tried: Cell::new(0),
         }

@@ -144,6 +144,67 @@ fn work_is_linear_for_many_misspelt_fields_and_many_candidates() {
 }
 
 #[test]
+fn work_is_bounded_for_many_unknown_fields_with_synonyms_as_candidates() {
+    let properties: Map<String, Value> = (0..400)
+        .map(|index| {
+            let description = "maximum number of results, path of the file, query text ".repeat(20);
+            let field = json!({ "type": "integer", "description": description });
+            (format!("max_result_count_{index}"), field)
+        })
+        .collect();
+    let schema = json!({ "type": "object", "properties": properties });
+    assert_linear(&schema, 50, |n| object(n, |index| format!("limitRows{index}")));
+}
+
+#[test]
+fn work_is_linear_for_names_of_very_many_words() {
+    let name = |index: usize| format!("{}{index}", "max_path_of_the_file_id_".repeat(40));
+    assert_linear(&fields(50), 50, |n| object(n, name));
+    let hostile = |index: usize| format!("{}{index}", "aB_-é".repeat(200));
+    assert_linear(&fields(50), 50, |n| object(n, hostile));
+}
+
+#[test]
+fn work_is_linear_for_a_wrong_call_of_two_megabytes() {
+    let properties = json!({
+        "path": { "type": "string" },
+        "style": { "type": "object", "properties": { "bold": { "type": "boolean" } } },
+        "tags": { "type": "array", "items": { "type": "string" } }
+    });
+    let schema = json!({ "type": "object", "properties": properties, "required": ["path"] });
+    assert_linear(&schema, 250_000, |n| {
+        let text = "a,".repeat(n / 4);
+        format!(r#"{{"filepath":"{text}","bold":true,"tags":"{text}","options":{{"x":"{text}"}}}}"#)
+    });
+}
+
+#[test]
+fn work_is_linear_for_long_escaped_values_and_many_candidates() {
+    let properties: Map<String, Value> = (0..256)
+        .map(|index| {
+            let field = json!({ "type": ["string", "null"], "enum": ["a", "b"], "format": "date" });
+            (format!("content_{index}"), field)
+        })
+        .collect();
+    let schema = json!({ "type": "object", "properties": properties });
+    assert_linear(&schema, 125_000, |n| format!(r#"{{"text":"{}"}}"#, r"a\n".repeat(n / 3)));
+    assert_linear(&schema, 2_000, |n| {
+        let fields: Vec<String> =
+            (0..64).map(|index| format!(r#""text{index}":"{}""#, r"a\n".repeat(n / 3))).collect();
+        format!("{{{}}}", fields.join(","))
+    });
+}
+
+#[test]
+fn work_is_linear_in_the_number_of_fields_to_move() {
+    let members: Map<String, Value> =
+        (0..200).map(|index| (format!("f{index}"), json!({ "type": "integer" }))).collect();
+    let style = json!({ "type": "object", "properties": members });
+    let schema = json!({ "type": "object", "properties": { "style": style, "path": {} } });
+    assert_linear(&schema, 20, |n| object(n, |index| format!("f{index}")));
+}
+
+#[test]
 fn work_is_linear_for_long_values_of_a_large_enum() {
     let values: Vec<String> = (0..10_000).map(|index| format!("a_rather_long_{index}")).collect();
     let schema = json!({ "type": "object", "properties": { "mode": { "enum": values } } });

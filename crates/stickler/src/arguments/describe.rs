@@ -14,9 +14,14 @@ const MAX_TYPES: usize = 64;
 /// Returns the property names that the subschemas list for one location, including the subschemas that
 /// they refer to and excluding names that are forbidden by a `false` schema.
 pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s str> {
+    members(schema, nodes).into_iter().map(|(name, _)| name).collect()
+}
+
+/// Like [`names`], with the first subschema of each property.
+pub(crate) fn members<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<(&'s str, NodeId)> {
     let mut pending: Vec<NodeId> = nodes.iter().rev().copied().collect();
     let (mut seen, mut listed, mut forbidden) = (HashSet::new(), HashSet::new(), HashSet::new());
-    let mut names = Vec::new();
+    let mut members = Vec::new();
     while let Some(id) = pending.pop() {
         if !seen.insert(id) {
             continue;
@@ -26,13 +31,13 @@ pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s
             if schema.at(&schema.graph.node(member).pointer) == Some(&Value::Bool(false)) {
                 forbidden.insert(name);
             } else if listed.insert(name) {
-                names.push(name);
+                members.push((name, member));
             }
         }
         pending.extend(node.in_place());
     }
-    names.retain(|name| !forbidden.contains(name));
-    names
+    members.retain(|(name, _)| !forbidden.contains(name));
+    members
 }
 
 /// Returns the type or values that a subschema accepts: `string`, `integer or null`, `"asc"`.

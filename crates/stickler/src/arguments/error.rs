@@ -19,6 +19,8 @@ pub struct ValidationError {
     pub received: String,
     /// Values that were probably meant; suggested names are in the kind.
     pub(crate) suggested_values: Vec<String>,
+    /// The missing required field that an unknown field stands for: both are one problem.
+    pub(crate) fills: Option<String>,
 }
 
 /// The kinds of problems, with their details.
@@ -90,6 +92,7 @@ impl ValidationError {
             received: String::new(),
             kind: ValidationErrorKind::InvalidValue { reason },
             suggested_values: Vec::new(),
+            fills: None,
         }
     }
 

@@ -10,21 +10,24 @@
 //! explanation that ends early is marked as incomplete.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use jsonschema::JsonType;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Engine};
 use serde_json::Value;
 
+use super::accepted::Accepted;
 use super::comparison_budgets::ComparisonBudgets;
-use super::error::ValidationError;
+use super::error::{ValidationError, ValidationErrorKind};
+use super::field_matches::{self, FieldMatch, FieldMatches, Place};
+use super::location::join;
 use super::phrases::{MAX_LISTED_VALUES, text_of};
 use super::problem::{Problem, Reason, UnexpectedField, sort_and_dedup};
 use super::selected_branches::SelectedBranches;
 use super::wording::{Subject, Wording};
 use super::{closest_branch, describe, unknown_fields};
-use crate::config::{UnknownFields, ValidationConfig};
+use crate::config::{Signals, UnknownFields, ValidationConfig};
 use crate::schema::{CompiledSchema, NodeId};
 use crate::suggest;
 use crate::tape::{Kind, Lookup, Node, StepBudget, unescape_segment};
@@ -34,6 +37,9 @@ pub(super) type EngineError<'i> = jsonschema::ValidationError<'i>;
 /// Number of problems collected for each one that is shown: several can stem from one mistake, and a
 /// repair needs all of them.
 const COLLECTED_PER_SHOWN: usize = 10;
+
+/// Maximum number of characters that describe the value of a missing field; the type replaces a longer text.
+const MAX_EXPECTED_CHARS: usize = 240;
 
 /// Budget steps for collecting one problem. Each byte of its path costs one more step, because every form
 /// of the answer contains a copy of the path.
@@ -52,15 +58,27 @@ pub(crate) struct Explanation {
     pub(crate) exhaustive: bool,
     /// The subschemas that apply to each object with a problem, by the path of the object.
     objects: HashMap<String, Vec<NodeId>>,
+    /// What the unknown fields stand for, by their paths.
+    matches: FieldMatches,
 }
 
 impl Explanation {
+    /// Returns what the unknown field at a path stands for.
+    pub(crate) fn match_at(&self, path: &str) -> Option<&FieldMatch> {
+        self.matches.get(path)
+    }
+
     /// Returns the subschemas that apply to an object with a problem.
     pub(crate) fn nodes_at(&self, object_path: &str) -> &[NodeId] {
         self.objects.get(object_path).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the errors that are shown.
+    pub(crate) fn shown(&self) -> &[ValidationError] {
+        self.errors.get(..self.shown).unwrap_or(&self.errors)
+    }
+
+    /// Like [`shown`](Self::shown), without copying them.
     pub(crate) fn into_shown(mut self) -> Vec<ValidationError> {
         self.errors.truncate(self.shown);
         self.errors
@@ -73,9 +91,11 @@ pub(crate) fn explain(
     root: Node<'_>,
     config: &ValidationConfig,
     comparisons: &ComparisonBudgets,
+    tool: &str,
 ) -> Explanation {
     let shown = config.limits.errors;
     let mut explainer = Explainer::new(schema, root, config, Subject::Arguments, comparisons);
+    tool.clone_into(&mut explainer.tool);
     if root.kind() != Kind::Object {
         let error = explainer.wording.wrong_type("", "/type".to_owned(), "object", Some(root));
         let objects = HashMap::new();
@@ -85,6 +105,7 @@ pub(crate) fn explain(
             complete: true,
             exhaustive: true,
             objects,
+            matches: FieldMatches::new(),
         };
     }
     let (mut problems, mut exhaustive) = explainer.engine_problems(config);
@@ -93,15 +114,36 @@ pub(crate) fn explain(
     if strict || !problems.is_empty() {
         let budget = StepBudget::to_explain(root, config.limits.explain_steps);
         let max_unknown = strict.then_some(explainer.max_problems);
-        let found = unknown_fields::collect(&explainer, &problems, max_unknown, &budget);
+        let found = unknown_fields::collect(&explainer, config, &problems, max_unknown, &budget);
         exhaustive &= found.complete;
         problems.extend(found.unknown);
         objects = found.objects;
     }
-    let complete = exhaustive && problems.len() <= shown;
     sort_and_dedup(&mut problems);
-    let errors = explainer.to_errors(problems, shown);
-    Explanation { errors, shown, complete, exhaustive, objects }
+    let matches = field_matches::find(&explainer, &problems, &objects);
+    pair_missing_fields(&mut problems, &matches);
+    let complete = exhaustive && problems.len() <= shown;
+    let errors = explainer.to_errors(problems, shown, &matches);
+    Explanation { errors, shown, complete, exhaustive, objects, matches }
+}
+
+/// Removes the problems of missing fields that an unknown field stands for: a field under another name is
+/// one problem, not two.
+fn pair_missing_fields(problems: &mut Vec<Problem<'_>>, matches: &FieldMatches) {
+    let mut filled: HashSet<String> = HashSet::new();
+    for (path, found) in matches {
+        let Some(target) = &found.target else { continue };
+        match &target.place {
+            Place::Same => filled.insert(join(parent(path), &target.name)),
+            Place::Inside(field) => filled.insert(join(parent(path), field)),
+            Place::Around => filled.insert(join(parent(parent(path)), &target.name)),
+            Place::Unwrapped => false,
+        };
+    }
+    problems.retain(|problem| {
+        !matches!(problem.error.kind, ValidationErrorKind::MissingRequired { .. })
+            || !filled.contains(&problem.error.path)
+    });
 }
 
 /// Explains why a part of a message is rejected; `location` is its JSON Pointer within the message.
@@ -117,7 +159,8 @@ pub fn explain_part(
     let (mut problems, _) = explainer.engine_problems(config);
     sort_and_dedup(&mut problems);
     problems.truncate(config.limits.errors);
-    explainer.to_errors(problems, config.limits.errors)
+    let matches = field_matches::find(&explainer, &problems, &HashMap::new());
+    explainer.to_errors(problems, config.limits.errors, &matches)
 }
 
 /// Translates the engine's errors about one value.
@@ -125,6 +168,9 @@ pub(super) struct Explainer<'e> {
     pub(super) schema: &'e CompiledSchema,
     pub(super) root: Node<'e>,
     pub(super) distance: usize,
+    pub(super) signals: Signals,
+    /// The name of the tool; empty for other messages.
+    pub(super) tool: String,
     pub(super) wording: Wording,
     pub(super) selected_branches: SelectedBranches,
     pub(super) comparisons: &'e ComparisonBudgets,
@@ -150,6 +196,8 @@ impl<'e> Explainer<'e> {
             schema,
             root,
             distance: config.suggestion_distance,
+            signals: config.signals,
+            tool: String::new(),
             wording: Wording::new(config.mask_values, subject),
             selected_branches: SelectedBranches::default(),
             comparisons,
@@ -276,10 +324,17 @@ impl<'e> Explainer<'e> {
         self.lookup.pointer(path)
     }
 
+    /// Describes the values of a field of the object that a subschema applies to.
     fn expected_type(&self, schema_path: &str, field: &str) -> String {
         let graph = &self.schema.graph;
         let node = graph.at(schema_path).and_then(|id| graph.node(id).member(field));
-        node.map_or_else(|| "a value".to_owned(), |id| describe::type_of(self.schema, id))
+        let Some(id) = node else { return "a value".to_owned() };
+        let accepted = Some(Accepted::of(self.schema, id).phrase());
+        let is_short = |phrase: &String| phrase.chars().count() <= MAX_EXPECTED_CHARS;
+        // The author of a message other than a call knows the protocol.
+        let accepted =
+            accepted.filter(|phrase| self.wording.is_about_arguments() && is_short(phrase));
+        accepted.unwrap_or_else(|| describe::type_of(self.schema, id))
     }
 
     pub(super) fn has_member(&self, object: Node<'e>, name: &str) -> bool {

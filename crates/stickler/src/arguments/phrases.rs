@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::field_matches::{FieldMatch, Place, Target};
 use crate::tape::Node;
 
 /// Maximum number of characters of a value in a message.
@@ -52,12 +53,36 @@ pub(super) fn one_of(names: &[&str], none: &str) -> String {
     }
 }
 
-/// Returns what to do about an unexpected field.
-pub(super) fn advice(suggestions: &[String], valid: &[&str], without_others: &str) -> String {
-    match (suggestions.first(), valid) {
-        (Some(best), _) => format!("did you mean `{best}`?"),
-        (None, []) => without_others.to_owned(),
-        (None, valid) => format!("leave it out; valid fields: {}.", listed(valid)),
+/// Returns what to do about an unexpected field: use the field that was meant, consider the ones that may
+/// have been meant, or choose from the valid ones.
+pub(super) fn advice(found: &FieldMatch, valid: &[&str], without_others: &str) -> String {
+    match (&found.target, found.suggestions.as_slice(), valid) {
+        (Some(Target { place: Place::Unwrapped, .. }), ..) => {
+            "put its fields directly into the object around it.".to_owned()
+        }
+        (Some(target), [best, ..], _) => match (&target.place, &target.missing) {
+            (Place::Inside(object), _) => {
+                format!("it belongs in `{object}`: did you mean `{best}`?")
+            }
+            (Place::Around, _) => {
+                format!("did you mean `{}` of the object around it?", target.name)
+            }
+            (Place::Same | Place::Unwrapped, Some(expected)) => {
+                format!("did you mean `{best}` ({expected}, required)?")
+            }
+            (Place::Same | Place::Unwrapped, None) => format!("did you mean `{best}`?"),
+        },
+        (None, [only], _) => {
+            format!("the closest field is `{only}`; check that it is the one meant.")
+        }
+        (None, several @ [_, ..], _) => {
+            let names: Vec<&str> = several.iter().map(String::as_str).collect();
+            format!("the closest fields are {}; check which one is meant.", listed(&names))
+        }
+        (_, [], []) => without_others.to_owned(),
+        (_, [], valid) => {
+            format!("no field corresponds to it; valid fields: {}.", listed(valid))
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! field is therefore recorded with the data that its message needs, and the message is written only
 //! if the problem is shown: the search for the intended name is the expensive part of an explanation.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -58,6 +59,7 @@ impl<'e> Problem<'e> {
             expected: String::new(),
             received: String::new(),
             suggested_values: Vec::new(),
+            fills: None,
         };
         Self { error, unexpected_field: Some(unexpected_field) }
     }
@@ -70,7 +72,8 @@ impl From<ValidationError> for Problem<'_> {
 }
 
 /// Sorts the problems by path and reduces them to one per mistake: a wrong type is not also reported as
-/// a wrong value. The order puts a misspelt field next to the missing field that it stands for.
+/// a wrong value. The order puts a misspelt field next to the missing field that it stands for; missing fields
+/// keep the order of the schema.
 pub(super) fn sort_and_dedup(problems: &mut Vec<Problem<'_>>) {
     let wrong_type: HashSet<String> = problems
         .iter()
@@ -86,11 +89,15 @@ pub(super) fn sort_and_dedup(problems: &mut Vec<Problem<'_>>) {
     problems.sort_by(|a, b| {
         let parents = a.error.parent_path().cmp(b.error.parent_path());
         let ranks = || rank(&a.error.kind).cmp(&rank(&b.error.kind));
-        parents.then_with(ranks).then_with(|| a.error.path.cmp(&b.error.path))
+        let paths = || match a.error.kind {
+            ValidationErrorKind::MissingRequired { .. } => Ordering::Equal,
+            _ => a.error.path.cmp(&b.error.path),
+        };
+        parents.then_with(ranks).then_with(paths)
     });
-    problems.dedup_by(|a, b| {
-        a.error.path == b.error.path && a.error.kind.name() == b.error.kind.name()
-    });
+    let mut known = HashSet::new();
+    problems
+        .retain(|problem| known.insert((problem.error.path.clone(), problem.error.kind.name())));
 }
 
 fn rank(kind: &ValidationErrorKind) -> u8 {

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::error::{ValidationError, ValidationErrorKind};
 use crate::finding::Finding;
-use crate::repair::Edit;
+use crate::repair::{Edit, in_words};
 use crate::rules::MessageRule;
 
 /// JSON Pointer of the arguments within a `tools/call` request.
@@ -60,6 +60,12 @@ impl ValidationResult {
 
     pub(crate) fn rejected(errors: Vec<ValidationError>, truncated: bool) -> Self {
         Self { errors, truncated, ..Self::default() }
+    }
+
+    /// Returns the edits of the corrected call in words, such as `renamed filepath → path`; empty if there
+    /// are none.
+    pub fn edits_in_words(&self) -> String {
+        in_words(&self.edits)
     }
 
     /// Returns the errors as findings about the enclosing `tools/call` request.

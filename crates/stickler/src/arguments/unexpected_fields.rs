@@ -1,7 +1,7 @@
 //! Errors about fields that an object must not have, with the names that were probably meant.
 //!
-//! Contract: fields are compared with known names only if their error is shown, and within the call's
-//! [`ComparisonBudgets`](super::comparison_budgets::ComparisonBudgets).
+//! Contract: the names that were probably meant come from [`field_matches`](super::field_matches); a
+//! message is written only for an error that is shown.
 
 use std::rc::Rc;
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::describe;
 use super::error::{ValidationError, ValidationErrorKind};
 use super::explain::{EngineError, Explainer, parent};
+use super::field_matches::FieldMatches;
 use super::phrases::text_of;
 use super::problem::{Problem, Reason, UnexpectedField};
 use crate::schema::NodeId;
-use crate::suggest;
 
 impl<'e> Explainer<'e> {
     /// Returns the problem of a field with the schema `false`.
@@ -60,11 +60,12 @@ impl<'e> Explainer<'e> {
         &self,
         problems: Vec<Problem<'e>>,
         shown: usize,
+        matches: &FieldMatches,
     ) -> Vec<ValidationError> {
         let indexed = problems.into_iter().enumerate();
         let errors =
             indexed.map(|(index, Problem { error, unexpected_field })| match unexpected_field {
-                Some(field) if index < shown => self.unexpected_field_error(error, &field),
+                Some(field) if index < shown => self.unexpected_field_error(error, &field, matches),
                 _ => error,
             });
         errors.collect()
@@ -74,25 +75,21 @@ impl<'e> Explainer<'e> {
         &self,
         error: ValidationError,
         unexpected_field: &UnexpectedField<'e>,
+        matches: &FieldMatches,
     ) -> ValidationError {
         let ValidationErrorKind::UnknownField { field, .. } = &error.kind else { return error };
-        let UnexpectedField { object, names, reason } = unexpected_field;
-        // Do not suggest a name that the object already has.
-        let is_free =
-            |name: &str| object.is_none_or(|object| self.lookup.get(object, name).is_none());
-        let budget = &self.comparisons.names;
-        let nearest = suggest::nearest_of(field, names, is_free, self.distance, budget);
-        let suggestions = nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect();
+        let UnexpectedField { names, reason, .. } = unexpected_field;
         let (object_path, location) = (error.parent_path(), error.schema_path.clone());
+        let found = matches.get(&error.path).cloned().unwrap_or_default();
         match reason {
             Reason::Unknown => {
-                self.wording.unknown_field(object_path, field, location, suggestions, names)
+                self.wording.unknown_field(object_path, field, location, &found, names)
             }
             Reason::Forbidden => {
-                self.wording.forbidden_field(object_path, field, location, suggestions, names)
+                self.wording.forbidden_field(object_path, field, location, &found, names)
             }
             Reason::InvalidName { requirement } => {
-                self.wording.misnamed_field(object_path, field, location, suggestions, requirement)
+                self.wording.misnamed_field(object_path, field, location, &found, requirement)
             }
         }
     }

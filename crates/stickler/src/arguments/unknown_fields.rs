@@ -12,6 +12,7 @@ use super::closed::{Applied, Visitor, Walk};
 use super::explain::Explainer;
 use super::location::{Location, join};
 use super::problem::{Problem, Reason, UnexpectedField};
+use crate::config::ValidationConfig;
 use crate::schema::NodeId;
 use crate::tape::{Node, StepBudget};
 
@@ -32,6 +33,7 @@ pub(super) struct Found<'e> {
 /// unknown fields are accepted.
 pub(super) fn collect<'e>(
     explainer: &Explainer<'e>,
+    config: &ValidationConfig,
     problems: &[Problem<'e>],
     max_unknown: Option<usize>,
     budget: &StepBudget,
@@ -51,8 +53,8 @@ pub(super) fn collect<'e>(
         current: None,
         found: Found { complete: true, ..Found::default() },
     };
-    let walk =
-        Walk { schema: explainer.schema, selected_branches: &explainer.selected_branches, budget };
+    let Explainer { schema, root, selected_branches, .. } = explainer;
+    let walk = Walk { schema, root: *root, config, selected_branches, budget };
     walk.run(explainer.root, &mut collector);
     let mut found = collector.found;
     found.complete &= !budget.is_spent();

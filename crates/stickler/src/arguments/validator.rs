@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ValidationError;
 use super::comparison_budgets::ComparisonBudgets;
 use super::explain::{self, Explanation};
 use super::json_defects;
 use super::result::{CorrectedCall, ValidationResult};
 use super::verdict::{Verdict, evaluate};
 use super::wording::{Subject, Wording};
+use super::{ValidationError, ValidationErrorKind};
 use crate::config::{Repair, ValidationConfig};
-use crate::discovery::{CachedSchema, Lookup, ServerTools, ToolDefinition, ToolSchemaCache};
-use crate::error::{McpSchemaError, McpValidationFailed, UnknownToolError};
+use crate::discovery::{CachedSchema, Lookup, ToolDefinition, ToolSchemaCache};
+use crate::error::{McpSchemaError, McpValidationFailed};
 use crate::repair;
 use crate::schema::Answer;
 use crate::slow_work::{SlowWork, SlowWorkHook};
-use crate::suggest::{self, Candidate, ComparisonBudget};
 use crate::tape::{Node, SyntaxError, TapeBuffer};
 
 /// JSON Pointer of the structured content within the response to a `tools/call`.
@@ -29,24 +28,27 @@ pub(crate) const LARGE_CALL_BYTES: usize = 64 << 10;
 /// Validates tool calls against the schemas of the tools.
 #[derive(Debug, Default)]
 pub struct McpValidator {
-    cache: ToolSchemaCache,
-    config: ValidationConfig,
+    pub(super) cache: ToolSchemaCache,
+    pub(super) config: ValidationConfig,
     slow_work: SlowWorkHook,
 }
 
 impl McpValidator {
     /// Creates a validator with an empty tool cache.
     pub fn new(config: ValidationConfig) -> Self {
-        let cache = ToolSchemaCache::with_limits(config.limits).compiling(config.compile_schemas);
-        Self { cache, config, slow_work: SlowWorkHook::default() }
+        Self::with_hook(config, SlowWorkHook::default())
     }
 
     /// Sets the hook that runs work that takes long. Replaces the tool cache by an empty one.
     #[must_use]
     pub fn with_slow_work(self, slow_work: Arc<dyn SlowWork>) -> Self {
-        let (config, slow_work) = (self.config, SlowWorkHook::new(slow_work));
-        let cache = ToolSchemaCache::with_slow_work(config.limits, slow_work.clone());
-        Self { cache: cache.compiling(config.compile_schemas), config, slow_work }
+        Self::with_hook(self.config, SlowWorkHook::new(slow_work))
+    }
+
+    fn with_hook(config: ValidationConfig, slow_work: SlowWorkHook) -> Self {
+        let cache = ToolSchemaCache::with_formats(config.limits, config.formats);
+        let cache = cache.compiling(config.compile_schemas).with_slow_work(slow_work.clone());
+        Self { cache, config, slow_work }
     }
 
     /// Returns the cache of known tools.
@@ -180,39 +182,11 @@ impl McpValidator {
         })
     }
 
-    /// Returns an error if the server is known not to have the tool.
-    pub fn require_tool(&self, server: &str, tool: &str) -> Result<(), UnknownToolError> {
-        match self.cache.lookup(server, tool) {
-            Lookup::Unknown(tools) => Err(UnknownToolError {
-                name: tool.to_owned(),
-                suggestions: self.nearest_tools(&tools, tool),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns the known names nearest to an unknown name, best first.
-    pub fn find_suggestions(&self, name: &str, known: &[String]) -> Vec<String> {
-        let nearest = self.nearest_among(name, known, &ComparisonBudget::unlimited());
-        nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
-    }
-
-    fn nearest_among<'k>(
+    pub(super) fn validate_cached(
         &self,
-        name: &str,
-        known: &'k [String],
-        budget: &ComparisonBudget,
-    ) -> Vec<Candidate<'k>> {
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        suggest::nearest_of(name, &known, |_| true, self.config.suggestion_distance, budget)
-    }
-
-    /// Returns the budget for comparing names that a peer sent.
-    fn comparison_budget(&self) -> ComparisonBudget {
-        ComparisonBudget::new(self.config.limits.explain_steps)
-    }
-
-    fn validate_cached(&self, cached: &CachedSchema, arguments: Node<'_>) -> ValidationResult {
+        cached: &CachedSchema,
+        arguments: Node<'_>,
+    ) -> ValidationResult {
         let (mut errors, mut truncated) = json_defects::find(arguments, &self.config);
         let verdict = self.evaluate(cached, arguments);
         if verdict == Verdict::Valid && errors.is_empty() {
@@ -233,15 +207,24 @@ impl McpValidator {
             }
         };
         truncated |= explanation.as_ref().is_some_and(|explanation| !explanation.complete);
+        let has_only_injected = errors.is_empty()
+            && explanation
+                .as_ref()
+                .is_some_and(|all| all.errors.iter().all(|e| self.is_injected(e)));
         let mut result = ValidationResult::rejected(Vec::new(), truncated);
         if let Some(explanation) = &explanation
             && errors.is_empty()
         {
+            let mode = if has_only_injected { Repair::Apply } else { self.config.repair };
             self.explain_in_hook(arguments, || {
-                self.repair(cached, arguments, explanation, &comparisons, &mut result);
+                self.repair(mode, cached, (arguments, explanation), &comparisons, &mut result);
             });
         }
-        errors.extend(explanation.into_iter().flat_map(Explanation::into_shown));
+        // Keys that the client injected are removed; the caller cannot do anything about them.
+        let shown = explanation.into_iter().flat_map(Explanation::into_shown);
+        errors.extend(shown.filter(|error| has_only_injected || !self.is_injected(error)));
+        let room = self.config.limits.errors.saturating_sub(errors.len());
+        errors.extend(result.errors.drain(..).take(room));
         result.errors = errors;
         result
     }
@@ -251,17 +234,23 @@ impl McpValidator {
         if value.raw().len() < LARGE_CALL_BYTES { work() } else { self.slow_work.run(work) }
     }
 
+    /// Returns whether an error is about a key that the client injected and the schema forbids.
+    fn is_injected(&self, error: &ValidationError) -> bool {
+        matches!(&error.kind, ValidationErrorKind::UnknownField { field, .. }
+            if error.parent_path().is_empty() && self.config.is_injected(field))
+    }
+
     pub(crate) fn evaluate(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
-        evaluate(&cached.compiled, arguments, self.config.unknown_fields, &self.config.limits)
+        evaluate(&cached.compiled, arguments, &self.config, self.config.limits.verdict_steps)
     }
 
     /// Like [`evaluate`](Self::evaluate), with a smaller step limit, for a corrected call.
     pub(crate) fn evaluate_corrected(&self, cached: &CachedSchema, arguments: Node<'_>) -> Verdict {
-        let mut limits = self.config.limits;
+        let limits = &self.config.limits;
         let by_size = u32::try_from(arguments.token_count()).unwrap_or(u32::MAX).saturating_mul(16);
         let max_steps = limits.explain_steps.saturating_mul(4).max(by_size);
-        limits.verdict_steps = limits.verdict_steps.min(max_steps);
-        evaluate(&cached.compiled, arguments, self.config.unknown_fields, &limits)
+        let steps = limits.verdict_steps.min(max_steps);
+        evaluate(&cached.compiled, arguments, &self.config, steps)
     }
 
     pub(crate) fn explain(
@@ -271,80 +260,36 @@ impl McpValidator {
         comparisons: &ComparisonBudgets,
     ) -> Explanation {
         let mut explanation =
-            explain::explain(&cached.compiled, arguments, &self.config, comparisons);
+            explain::explain(&cached.compiled, arguments, &self.config, comparisons, &cached.tool);
         if explanation.errors.is_empty() {
             explanation.errors.push(self.invalid("satisfy the tool's schema", arguments));
         }
         explanation
     }
 
+    /// Adds the corrected call, and the problems that only the corrected names reveal.
     fn repair(
         &self,
+        mode: Repair,
         cached: &CachedSchema,
-        arguments: Node<'_>,
-        explanation: &Explanation,
+        (arguments, explanation): (Node<'_>, &Explanation),
         comparisons: &ComparisonBudgets,
         result: &mut ValidationResult,
     ) {
-        if self.config.repair == Repair::Off {
+        if mode == Repair::Off {
             return;
         }
-        let repaired = repair::repair(self, cached, arguments, explanation, comparisons);
+        let hidden = &mut result.errors;
+        let repaired = repair::repair(self, cached, arguments, explanation, comparisons, hidden);
         let Some(repaired) = repaired else {
             return;
         };
         let unambiguous = repaired.edits.iter().all(|edit| edit.is_unambiguous);
         result.edits = repaired.edits;
-        result.repaired = self.config.repair == Repair::Apply && unambiguous;
+        result.repaired = mode == Repair::Apply && unambiguous;
         result.is_valid = result.repaired;
         result.corrected =
             Some(CorrectedCall { name: cached.tool.clone(), arguments: repaired.arguments });
-    }
-
-    fn unknown_tool(
-        &self,
-        tools: &ServerTools,
-        name: &str,
-        arguments: Node<'_>,
-    ) -> ValidationResult {
-        let suggestions = self.nearest_tools(tools, name);
-        let error = Wording::unknown_tool(name, suggestions);
-        let mut result = ValidationResult::rejected(vec![error], false);
-        if self.config.repair != Repair::Off
-            && let Some(intended) = self.intended_tool(tools, name)
-            && let Some((arguments, edits)) = self.arguments_for(intended, arguments)
-        {
-            result.edits = vec![repair::Edit::rename_tool(name, &intended.tool)];
-            result.edits.extend(edits);
-            result.corrected = Some(CorrectedCall { name: intended.tool.clone(), arguments });
-        }
-        result
-    }
-
-    /// Returns the tool with the name nearest to an unknown name, if it is unambiguous.
-    fn intended_tool<'t>(&self, tools: &'t ServerTools, name: &str) -> Option<&'t CachedSchema> {
-        let nearest = self.nearest_among(name, tools.names(), &self.comparison_budget());
-        let intended = suggest::unambiguous_best(&nearest)?;
-        tools.get(intended.name).map(AsRef::as_ref)
-    }
-
-    /// Returns the arguments in a form that the tool accepts, with the edits made.
-    fn arguments_for(
-        &self,
-        tool: &CachedSchema,
-        arguments: Node<'_>,
-    ) -> Option<(Box<serde_json::value::RawValue>, Vec<repair::Edit>)> {
-        let result = self.validate_cached(tool, arguments);
-        if result.is_valid && !result.repaired {
-            let text = arguments.raw().to_owned();
-            return Some((serde_json::value::RawValue::from_string(text).ok()?, Vec::new()));
-        }
-        Some((result.corrected?.arguments, result.edits))
-    }
-
-    fn nearest_tools(&self, tools: &ServerTools, name: &str) -> Vec<String> {
-        let nearest = self.nearest_among(name, tools.names(), &self.comparison_budget());
-        nearest.into_iter().map(|candidate| candidate.name.to_owned()).collect()
     }
 
     fn invalid(&self, expected: &str, arguments: Node<'_>) -> ValidationError {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::closed;
-use crate::config::{Limits, UnknownFields};
+use crate::config::{UnknownFields, ValidationConfig};
 use crate::discovery::CachedSchema;
 use crate::schema::{Answer, CompiledSchema};
 use crate::tape::{Kind, Node, StepBudget, TapeBuffer};
@@ -18,27 +18,27 @@ pub(crate) enum Verdict {
     GaveUp,
 }
 
-/// Evaluates arguments against a tool's schema within the step limits.
+/// Evaluates arguments against a tool's schema within that many steps.
 pub(crate) fn evaluate(
     schema: &CompiledSchema,
     arguments: Node<'_>,
-    unknown_fields: UnknownFields,
-    limits: &Limits,
+    config: &ValidationConfig,
+    steps: u32,
 ) -> Verdict {
     // Arguments must be an object even if the schema does not require it.
     if arguments.kind() != Kind::Object {
         return Verdict::Invalid;
     }
-    match schema.check(arguments, limits.verdict_steps) {
+    match schema.check(arguments, steps) {
         Answer::Invalid => return Verdict::Invalid,
         Answer::GaveUp => return Verdict::GaveUp,
         Answer::Valid => {}
     }
-    if unknown_fields == UnknownFields::FollowSchema {
+    if config.unknown_fields == UnknownFields::FollowSchema {
         return Verdict::Valid;
     }
-    let budget = StepBudget::new(limits.verdict_steps);
-    let all_known = closed::all_fields_known(schema, arguments, &budget);
+    let budget = StepBudget::new(steps);
+    let all_known = closed::all_fields_known(schema, arguments, config, &budget);
     match (budget.is_spent(), all_known) {
         (true, _) => Verdict::GaveUp,
         (false, true) => Verdict::Valid,
@@ -51,9 +51,10 @@ impl CachedSchema {
     pub fn accepts(&self, arguments: &Value) -> bool {
         let text = arguments.to_string();
         let mut buffer = TapeBuffer::new();
-        let limits = Limits::default();
-        buffer.read(text.as_bytes(), limits.message_depth).is_ok_and(|tape| {
-            evaluate(&self.compiled, tape.root(), UnknownFields::Reject, &limits) == Verdict::Valid
+        let config = ValidationConfig::default();
+        let steps = config.limits.verdict_steps;
+        buffer.read(text.as_bytes(), config.limits.message_depth).is_ok_and(|tape| {
+            evaluate(&self.compiled, tape.root(), &config, steps) == Verdict::Valid
         })
     }
 }

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::error::{ValidationError, ValidationErrorKind};
+use super::field_matches::FieldMatch;
 use super::location::join;
 use super::phrases::{
     MAX_LISTED_VALUES, MAX_VALUE_CHARS, advice, cut, expected_by, literal, one_of, plain, text_of,
@@ -35,6 +36,11 @@ impl Wording {
         Self { mask_values, subject }
     }
 
+    /// Returns whether the errors are about the arguments of a call.
+    pub(crate) fn is_about_arguments(self) -> bool {
+        self.subject == Subject::Arguments
+    }
+
     pub(crate) fn missing(
         self,
         object_path: &str,
@@ -55,6 +61,7 @@ impl Wording {
             expected: expected.to_owned(),
             received: "nothing".to_owned(),
             suggested_values: Vec::new(),
+            fills: None,
         }
     }
 
@@ -88,6 +95,7 @@ impl Wording {
             expected: expected.to_owned(),
             received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
             suggested_values: Vec::new(),
+            fills: None,
         }
     }
 
@@ -96,12 +104,12 @@ impl Wording {
         object_path: &str,
         field: &str,
         schema_path: String,
-        suggestions: Vec<String>,
+        found: &FieldMatch,
         valid: &[&str],
     ) -> ValidationError {
-        let advice = advice(&suggestions, valid, "leave it out: this object has no fields.");
+        let advice = advice(found, valid, "leave it out: this object has no fields.");
         let texts = (format!("is not a known field; {advice}"), one_of(valid, "no fields"));
-        self.unexpected_field(object_path, field, schema_path, suggestions, texts)
+        self.unexpected_field(object_path, field, schema_path, found, texts)
     }
 
     /// Builds the error for a field that the schema forbids by name. The names beside it may be
@@ -111,12 +119,12 @@ impl Wording {
         object_path: &str,
         field: &str,
         schema_path: String,
-        suggestions: Vec<String>,
+        found: &FieldMatch,
         valid: &[&str],
     ) -> ValidationError {
-        let advice = advice(&suggestions, valid, "leave it out.");
+        let advice = advice(found, valid, "leave it out.");
         let texts = (format!("is not allowed here; {advice}"), one_of(valid, "no such field"));
-        self.unexpected_field(object_path, field, schema_path, suggestions, texts)
+        self.unexpected_field(object_path, field, schema_path, found, texts)
     }
 
     /// Builds the error for a field with a name that `propertyNames` rejects; the requirement follows
@@ -126,10 +134,10 @@ impl Wording {
         object_path: &str,
         field: &str,
         schema_path: String,
-        suggestions: Vec<String>,
+        found: &FieldMatch,
         requirement: &str,
     ) -> ValidationError {
-        let advice = suggestions.first().map_or_else(
+        let advice = found.suggestions.first().map_or_else(
             || "rename it or leave it out.".to_owned(),
             |best| format!("did you mean `{best}`?"),
         );
@@ -137,7 +145,7 @@ impl Wording {
             format!("is not a known field: names here must {requirement}; {advice}"),
             format!("a field whose name must {requirement}"),
         );
-        self.unexpected_field(object_path, field, schema_path, suggestions, texts)
+        self.unexpected_field(object_path, field, schema_path, found, texts)
     }
 
     /// Builds the error for an unexpected field from its predicate and what was expected instead.
@@ -146,7 +154,7 @@ impl Wording {
         object_path: &str,
         field: &str,
         schema_path: String,
-        suggestions: Vec<String>,
+        found: &FieldMatch,
         (predicate, expected): (String, String),
     ) -> ValidationError {
         let path = join(object_path, field);
@@ -156,8 +164,16 @@ impl Wording {
             schema_path,
             expected,
             received: format!("`{}`", cut(field, MAX_VALUE_CHARS)),
-            kind: ValidationErrorKind::UnknownField { field: field.to_owned(), suggestions },
+            kind: ValidationErrorKind::UnknownField {
+                field: field.to_owned(),
+                suggestions: found.suggestions.clone(),
+            },
             suggested_values: Vec::new(),
+            fills: found
+                .target
+                .as_ref()
+                .filter(|target| target.missing.is_some())
+                .map(|target| target.name.clone()),
         }
     }
 
@@ -199,6 +215,7 @@ impl Wording {
             expected,
             received: self.received(value),
             suggested_values: suggestions,
+            fills: None,
         }
     }
 
@@ -221,6 +238,7 @@ impl Wording {
             expected: expected_by(requirement),
             received: value.map_or_else(|| "nothing".to_owned(), |value| self.received(value)),
             suggested_values: Vec::new(),
+            fills: None,
         }
     }
 
@@ -238,13 +256,14 @@ impl Wording {
             expected: "once".to_owned(),
             received: "twice or more".to_owned(),
             suggested_values: Vec::new(),
+            fills: None,
         }
     }
 
     pub(crate) fn unknown_tool(name: &str, suggestions: Vec<String>) -> ValidationError {
-        let advice = suggestions
-            .first()
-            .map_or_else(String::new, |best| format!(". Did you mean `{best}`?"));
+        let advice = suggestions.first().map_or_else(String::new, |best| {
+            format!(". Did you mean `{}`?", cut(best, MAX_VALUE_CHARS))
+        });
         let short = cut(name, MAX_VALUE_CHARS);
         ValidationError {
             path: String::new(),
@@ -254,6 +273,7 @@ impl Wording {
             received: format!("`{short}`"),
             kind: ValidationErrorKind::UnknownTool { name: name.to_owned(), suggestions },
             suggested_values: Vec::new(),
+            fills: None,
         }
     }
 

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::schema::SchemaRejection;
 
 /// Remaining budget of the list of one server.
 pub(super) struct Budget<'b> {
     pub(super) limits: &'b Limits,
+    pub(super) formats: Formats,
     pub(super) server: &'b AtomicUsize,
     pub(super) total: &'b Arc<AtomicUsize>,
 }

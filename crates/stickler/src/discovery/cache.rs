@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::server::{Entry, ServerTools, quarantine};
 use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition, view};
-use crate::config::{CompileSchemas, Limits};
+use crate::config::{CompileSchemas, Formats, Limits};
 use crate::error::McpSchemaError;
 use crate::slow_work::SlowWorkHook;
 
@@ -88,12 +88,18 @@ impl ToolSchemaCache {
 
     /// Creates an empty cache.
     pub fn with_limits(limits: Limits) -> Self {
-        Self::with_slow_work(limits, SlowWorkHook::default())
+        Self::with_formats(limits, Formats::default())
     }
 
-    /// Creates an empty cache that compiles schemas in a hook.
-    pub(crate) fn with_slow_work(limits: Limits, slow_work: SlowWorkHook) -> Self {
-        Self { shared: Arc::new(Shared::new(limits, slow_work)), ..Self::default() }
+    /// Creates an empty cache of schemas that apply `format` in a given way.
+    pub fn with_formats(limits: Limits, formats: Formats) -> Self {
+        Self { shared: Arc::new(Shared::new(limits, formats)), ..Self::default() }
+    }
+
+    /// Compiles schemas in a hook. Replaces the content of the cache.
+    pub(crate) fn with_slow_work(mut self, slow_work: SlowWorkHook) -> Self {
+        self.shared = Arc::new(self.shared.with_slow_work(slow_work));
+        self
     }
 
     /// Sets when schemas are compiled.

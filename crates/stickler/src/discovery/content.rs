@@ -81,7 +81,7 @@ impl Content {
         budget.check(bytes)?;
         Ok(self.compiled.get_or_init(|| {
             compilations.fetch_add(1, Ordering::Relaxed);
-            let schema = Arc::new(measured.compile(budget.limits)?);
+            let schema = Arc::new(measured.compile(budget.formats, budget.limits)?);
             Ok(Compiled { schema, charge: budget.charge(bytes) })
         }))
     }

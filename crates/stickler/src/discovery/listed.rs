@@ -33,6 +33,10 @@ impl ListedTool {
             && self.input.text() == schema
     }
 
+    pub(super) fn description(&self) -> Option<&str> {
+        self.definition.description.as_deref()
+    }
+
     /// Returns the compiled tool if it exists.
     pub(super) fn ready(&self) -> Option<&Arc<CachedSchema>> {
         self.cached.get()

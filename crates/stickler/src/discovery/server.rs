@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition};
 use crate::error::McpSchemaError;
 use crate::schema::{CompiledSchema, SchemaRejection, check_size};
+use crate::suggest::tool_names::Listed;
 
 /// The tool list of a server. Immutable once published; a new list replaces it.
 #[derive(Debug, Clone)]
@@ -59,6 +60,18 @@ impl ServerTools {
             Some(Entry::Listed(listed)) => self.cached(listed).ok(),
             _ => None,
         }
+    }
+
+    /// Returns the tools with their descriptions in list order.
+    pub(crate) fn described(&self) -> Vec<Listed<'_>> {
+        let listed = self.names.iter().map(|name| {
+            let description = match self.tools.get(name) {
+                Some(Entry::Listed(listed)) => listed.description(),
+                _ => None,
+            };
+            Listed { name, description }
+        });
+        listed.collect()
     }
 
     /// Returns the output schema of a tool, compiling it if needed.

@@ -11,7 +11,7 @@ use super::cache::{read, write};
 use super::content::Content;
 use super::listed::ListedTool;
 use super::{CacheStats, JsonText, ToolDefinition};
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::slow_work::SlowWorkHook;
 
 /// Holds weak references: content that no list uses is dropped.
@@ -19,6 +19,7 @@ use crate::slow_work::SlowWorkHook;
 pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) slow_work: SlowWorkHook,
+    formats: Formats,
     contents: RwLock<HashMap<JsonText, Weak<Content>>>,
     /// Tools by the hash of their definition.
     tools: RwLock<HashMap<u64, Weak<ListedTool>>>,
@@ -28,8 +29,13 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(limits: Limits, slow_work: SlowWorkHook) -> Self {
-        Self { limits, slow_work, ..Self::default() }
+    pub(super) fn new(limits: Limits, formats: Formats) -> Self {
+        Self { limits, formats, ..Self::default() }
+    }
+
+    /// Returns empty content with the same settings that compiles schemas in a hook.
+    pub(super) fn with_slow_work(&self, slow_work: SlowWorkHook) -> Self {
+        Self { limits: self.limits, formats: self.formats, slow_work, ..Self::default() }
     }
 
     /// Returns the shared tool for a definition without compiling its schema.
@@ -57,7 +63,7 @@ impl Shared {
 
     /// Returns the budget of a list with an initial charge.
     pub(super) fn budget<'b>(&'b self, server: &'b AtomicUsize) -> Budget<'b> {
-        Budget { limits: &self.limits, server, total: &self.compiled_bytes }
+        Budget { limits: &self.limits, formats: self.formats, server, total: &self.compiled_bytes }
     }
 
     pub(super) fn count(&self, stats: &mut CacheStats) {

@@ -8,7 +8,7 @@ use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
 use crate::render::{cut_to_tokens, estimate_tokens};
 use crate::schema::SchemaGraph;
-use crate::suggest::{self, ComparisonBudget};
+use crate::suggest::{self, ComparisonBudget, tool_names};
 use crate::tape::unescape_segment;
 
 /// Maximum number of names in a list.
@@ -26,11 +26,10 @@ pub(super) fn compose(
         Lookup::Unknown(tools) => {
             let is_unknown =
                 errors.iter().any(|one| matches!(one.kind, ErrorKind::UnknownTool { .. }));
-            let known: Vec<&str> = tools.names().iter().map(String::as_str).collect();
             let budget = ComparisonBudget::new(config.limits.explain_steps);
-            let distance = config.suggestion_distance;
-            let nearest = suggest::nearest_of(tool, &known, |_| true, distance, &budget);
-            let best = nearest.first().filter(|_| is_unknown)?.name;
+            let (listed, distance) = (tools.described(), config.suggestion_distance);
+            let suggested = tool_names::suggestions(tool, &listed, distance, &budget);
+            let best = suggested.first().filter(|_| is_unknown)?;
             format!("Did you mean the tool `{best}`?")
         }
         _ => return None,

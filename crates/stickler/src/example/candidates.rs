@@ -14,6 +14,7 @@ use super::merge::type_names;
 use super::number::numbers;
 use super::object;
 use super::plan::Annotations;
+use super::realistic::Hints;
 use super::string::strings;
 
 /// Maximum number of nested choices, each of which adds a level to the stack.
@@ -135,6 +136,7 @@ impl Builder<'_> {
         position: Position<'_>,
         sink: &mut CandidateSink<'_>,
     ) -> ControlFlow<()> {
+        let hints = Hints::at(position.path, flat.keywords.get("description"));
         let scalars: Vec<Value> = match name {
             "object" => return object::offer(self, flat, position, sink),
             "array" => return array::offer(self, flat, position, sink),
@@ -143,12 +145,19 @@ impl Builder<'_> {
                     &flat.keywords,
                     &flat.patterns,
                     self.validator.patterns,
+                    hints,
                     position.variety,
                 );
                 drafts.into_iter().map(Value::String).collect()
             }
-            "integer" => numbers(&flat.keywords, true, position.variety),
-            "number" => numbers(&flat.keywords, false, position.variety),
+            "integer" | "number" => {
+                let is_integer = name == "integer";
+                let mut numbers = numbers(&flat.keywords, is_integer, position.variety);
+                let hinted = hints.numbers().into_iter();
+                let hinted = hinted.filter(|number| number.is_i64() || !is_integer);
+                numbers.splice(0..0, hinted);
+                numbers
+            }
             "boolean" => vec![Value::Bool(true), Value::Bool(false)],
             "null" => vec![Value::Null],
             _ => Vec::new(),

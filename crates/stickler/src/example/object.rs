@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::builder::{Builder, Position};
 use super::candidates::CandidateSink;
 use super::flat_schema::FlatSchema;
+use super::realistic::Hints;
 use super::string::{DEFAULT_TEXT, count, strings};
 
 /// Maximum depth at which optional properties are added. Deeper ones would make the example
@@ -152,7 +153,7 @@ fn additional_names(
     {
         let listed = rule.keywords.get("enum");
         additional.extend(names(listed).map(str::to_owned));
-        additional.extend(strings(&rule.keywords, &rule.patterns, cache, needed));
+        additional.extend(strings(&rule.keywords, &rule.patterns, cache, Hints::default(), needed));
         additional.retain(|name| {
             let name = Value::String(name.clone());
             keywords

@@ -1,4 +1,4 @@
-//! Generates strings from `format`, `pattern` and the length bounds.
+//! Generates strings from `format`, `pattern`, the length bounds, and the name and description of the field.
 
 use serde_json::{Map, Value};
 
@@ -6,6 +6,7 @@ use super::MAX_TEXT_CHARS;
 use super::decimal::Decimal;
 use super::format;
 use super::pattern::PatternCache;
+use super::realistic::{Hints, common_forms};
 
 /// Text of a string without further constraints.
 pub(super) const DEFAULT_TEXT: &str = "example";
@@ -15,6 +16,7 @@ pub(super) fn strings(
     keywords: &Map<String, Value>,
     patterns: &[String],
     cache: &PatternCache,
+    hints: Hints<'_>,
     variety: usize,
 ) -> Vec<String> {
     let bounds = Lengths::of(keywords);
@@ -25,8 +27,13 @@ pub(super) fn strings(
         patterns.iter().all(|pattern| cache.get(pattern).is_match(text) == Some(true))
     };
     if drafts.is_empty() {
+        drafts.extend(hints.texts().into_iter().filter(matches_all));
+        let word = default_text.iter().filter(|text| matches_all(text)).cloned();
         // A word is more readable than the shortest match, if the pattern allows it.
-        drafts.extend(default_text.iter().filter(|text| matches_all(text)).cloned());
+        drafts.extend(word);
+    }
+    if drafts.is_empty() {
+        drafts.extend(common_forms().filter(matches_all));
     }
     for pattern in patterns {
         drafts.extend(cache.get(pattern).samples(bounds.min, variety));
@@ -96,6 +103,7 @@ pub(super) fn count(keywords: &Map<String, Value>, keyword: &str) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::super::pattern::PatternCache;
+    use super::super::realistic::Hints;
     use super::{count, strings};
     use serde_json::{Value, json};
 
@@ -103,7 +111,9 @@ mod tests {
         let keywords = schema.as_object().unwrap();
         let pattern = schema["pattern"].as_str().map(str::to_owned);
         let patterns: Vec<String> = pattern.into_iter().collect();
-        strings(keywords, &patterns, &PatternCache::default(), 1).into_iter().next()
+        strings(keywords, &patterns, &PatternCache::default(), Hints::default(), 1)
+            .into_iter()
+            .next()
     }
 
     #[test]
@@ -129,7 +139,18 @@ mod tests {
     #[test]
     fn default_text_is_used_if_the_pattern_allows_it() {
         assert_eq!(first(&json!({"pattern": "^[a-z]+$"})).as_deref(), Some("example"));
-        assert_eq!(first(&json!({"pattern": "^[A-Z]{2}$"})).as_deref(), Some("AA"));
+        assert_eq!(first(&json!({"pattern": "^[A-Z]{5}$"})).as_deref(), Some("AAAAA"));
+    }
+
+    #[test]
+    fn common_form_is_used_if_the_pattern_describes_one() {
+        for (pattern, expected) in [
+            ("^[A-Z]{2}$", "US"),
+            ("^([01]\\d|2[0-3]):[0-5]\\d$", "09:30"),
+            ("^#[0-9a-f]{6}$", "#336699"),
+        ] {
+            assert_eq!(first(&json!({"pattern": pattern})).as_deref(), Some(expected), "{pattern}");
+        }
     }
 
     #[test]

@@ -200,3 +200,32 @@ fn malformed_keywords_do_not_panic() {
         }
     }
 }
+
+#[test]
+fn example_of_a_real_tool_looks_like_a_real_call() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Workbook to open"},
+            "start": {"type": "string", "description": "Start of the meeting, HH:MM"},
+            "currency": {"type": "string", "pattern": "^[A-Z]{3}$"},
+            "recipients": {"type": "array", "items": {"type": "string", "description": "Email address"}},
+            "range": {"type": "string", "description": "Cells, e.g. \"A1:C9\""},
+            "lat": {"type": "number", "minimum": -90, "maximum": 90},
+            "port": {"type": "integer", "maximum": 1024},
+            "url": {"type": "string", "maxLength": 5}
+        },
+        "required": ["path", "start", "currency", "recipients", "range", "lat", "port", "url"]
+    });
+    let expected = json!({
+        "path": "/home/user/notes.txt",
+        "start": "09:30",
+        "currency": "USD",
+        "recipients": ["user@example.com"],
+        "range": "A1:C9",
+        "lat": 52.52,
+        "port": 1,
+        "url": "examp"
+    });
+    assert_eq!(example_of(&schema), Some(expected));
+}

@@ -6,7 +6,7 @@ use super::report::{ExampleState, Findings};
 use super::subject::Subject;
 use super::subschemas::{self, Subschema};
 use crate::arguments::{literal, type_of};
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::discovery::{CachedSchema, EXAMPLE_KEY, JsonText};
 use crate::rules::{Rule, tools};
 use crate::schema::{Answer, Parts};
@@ -92,7 +92,10 @@ impl Checker<'_> {
         }
         let pointer = subschema.pointer.strip_prefix(BASE).unwrap_or_default();
         let instances: Vec<&Value> = values.iter().map(|(value, ..)| *value).collect();
-        let Some(answers) = self.parts.check(pointer, &instances, self.limits) else { return };
+        let Some(answers) = self.parts.check(pointer, &instances, Formats::default(), self.limits)
+        else {
+            return;
+        };
         for ((value, path, rule), answer) in values.into_iter().zip(answers) {
             if answer == Answer::Invalid {
                 let kind = if rule.id == tools::BAD_DEFAULT.id { "default" } else { "example" };

@@ -2,25 +2,21 @@
 //!
 //! Contract: a brief prompt reads no more of a long list or text than its token budget can hold.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 
 use serde_json::Value;
 
 use super::detail::{BRIEF_LEVELS, Detail, FULL};
+use super::fields::{FieldLists, Fields, MAX_UNSORTED, MIN_FIELD_TOKENS};
 use super::tokens;
 use super::unknown_tool;
-use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult, type_of};
+use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult};
 use crate::config::HelpDetail;
 use crate::discovery::CachedSchema;
-use crate::schema::{Members, NodeId, SchemaGraph};
 
 /// Markdown that explains a rejected call. Deterministic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelpPrompt(String);
-
-/// Minimum number of fields to prepare: the limit of the levels that list few fields.
-const MIN_LISTED_FIELDS: usize = 12;
 
 /// The last sentence of every help prompt.
 pub(super) const CLOSING: &str = "Please correct your tool call arguments and try again.";
@@ -56,7 +52,13 @@ impl McpValidator {
         tool: &str,
         result: &ValidationResult,
     ) -> HelpPrompt {
-        self.help_prompt(server, tool, result, self.config().help)
+        match self.config().help {
+            HelpDetail::Full => self.build_full_help_prompt(server, tool, result),
+            HelpDetail::Brief => {
+                let budget = self.config().help_token_budget;
+                self.help_prompt(server, tool, result, Form::Brief { budget, with_schema: false })
+            }
+        }
     }
 
     /// Builds the most detailed help prompt, including the schema, regardless of the configuration.
@@ -66,7 +68,23 @@ impl McpValidator {
         tool: &str,
         result: &ValidationResult,
     ) -> HelpPrompt {
-        self.help_prompt(server, tool, result, HelpDetail::Full)
+        self.help_prompt(server, tool, result, Form::Full)
+    }
+
+    /// Builds the help prompt for a call that was rejected before: as detailed as `max_tokens` allow, with the
+    /// schema if it fits. Full help is not limited.
+    pub(super) fn repeated_help_prompt(
+        &self,
+        server: &str,
+        tool: &str,
+        result: &ValidationResult,
+        max_tokens: usize,
+    ) -> HelpPrompt {
+        let form = match self.config().help {
+            HelpDetail::Full => Form::Full,
+            HelpDetail::Brief => Form::Brief { budget: max_tokens, with_schema: true },
+        };
+        self.help_prompt(server, tool, result, form)
     }
 
     fn help_prompt(
@@ -74,24 +92,24 @@ impl McpValidator {
         server: &str,
         tool: &str,
         result: &ValidationResult,
-        detail: HelpDetail,
+        form: Form,
     ) -> HelpPrompt {
+        let budget = match form {
+            Form::Full => usize::MAX,
+            Form::Brief { budget, .. } => budget,
+        };
         let is_unknown = result
             .errors
             .iter()
             .any(|error| matches!(error.kind, ValidationErrorKind::UnknownTool { .. }));
         if is_unknown {
-            return unknown_tool::help(self, server, tool, result);
+            return unknown_tool::help(self, server, tool, result, budget);
         }
         if result.errors.is_empty() {
             return HelpPrompt(String::new());
         }
         let cached = self.cache().get(server, tool);
-        let budget = self.config().help_token_budget;
-        let max_fields = match detail {
-            HelpDetail::Full => usize::MAX,
-            HelpDetail::Brief => budget.max(MIN_LISTED_FIELDS),
-        };
+        let max_fields = (budget / MIN_FIELD_TOKENS).max(MAX_UNSORTED);
         let mut parts = match &cached {
             Some(schema) => Parts {
                 documentation: schema.documented_at(self.config(), server),
@@ -99,26 +117,39 @@ impl McpValidator {
             },
             None => Parts::without_schema(tool, result),
         };
-        HelpPrompt(match detail {
-            HelpDetail::Full => {
-                parts.schema = cached.as_ref().map(|schema| pretty(&schema.raw));
-                render(&parts, &FULL)
-            }
-            HelpDetail::Brief => render_within(&parts, budget),
+        let shows_schema = form != Form::Brief { budget, with_schema: false };
+        parts.schema = cached.as_ref().filter(|_| shows_schema).map(|schema| pretty(&schema.raw));
+        HelpPrompt(match form {
+            Form::Full => render(&parts, &FULL),
+            Form::Brief { .. } => render_within(&parts, budget),
         })
     }
 }
 
+/// The extent of a prompt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Full,
+    /// At most `budget` tokens, with the schema if that is wanted and fits.
+    Brief {
+        budget: usize,
+        with_schema: bool,
+    },
+}
+
 fn render_within(parts: &Parts<'_>, budget: usize) -> String {
-    let corrected_fits =
-        !parts.corrected.as_ref().is_some_and(|call| tokens::exceeds(call, budget));
-    // Every listed field takes a line, and every line at least one token.
+    let fits = |text: Option<&String>| !text.is_some_and(|text| tokens::exceeds(text, budget));
+    let (corrected_fits, schema_fits) =
+        (fits(parts.corrected.as_ref()), fits(parts.schema.as_ref()));
     let may_fit = |detail: &&Detail| {
-        let optional = parts.optional.total.min(detail.optional);
+        let optional = parts.optional.total.min(detail.optional.count);
+        let fields = parts.required.total.min(detail.required.count).saturating_add(optional);
         (corrected_fits || !detail.corrected)
-            && parts.required.total.min(detail.required) + optional <= budget
+            && (schema_fits || !detail.schema)
+            && fields.saturating_mul(MIN_FIELD_TOKENS) <= budget
     };
-    for detail in BRIEF_LEVELS.iter().filter(may_fit) {
+    let full = parts.schema.iter().map(|_| &FULL);
+    for detail in full.chain(&BRIEF_LEVELS).filter(may_fit) {
         let text = render(parts, detail);
         if !tokens::exceeds(&text, budget) {
             return text;
@@ -141,20 +172,9 @@ struct Parts<'p> {
     optional: Fields,
     example: Option<String>,
     corrected: Option<String>,
+    /// The edits of the corrected call in words.
+    edits: String,
     schema: Option<String>,
-}
-
-/// Fields of a tool: their total number, and those that can be listed.
-#[derive(Default)]
-struct Fields {
-    total: usize,
-    list: Vec<Field>,
-}
-
-struct Field {
-    name: String,
-    kind: String,
-    description: String,
 }
 
 impl<'p> Parts<'p> {
@@ -164,27 +184,18 @@ impl<'p> Parts<'p> {
         mask_values: bool,
         max_fields: usize,
     ) -> Self {
-        let required: HashSet<&str> = schema.required.iter().map(String::as_str).collect();
-        let is_optional = |name: &&String| !required.contains(name.as_str());
-        let nodes = members(schema);
-        let fields = |names: Vec<&String>| Fields {
-            total: names.len(),
-            list: names
-                .into_iter()
-                .take(max_fields)
-                .map(|name| Field::new(schema, name, nodes.get(name.as_str()).copied()))
-                .collect(),
-        };
+        let fields = FieldLists::new(schema, &result.errors, max_fields);
         let corrected = result.corrected.as_ref().filter(|_| !mask_values);
         Self {
             description: schema.description.as_deref().unwrap_or_default(),
-            required: fields(schema.required.iter().collect()),
-            optional: fields(schema.properties.iter().filter(is_optional).collect()),
+            required: fields.required(),
+            optional: fields.optional(),
             example: schema.example().map(pretty),
             corrected: corrected.map(|call| {
                 let name = crate::tape::quote(&call.name);
                 format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get())
             }),
+            edits: result.edits_in_words(),
             ..Self::without_schema(&schema.tool, result)
         }
     }
@@ -208,37 +219,8 @@ impl<'p> Parts<'p> {
             optional: Fields::default(),
             example: None,
             corrected: None,
+            edits: String::new(),
             schema: None,
-        }
-    }
-}
-
-/// Returns the subschemas of the fields that the root lists directly or through `allOf` and `$ref`.
-fn members(schema: &CachedSchema) -> HashMap<&str, NodeId> {
-    let graph = &schema.compiled.graph;
-    let mut pending = vec![SchemaGraph::ROOT];
-    let (mut seen, mut found) = (HashSet::new(), HashMap::new());
-    while let Some(id) = pending.pop() {
-        if seen.insert(id) {
-            let node = graph.node(id);
-            for (name, member) in node.properties.iter().flat_map(Members::iter) {
-                found.entry(name).or_insert(member);
-            }
-            pending.extend(&node.all_of);
-        }
-    }
-    found
-}
-
-impl Field {
-    fn new(schema: &CachedSchema, name: &str, node: Option<NodeId>) -> Self {
-        let compiled = &schema.compiled;
-        let keywords = node.and_then(|id| compiled.at(&compiled.graph.node(id).pointer));
-        let description = keywords.and_then(|schema| schema.get("description")?.as_str());
-        Self {
-            name: name.to_owned(),
-            kind: node.map_or_else(|| "any".to_owned(), |id| type_of(compiled, id)),
-            description: one_line(description.unwrap_or_default()),
         }
     }
 }
@@ -256,17 +238,17 @@ fn render(parts: &Parts<'_>, detail: &Detail) -> String {
     if !parts.problems.is_empty() {
         section(&mut text, "Problems", &problems(parts, detail));
     }
-    let required = fields(&parts.required, detail.required, detail.required_description, detail);
-    section(&mut text, "Required Fields", &required);
-    if parts.optional.total > 0 && detail.optional > 0 {
-        let list = fields(&parts.optional, detail.optional, detail.optional_description, detail);
+    section(&mut text, "Required Fields", &parts.required.render(detail.name, &detail.required));
+    if parts.optional.total > 0 && detail.optional.count > 0 {
+        let list = parts.optional.render(detail.name, &detail.optional);
         section(&mut text, "Optional Fields", &list);
     }
     if let Some(example) = parts.example.as_deref().filter(|_| detail.example) {
         section(&mut text, "Valid Example", &fenced(example));
     }
     if let Some(corrected) = parts.corrected.as_deref().filter(|_| detail.corrected) {
-        section(&mut text, "Corrected Call", &fenced(corrected));
+        let body = format!("{}\nChanges: {}", fenced(corrected), parts.edits);
+        section(&mut text, "Corrected Call", &body);
     }
     if let Some(schema) = parts.schema.as_deref().filter(|_| detail.schema) {
         section(&mut text, "Schema", &fenced(schema));
@@ -294,27 +276,6 @@ fn problems(parts: &Parts<'_>, detail: &Detail) -> String {
     list
 }
 
-fn fields(fields: &Fields, max_listed: usize, description: usize, detail: &Detail) -> String {
-    if fields.total == 0 {
-        return "none".to_owned();
-    }
-    let mut list = String::new();
-    for field in fields.list.iter().take(max_listed) {
-        let name = tokens::cut(&field.name, detail.name);
-        let kind = tokens::cut(&field.kind, detail.name);
-        let _ = match tokens::cut(&field.description, description) {
-            text if description > 0 && !field.description.is_empty() => {
-                writeln!(list, "- {name} ({kind}): {text}")
-            }
-            _ => writeln!(list, "- {name} ({kind})"),
-        };
-    }
-    if let Some(more) = fields.total.checked_sub(max_listed).filter(|more| *more > 0) {
-        let _ = writeln!(list, "… and {more} more");
-    }
-    list
-}
-
 /// Encloses JSON in a fence that is longer than any run of backticks in it.
 pub(super) fn fenced(json: &str) -> String {
     let longest = json.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -324,8 +285,4 @@ pub(super) fn fenced(json: &str) -> String {
 
 fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,6 +5,7 @@
 //! same bytes.
 
 mod detail;
+mod fields;
 mod help;
 mod observation;
 mod rejection;

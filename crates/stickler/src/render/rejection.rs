@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::reported_finding::{ReportedFinding, reported_findings};
+use super::{tokens, unknown_tool};
 use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult};
 use crate::finding::Finding;
 use crate::rules::{Code, json_rpc};
@@ -151,12 +152,19 @@ impl<'r> CallRejection<'r> {
         }
     }
 
+    /// Lists the available tools within the budget for the help: a server can have thousands.
     fn unknown_tool_answer(&self, suggestions: &[String]) -> CallAnswer {
-        let data = json!({
+        let Self { validator, server, tool, result, .. } = *self;
+        let budget = validator.config().help_token_budget;
+        let available = unknown_tool::available(validator, server, tool, result, budget);
+        let mut data = json!({
             "suggestions": suggestions,
-            "available": self.validator.cache().tool_names(self.server),
+            "available": available.names,
             "help": self.help(),
         });
+        if available.omitted > 0 {
+            data["omitted"] = available.omitted.into();
+        }
         let message = format!("Unknown tool: {}", shortened(self.tool));
         CallAnswer::Error { code: json_rpc::INVALID_PARAMS, message, data }
     }
@@ -169,25 +177,36 @@ impl<'r> CallRejection<'r> {
         }))
     }
 
-    /// Returns the help text: full on a repeated call, and short once the limit is reached.
+    /// Returns the help text: with the schema on a repeated call if it fits into the budget, and short once
+    /// the limit is reached.
     fn help(&self) -> String {
         let Self { validator, server, tool, result, .. } = *self;
         let Repetition { count, limit } = self.repeats;
         if count <= 1 {
             return validator.build_help_prompt(server, tool, result).into();
         }
+        let budget = validator.config().help_token_budget;
         if limit > 0 && count >= limit {
             let problem = result.errors.first().map_or("", |error| error.message.as_str());
-            return format!(
-                "Rejected again: `{tool}` has been called {count} times with the same arguments. \
-                 {problem} Change the arguments or take a different approach."
+            let start = format!(
+                "Rejected again: `{}` has been called {count} times with the same arguments.",
+                shortened(tool)
             );
+            let end = "Change the arguments or take a different approach.";
+            let room = budget.saturating_sub(tokens::estimate(&start) + tokens::estimate(end));
+            return format!("{start} {} {end}", tokens::cut(problem, room));
         }
-        let help = validator.build_full_help_prompt(server, tool, result);
-        format!(
+        let advice = match self.unknown_tool() {
+            Some(_) => "call one of the listed tools",
+            None => "fix the items listed under Problems",
+        };
+        let warning = format!(
             "This exact call has been rejected {count} times. Sending it again unchanged will not \
-             help; fix the items listed under Problems.\n\n{help}"
-        )
+             help; {advice}.\n\n"
+        );
+        let room = budget.saturating_sub(tokens::estimate(&warning));
+        let help = validator.repeated_help_prompt(server, tool, result, room);
+        format!("{warning}{help}")
     }
 
     fn unknown_tool(&self) -> Option<&'r [String]> {

@@ -1,11 +1,10 @@
-//! Builds the help prompt for a call to an unknown tool.
+//! Builds the help prompt for a call to an unknown tool, and the list of tools for its answer.
 
 use std::fmt::Write as _;
 
 use super::help::{CLOSING, HelpPrompt, fenced};
 use super::tokens;
-use crate::arguments::{McpValidator, ValidationResult};
-use crate::config::HelpDetail;
+use crate::arguments::{McpValidator, ValidationError, ValidationResult};
 use crate::suggest;
 
 /// Maximum number of tokens of one name.
@@ -14,20 +13,47 @@ const MAX_NAME_TOKENS: usize = 40;
 /// Maximum number of cells of the distance tables that ranking the names can compute.
 const MAX_DISTANCE_CELLS: usize = 4_000_000;
 
-/// Lists the available tools, nearest first, as far as the budget allows.
+/// The tools of a server that an answer lists.
+pub(super) struct AvailableTools {
+    /// The names that fit, nearest first.
+    pub(super) names: Vec<String>,
+    /// The number of other tools.
+    pub(super) omitted: usize,
+}
+
+/// Returns the names of the available tools, nearest first, as far as the budget of tokens allows. A name
+/// that is too long for a list is omitted; it is never cut, so that each one can be called.
+pub(super) fn available(
+    validator: &McpValidator,
+    server: &str,
+    name: &str,
+    result: &ValidationResult,
+    budget: usize,
+) -> AvailableTools {
+    let names = nearest_first(validator, server, name, result);
+    let total = names.len();
+    // The brackets of the array.
+    let mut spent = 2;
+    let mut fits = |tool: &String| {
+        spent += tokens::estimate(&crate::tape::quote(tool)) + 1;
+        spent <= budget
+    };
+    let short = |tool: &String| !tokens::exceeds(tool, MAX_NAME_TOKENS);
+    let names: Vec<String> = names.into_iter().filter(short).take_while(|t| fits(t)).collect();
+    AvailableTools { omitted: total - names.len(), names }
+}
+
+/// Lists the available tools, nearest first, as far as the budget of tokens allows.
 pub(super) fn help(
     validator: &McpValidator,
     server: &str,
     name: &str,
     result: &ValidationResult,
+    budget: usize,
 ) -> HelpPrompt {
-    let budget = match validator.config().help {
-        HelpDetail::Brief => validator.config().help_token_budget,
-        HelpDetail::Full => usize::MAX,
-    };
     let ending = ending(validator, result, budget / 3);
     let mut text = "Unknown tool name. Available tools:\n".to_owned();
-    let names = sorted_by_distance(name, validator.cache().tool_names(server));
+    let names = nearest_first(validator, server, name, result);
     // Reserve room for the line with the number of omitted tools.
     let room = budget.saturating_sub(tokens::estimate(&text) + tokens::estimate(&ending) + 10);
     let mut spent = 0;
@@ -57,13 +83,29 @@ fn ending(validator: &McpValidator, result: &ValidationResult, max_tokens: usize
     if let Some(call) = result.corrected.as_ref().filter(|_| !validator.config().mask_values) {
         let name = crate::tape::quote(&call.name);
         let call = format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get());
-        let section = format!("\n## Corrected Call\n{}\n", fenced(&call));
+        let changes = result.edits_in_words();
+        let section = format!("\n## Corrected Call\n{}\nChanges: {changes}\n", fenced(&call));
         if tokens::estimate(&section) <= max_tokens {
             ending.push_str(&section);
         }
     }
     let _ = write!(ending, "\n{CLOSING}\n");
     ending
+}
+
+/// Returns the names of all tools: the suggested ones, then the others by their distance.
+fn nearest_first(
+    validator: &McpValidator,
+    server: &str,
+    name: &str,
+    result: &ValidationResult,
+) -> Vec<String> {
+    let suggested: Vec<&String> =
+        result.errors.iter().flat_map(ValidationError::suggestions).collect();
+    let rank = |name: &String| suggested.iter().position(|known| *known == name);
+    let mut names = sorted_by_distance(name, validator.cache().tool_names(server));
+    names.sort_by_key(|name| rank(name).unwrap_or(usize::MAX));
+    names
 }
 
 fn sorted_by_distance(name: &str, mut names: Vec<String>) -> Vec<String> {

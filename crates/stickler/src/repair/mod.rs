@@ -8,16 +8,19 @@
 //! together read no more tokens than an explanation may take steps, except for the first two rounds.
 
 mod edit;
+mod moves;
 mod names;
 mod propose;
+mod renamed_fields;
 mod splice;
 mod values;
 
 use serde_json::value::RawValue;
 
+pub(crate) use edit::in_words;
 pub use edit::{Edit, EditKind};
 
-use crate::arguments::{ComparisonBudgets, Explanation, McpValidator, Verdict};
+use crate::arguments::{ComparisonBudgets, Explanation, McpValidator, ValidationError, Verdict};
 use crate::discovery::CachedSchema;
 use crate::tape::{Lookup, Node, TapeBuffer};
 
@@ -54,13 +57,15 @@ impl<'c> Call<'c> {
     }
 }
 
-/// Returns the corrected arguments, or `None` if the call cannot be corrected.
+/// Returns the corrected arguments, or `None` if the call cannot be corrected. Problems inside renamed
+/// fields, which only the corrected names reveal, are added to `hidden`.
 pub(crate) fn repair(
     validator: &McpValidator,
     schema: &CachedSchema,
     arguments: Node<'_>,
     explanation: &Explanation,
     comparisons: &ComparisonBudgets,
+    hidden: &mut Vec<ValidationError>,
 ) -> Option<Repaired> {
     let limits = &validator.config().limits;
     let mut edits = Vec::new();
@@ -86,6 +91,9 @@ pub(crate) fn repair(
             return None;
         }
         let explanation = validator.explain(schema, root, comparisons);
+        if round == 1 {
+            hidden.extend(renamed_fields::problems_inside(&edits, explanation.shown()));
+        }
         proposal =
             propose::proposal(&Call::new(validator, schema, root, comparisons), &explanation)?;
     }

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::edit::{Edit, EditKind};
 use super::splice::Splices;
-use super::{Call, names, values};
-use crate::arguments::{Explanation, ValidationError, ValidationErrorKind, join};
+use super::{Call, moves, names, values};
+use crate::arguments::{Explanation, Place, ValidationError, ValidationErrorKind, join};
 use crate::discovery::CachedSchema;
-use crate::embedded::parse_as;
+use crate::embedded::{parse_as, parse_written_as};
 use crate::schema::NodeId;
-use crate::suggest;
+use crate::suggest::{self, value_fit::is_empty};
 use crate::tape::{Kind, Node, quote};
 
 /// The arguments after one round of edits.
@@ -28,6 +28,9 @@ pub(super) fn proposal(call: &Call<'_>, explanation: &Explanation) -> Option<Pro
     // If problems are missing from the explanation, the result would still be invalid.
     if !explanation.exhaustive {
         return None;
+    }
+    if let Some(proposal) = moves::proposal(call, explanation) {
+        return Some(proposal);
     }
     let mut proposer =
         Proposer { call, explanation, splices: Splices::default(), edits: Vec::new() };
@@ -47,8 +50,9 @@ pub(super) fn proposal(call: &Call<'_>, explanation: &Explanation) -> Option<Pro
 /// Unwraps arguments nested in `{"arguments": …}`, sent as one string, or sent as `null`.
 fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Proposal> {
     if let Some(text) = root.as_str() {
-        let text = parse_as(&text, &["object"])?;
-        let edit = Edit::new(EditKind::Unstringify, "", root.raw(), text.as_str());
+        let (text, is_plain) = whole_object(&text)?;
+        let edit = Edit::new(EditKind::Unstringify, "", root.raw(), text.as_str())
+            .unambiguous_if(is_plain);
         return Some(Proposal { text, edits: vec![edit] });
     }
     if root.kind() == Kind::Null {
@@ -62,12 +66,18 @@ fn unwrap_whole(schema: &CachedSchema, root: Node<'_>) -> Option<Proposal> {
         return None;
     }
     let text = match inner.as_str() {
-        Some(text) => parse_as(&text, &["object"])?,
+        Some(text) => whole_object(&text)?.0,
         None if inner.kind() == Kind::Object => inner.raw().to_owned(),
         None => return None,
     };
     let edit = Edit::new(EditKind::UnwrapArguments, &join("", &key), key.as_ref(), "");
     Some(Proposal { text, edits: vec![edit] })
+}
+
+/// Returns the object that a text contains, and whether it is plain JSON.
+fn whole_object(text: &str) -> Option<(String, bool)> {
+    let plain = parse_as(text, &["object"]).map(|object| (object, true));
+    plain.or_else(|| Some((parse_written_as(text, &["object"])?, false)))
 }
 
 struct Proposer<'p, 'c> {
@@ -80,18 +90,16 @@ struct Proposer<'p, 'c> {
 impl Proposer<'_, '_> {
     fn rename_fields(&mut self) {
         for rename in names::renames(self.call, self.explanation) {
-            let Some(key) = self.call.lookup.key_at(&rename.path) else {
+            let Some(key) = self.call.lookup.key_at(rename.path) else {
                 continue;
             };
-            let edit = Edit::new(
-                EditKind::RenameField,
-                &rename.path,
-                rename.from.as_str(),
-                rename.to.as_str(),
-            )
-            .unambiguous_if(suggest::same_ignoring_style(&rename.from, &rename.to));
+            if *rename.place != Place::Same {
+                continue;
+            }
+            let edit = Edit::new(EditKind::RenameField, rename.path, rename.from, rename.to)
+                .unambiguous_if(suggest::same_ignoring_style(rename.from, rename.to));
             let span = key.span();
-            self.replace(span, quote(&rename.to), edit);
+            self.replace(span, quote(rename.to), edit);
         }
     }
 
@@ -99,17 +107,28 @@ impl Proposer<'_, '_> {
         let value = self.call.lookup.pointer(&error.path);
         match (&error.kind, value) {
             (ValidationErrorKind::UnknownField { field, .. }, _) => {
-                self.strip_injected(error, field);
+                self.strip_unknown(error, field);
             }
+            (
+                ValidationErrorKind::TypeMismatch { .. }
+                | ValidationErrorKind::InvalidEnum { .. }
+                | ValidationErrorKind::InvalidValue { .. },
+                Some(value),
+            ) if value.raw() == "\"\"" && self.drop(error, value, EditKind::DropEmpty) => {}
             (
                 ValidationErrorKind::TypeMismatch { .. } | ValidationErrorKind::InvalidEnum { .. },
                 Some(value),
-            ) if value.kind() == Kind::Null => self.drop_null(error, value),
+            ) if value.kind() == Kind::Null => {
+                self.drop(error, value, EditKind::DropNull);
+            }
             (ValidationErrorKind::TypeMismatch { expected, .. }, Some(value)) => {
                 let types: Vec<&str> = expected.split(" or ").collect();
-                if let Some((kind, text)) = values::convert(value, &types) {
-                    let edit = Edit::new(kind, &error.path, value.raw(), text.as_str());
-                    self.replace(value.span(), text, edit);
+                let keyword = error.schema_path.rsplit_once('/').map_or("", |(object, _)| object);
+                let keywords = self.call.schema.compiled.at(keyword);
+                if let Some(new) = values::convert(value, &types, keywords) {
+                    let edit = Edit::new(new.kind, &error.path, value.raw(), new.text.as_str())
+                        .unambiguous_if(new.is_unambiguous);
+                    self.replace(value.span(), new.text, edit);
                 }
             }
             (ValidationErrorKind::InvalidEnum { .. }, Some(value)) => {
@@ -129,43 +148,68 @@ impl Proposer<'_, '_> {
             self.replace(value.span(), text, edit);
             return;
         }
+        if let (Kind::Array, 1) = (value.kind(), value.len())
+            && let Some(only) = value.elements().next()
+        {
+            let text = only.raw().to_owned();
+            let edit = Edit::new(EditKind::UnwrapElement, &error.path, value.raw(), text.as_str());
+            self.replace(value.span(), text, edit);
+            return;
+        }
         let Some(given) = value.as_str() else { return };
         let known = error.suggestions().iter().map(String::as_str);
         let distance = self.call.validator.config().suggestion_distance;
         let nearest = suggest::nearest(&given, known, distance);
-        if let Some(intended) = suggest::unambiguous_best(&nearest) {
-            let text = quote(intended.name);
+        let by_form = suggest::unambiguous_best(&nearest).map(|intended| intended.name);
+        let mut allowed = Vec::new();
+        if let Some(options) = options {
+            values::flatten(options, &mut allowed);
+        }
+        let allowed: Vec<&str> = allowed.into_iter().filter_map(Value::as_str).collect();
+        let by_words = || suggest::allowed_value::meant(&given, &allowed);
+        if let Some(intended) = by_form.or_else(by_words) {
+            let text = quote(intended);
             let edit = Edit::new(EditKind::ReplaceValue, &error.path, value.raw(), text.as_str())
-                .unambiguous_if(suggest::same_ignoring_style(&given, intended.name));
+                .unambiguous_if(suggest::same_ignoring_style(&given, intended));
             self.replace(value.span(), text, edit);
         }
     }
 
-    fn drop_null(&mut self, error: &ValidationError, value: Node<'_>) {
-        let Some(object) = self.call.lookup.pointer(error.parent_path()) else {
-            return;
-        };
-        let Some(key) = self.call.lookup.key_at(&error.path) else {
-            return;
+    /// Removes the value of an optional field. Returns false if the field is required.
+    fn drop(&mut self, error: &ValidationError, value: Node<'_>, kind: EditKind) -> bool {
+        let object = self.call.lookup.pointer(error.parent_path());
+        let (Some(object), Some(key)) = (object, self.call.lookup.key_at(&error.path)) else {
+            return false;
         };
         let field = key.as_str().unwrap_or_default();
-        if object.kind() == Kind::Object && !self.is_required(error.parent_path(), &field) {
-            let edit = Edit::new(EditKind::DropNull, &error.path, "null", "");
+        let is_optional =
+            object.kind() == Kind::Object && !self.is_required(error.parent_path(), &field);
+        if is_optional {
+            let edit = Edit::new(kind, &error.path, value.raw(), "");
             self.remove(object, key, value, edit);
         }
+        is_optional
     }
 
-    fn strip_injected(&mut self, error: &ValidationError, field: &str) {
-        if !self.call.validator.config().injected_keys.iter().any(|key| key == field) {
-            return;
-        }
+    /// Removes an unknown field that the client adds to every call, or that has no counterpart and no
+    /// value. Every other unknown field may matter and ends the correction.
+    fn strip_unknown(&mut self, error: &ValidationError, field: &str) {
         let object = self.call.lookup.pointer(error.parent_path());
         let (key, value) =
             (self.call.lookup.key_at(&error.path), self.call.lookup.pointer(&error.path));
-        if let (Some(object), Some(key), Some(value)) = (object, key, value) {
-            let edit = Edit::new(EditKind::StripInjected, &error.path, field, "");
-            self.remove(object, key, value, edit);
-        }
+        let (Some(object), Some(key), Some(value)) = (object, key, value) else { return };
+        let found = self.explanation.match_at(&error.path);
+        let has_counterpart = found.is_some_and(|found| found.target.is_some());
+        let is_injected =
+            error.parent_path().is_empty() && self.call.validator.config().is_injected(field);
+        let kind = match (is_injected, is_empty(value) && !has_counterpart) {
+            (true, _) => EditKind::StripInjected,
+            (_, true) => EditKind::DropEmpty,
+            _ => return,
+        };
+        // An empty value says nothing, but that it may be dropped is not certain.
+        let edit = Edit::new(kind, &error.path, field, "").unambiguous_if(is_injected);
+        self.remove(object, key, value, edit);
     }
 
     /// Adds the missing fields that have a `const` or `default`, all fields of an object at once.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::engine::Engines;
 use super::parts::Parts;
 use super::{NodeId, SchemaGraph, SchemaRejection};
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
 #[derive(Debug, Default)]
@@ -22,6 +22,7 @@ impl Branches {
         schema: &Value,
         dialect: Draft,
         graph: &SchemaGraph,
+        formats: Formats,
         engines: Engines,
         limits: &Limits,
     ) -> Result<Self, SchemaRejection> {
@@ -32,7 +33,10 @@ impl Branches {
         let parts = Parts::of(schema, dialect)?;
         branches
             .into_iter()
-            .map(|id| Ok((id, parts.compile(&graph.node(id).pointer, engines, limits)?)))
+            .map(|id| {
+                let pointer = &graph.node(id).pointer;
+                Ok((id, parts.compile(pointer, formats, engines, limits)?))
+            })
             .collect::<Result<_, _>>()
             .map(Self)
     }

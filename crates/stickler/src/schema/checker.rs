@@ -3,9 +3,9 @@
 use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
-use super::engine::{self, Engines, Formats};
+use super::engine::{self, Engines};
 use super::{SchemaRejection, dialect};
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
 /// A schema compiled by the engine.
@@ -38,10 +38,11 @@ impl Checker {
     pub(super) fn compile_measured(
         schema: &Value,
         dialect: Draft,
+        formats: Formats,
         engines: Engines,
         limits: &Limits,
     ) -> Result<Self, SchemaRejection> {
-        engine::build(schema, dialect, Formats::Assert, engines, limits).map(Self)
+        engine::build(schema, dialect, formats, engines, limits).map(Self)
     }
 
     /// Whether the schema accepts a value, within that many steps.

@@ -8,9 +8,9 @@ use jsonschema::{Draft, PatternOptions, Retrieve, ValidationOptions, Validator};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::engine::{self, Engines, Formats};
+use super::engine::{self, Engines};
 use super::random_schemas::{document, instance};
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::tape::{EngineNode, StepBudget, TapeBuffer};
 
 type Options<'r> = ValidationOptions<'r, Arc<dyn Retrieve>>;
@@ -61,7 +61,7 @@ fn compare(draft: Draft, schema: &Value, instances: &[Value]) -> Result<(), Test
     let limits = Limits::default();
     let over_values = build_over_values(schema, draft, &limits, |options| options);
     let over_tape =
-        engine::build(schema, draft, Formats::Assert, Engines::LinearOrBacktracking, &limits);
+        engine::build(schema, draft, Formats::Strict, Engines::LinearOrBacktracking, &limits);
     prop_assert_eq!(over_values.is_ok(), over_tape.is_ok());
     let (Ok(over_values), Ok(over_tape)) = (over_values, over_tape) else {
         return Ok(());

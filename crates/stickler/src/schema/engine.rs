@@ -4,17 +4,9 @@ use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use serde_json::Value;
 
 use super::SchemaRejection;
-use crate::config::Limits;
+use super::formats::register;
+use crate::config::{Formats, Limits};
 use crate::tape::TapeJson;
-
-/// Treatment of `format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Formats {
-    /// Formats are asserted.
-    Assert,
-    /// Formats are annotations, as in 2020-12 and in the schemas of the protocol.
-    Annotate,
-}
 
 /// Which engines a schema's patterns may be compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +17,8 @@ pub(super) enum Engines {
     LinearOrBacktracking,
 }
 
-type Options<'r> = ValidationOptions<'r, std::sync::Arc<dyn jsonschema::Retrieve>, TapeJson>;
+pub(super) type Options<'r> =
+    ValidationOptions<'r, std::sync::Arc<dyn jsonschema::Retrieve>, TapeJson>;
 
 /// Compiles a schema.
 pub(super) fn build(
@@ -48,12 +41,8 @@ pub(super) fn build_with<'r>(
     finish: impl Fn(Options<'r>) -> Options<'r>,
 ) -> Result<Validator<TapeJson>, SchemaRejection> {
     let options = || {
-        finish(
-            jsonschema::options_for::<TapeJson>()
-                .with_draft(dialect)
-                .should_validate_formats(formats == Formats::Assert)
-                .should_ignore_unknown_formats(true),
-        )
+        let options = jsonschema::options_for::<TapeJson>().with_draft(dialect);
+        finish(register(options, formats).should_ignore_unknown_formats(true))
     };
     let linear = PatternOptions::regex().size_limit(limits.pattern_bytes);
     let built = options().with_pattern_options(linear).build(schema);

@@ -6,11 +6,11 @@ use jsonschema::Draft;
 use referencing::{Registry, Resolver};
 use serde_json::{Map, Value};
 
-use super::SchemaRejection;
 use super::dialect::reference_stands_alone;
 use super::graph::{Choice, Condition, Members, NamePattern, NodeId, SchemaGraph, SchemaNode};
 use super::measuring::{Change, Measured, Patterns};
 use super::pattern::Measure;
+use super::{SchemaRejection, formats};
 use crate::config::Limits;
 use crate::tape::escape_segment;
 
@@ -138,6 +138,9 @@ impl<'s> Mapper<'s> {
         const WIDENING_REJECTS: [&str; 4] = ["not", "oneOf", "if", "maxContains"];
         self.measured.widening_rejects |=
             WIDENING_REJECTS.iter().any(|keyword| keywords.contains_key(*keyword));
+        if let Some(Value::String(format)) = keywords.get("format") {
+            self.measured.widens_formats |= formats::is_widened(format);
+        }
         let Some(Value::String(pattern)) = keywords.get("pattern") else { return Ok(()) };
         match self.patterns.measure(pattern)? {
             Measure::Unreadable => {}

@@ -69,6 +69,8 @@ pub(super) struct Measured {
     pub(super) backtracks: bool,
     /// Whether the schema has a keyword, for example `not`, that rejects more if a subschema accepts more.
     pub(super) widening_rejects: bool,
+    /// Whether the schema has a format that a lenient check widens.
+    pub(super) widens_formats: bool,
     changes: Vec<(String, Change)>,
 }
 

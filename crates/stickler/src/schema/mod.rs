@@ -14,6 +14,7 @@ mod dialect;
 mod differential;
 mod engine;
 mod escapes;
+mod formats;
 mod graph;
 mod mapping;
 mod measuring;
@@ -33,7 +34,6 @@ pub(crate) use admission::{check_size, too_deep};
 use branches::Branches;
 pub use checker::{Answer, Checker};
 use engine::Engines;
-pub use engine::Formats;
 pub(crate) use escapes::has_many_classes;
 pub(crate) use graph::{Choice, Members, NodeId, SchemaGraph, SchemaNode};
 use measuring::Adapted;
@@ -41,7 +41,7 @@ pub(crate) use parts::Parts;
 pub(crate) use pattern::is_too_large;
 pub use rejection::SchemaRejection;
 
-use crate::config::Limits;
+use crate::config::{Formats, Limits};
 use crate::tape::{Node, StepBudget};
 
 /// A compiled schema.
@@ -51,6 +51,8 @@ pub struct CompiledSchema {
     pub(crate) graph: SchemaGraph,
     pub(crate) branches: Branches,
     checker: Checker,
+    /// The check with strict formats, if lenient ones can make the schema reject more.
+    strict: Option<Box<Checker>>,
     /// The schema that the engine compiled, if it differs from the raw one.
     adapted: Option<Value>,
     /// The patterns that are not checked, with the reason.
@@ -65,6 +67,8 @@ pub(crate) struct MeasuredSchema {
     graph: SchemaGraph,
     engines: Engines,
     adapted: Adapted,
+    /// Whether accepting more values for a format can make the schema reject more calls, for example in `oneOf`.
+    widened_formats_reject: bool,
     /// Estimated memory of the compiled schema.
     pub(crate) bytes: usize,
 }
@@ -77,20 +81,32 @@ impl MeasuredSchema {
         let (graph, measured) = mapping::map(&raw, dialect, limits)?;
         admission::count(&graph, limits)?;
         let adapted = measured.apply(&raw, limits)?;
+        let widened_formats_reject = measured.widens_formats && measured.widening_rejects;
+        let checkers = if widened_formats_reject { 2 } else { 1 };
         let bytes = cost::estimate(&graph, limits.compiled_bytes_per_server);
+        let bytes = bytes.saturating_mul(checkers);
         let engines =
             if measured.backtracks { Engines::LinearOrBacktracking } else { Engines::Linear };
-        Ok(Self { raw, dialect, graph, engines, adapted, bytes })
+        Ok(Self { raw, dialect, graph, engines, adapted, widened_formats_reject, bytes })
     }
 
     /// Compiles the schema, which takes most of the time.
-    pub(crate) fn compile(self, limits: &Limits) -> Result<CompiledSchema, SchemaRejection> {
+    pub(crate) fn compile(
+        self,
+        formats: Formats,
+        limits: &Limits,
+    ) -> Result<CompiledSchema, SchemaRejection> {
         let Self { raw, dialect, graph, engines, adapted, .. } = self;
         let schema = adapted.schema.as_ref().unwrap_or(&raw);
-        let checker = Checker::compile_measured(schema, dialect, engines, limits)?;
-        let branches = Branches::compile(schema, dialect, &graph, engines, limits)?;
+        let compile =
+            |formats| Checker::compile_measured(schema, dialect, formats, engines, limits);
+        let checker = compile(formats)?;
+        let is_checked_twice = formats == Formats::Lenient && self.widened_formats_reject;
+        let strict =
+            is_checked_twice.then(|| compile(Formats::Strict).map(Box::new)).transpose()?;
+        let branches = Branches::compile(schema, dialect, &graph, formats, engines, limits)?;
         let Adapted { schema: adapted, unchecked } = adapted;
-        Ok(CompiledSchema { raw, graph, branches, checker, adapted, unchecked })
+        Ok(CompiledSchema { raw, graph, branches, checker, strict, adapted, unchecked })
     }
 }
 
@@ -100,13 +116,13 @@ impl CompiledSchema {
         admission::measure(raw, limits)
     }
 
-    /// Measures and compiles the schema of a tool, with the whole budget of a server.
+    /// Measures and compiles the schema of a tool, with lenient formats and the whole budget of a server.
     pub(crate) fn compile(raw: &Value, limits: &Limits) -> Result<Self, SchemaRejection> {
         let measured = MeasuredSchema::measure(raw.clone(), limits)?;
         if measured.bytes > limits.compiled_bytes_per_server {
             return Err(SchemaRejection::over_server_budget(limits));
         }
-        measured.compile(limits)
+        measured.compile(Formats::default(), limits)
     }
 
     /// Returns the schema that the engine compiled.
@@ -118,14 +134,18 @@ impl CompiledSchema {
     /// branches, because its objects are never closed.
     pub fn compile_shape(raw: &Value, limits: &Limits) -> Result<Self, SchemaRejection> {
         let (graph, _) = mapping::map(raw, dialect::of(raw)?, limits)?;
-        let checker = Checker::compile(raw, Formats::Annotate, limits)?;
+        let checker = Checker::compile(raw, Formats::Ignore, limits)?;
         let (raw, branches) = (raw.clone(), Branches::default());
-        Ok(Self { raw, graph, branches, checker, adapted: None, unchecked: None })
+        Ok(Self { raw, graph, branches, checker, strict: None, adapted: None, unchecked: None })
     }
 
     /// Returns whether the schema accepts a value.
     pub fn check(&self, node: Node<'_>, steps: u32) -> Answer {
-        self.checker.check(node, steps)
+        match (self.checker.check(node, steps), &self.strict) {
+            // A date that also passes as a `date-time` can satisfy both branches of a `oneOf`.
+            (Answer::Invalid, Some(strict)) => strict.check(node, steps),
+            (answer, _) => answer,
+        }
     }
 
     /// Returns the engine's errors for an invalid value, within the budget.

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::engine::Engines;
 use super::mapping::BASE;
-use super::{Answer, Formats, SchemaRejection, dialect, engine};
-use crate::config::Limits;
+use super::{Answer, SchemaRejection, dialect, engine};
+use crate::config::{Formats, Limits};
 use crate::tape::{EngineNode, StepBudget, TapeBuffer, TapeJson};
 
 /// A schema whose parts can be compiled separately.
@@ -38,11 +38,12 @@ impl<'s> Parts<'s> {
     pub(super) fn compile(
         &self,
         pointer: &str,
+        formats: Formats,
         engines: Engines,
         limits: &Limits,
     ) -> Result<Validator<TapeJson>, SchemaRejection> {
         let part = json!({ "$ref": format!("{}#{}", self.base, percent_encode(pointer)) });
-        engine::build_with(&part, self.dialect, Formats::Assert, engines, limits, |options| {
+        engine::build_with(&part, self.dialect, formats, engines, limits, |options| {
             options.with_registry(&self.registry).with_base_uri("json-schema:///branch")
         })
     }
@@ -52,9 +53,11 @@ impl<'s> Parts<'s> {
         &self,
         pointer: &str,
         values: &[&Value],
+        formats: Formats,
         limits: &Limits,
     ) -> Option<Vec<Answer>> {
-        let validator = self.compile(pointer, Engines::LinearOrBacktracking, limits).ok()?;
+        let validator =
+            self.compile(pointer, formats, Engines::LinearOrBacktracking, limits).ok()?;
         let answer = |value: &&Value| {
             let text = value.to_string();
             let mut buffer = TapeBuffer::new();

@@ -122,7 +122,7 @@ fn run_group(group: &Group, draft: Draft, remotes: &Remotes) -> Vec<Result<(), S
     let over_tape = engine::build_with(
         &group.schema,
         draft,
-        Formats::Assert,
+        Formats::Strict,
         Engines::LinearOrBacktracking,
         &limits,
         |options| options.with_retriever(remotes.clone()),

@@ -37,7 +37,7 @@ impl ComparisonBudget {
     }
 
     /// Takes the comparisons of a name with `count` others. Returns false if they exceed the budget.
-    pub(super) fn take_pairs(&self, count: usize) -> bool {
+    pub(crate) fn take_pairs(&self, count: usize) -> bool {
         let left = self.pairs.get().checked_sub(count);
         if let Some(left) = left {
             self.pairs.set(left);
@@ -50,14 +50,14 @@ impl ComparisonBudget {
         self.pairs.get() >= count && !self.is_spent()
     }
 
-    pub(super) fn take_cells(&self, count: usize) -> bool {
+    pub(crate) fn take_cells(&self, count: usize) -> bool {
         crate::tape::work::count(count);
         let left = self.cells.get().saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
         self.cells.set(left);
         left > 0
     }
 
-    pub(super) fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.cells.get() == 0
     }
 }

@@ -127,6 +127,7 @@ pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw.as_bytes()) else {
         return Cow::Borrowed(raw);
     };
+    super::work::count(raw.len() / 16);
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
     let mut next = Some(first);

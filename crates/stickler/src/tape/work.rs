@@ -1,4 +1,4 @@
-//! Work counter for tests: tokens read and characters compared.
+//! Work counter for tests: tokens read, characters compared and strings decoded.
 //!
 //! Contract: compiled to nothing outside the unit tests of this crate. In unit tests each thread has a
 //! counter, so that a test can measure how the work grows with the size of a call without a clock.

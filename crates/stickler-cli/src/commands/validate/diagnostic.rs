@@ -127,7 +127,7 @@ fn help(result: &ValidationResult, masked: bool) -> String {
     }
     match result.corrected.as_ref().filter(|_| !masked) {
         Some(call) => {
-            lines.push("corrected call:".to_owned());
+            lines.push(format!("corrected call ({}):", result.edits_in_words()));
             lines.push(format!("{} {}", call.name, call.arguments.get()));
         }
         None => lines.extend(
