@@ -155,11 +155,7 @@ impl Report {
                 Some(error.is_some_and(|error| error.suggestions().first() == Some(suggestion)))
             })
             .collect();
-        let corrected = result.corrected.as_ref().is_some_and(|call| {
-            call.name == broken.original_name
-                && serde_json::from_str::<Value>(call.arguments.get()).ok().as_ref()
-                    == Some(&broken.original)
-        });
+        let corrected = is_corrected(&result, broken);
         let tally = self.kinds.entry(key).or_default();
         tally.calls += 1;
         tally.detected += usize::from(!result.is_valid);
@@ -330,4 +326,12 @@ fn error_summary(result: &ValidationResult) -> String {
         .map(|error| format!("{} {} {:?}", error.kind.name(), error.path, error.suggestions()))
         .collect();
     errors.join("; ")
+}
+
+/// Returns whether the corrected call is the call before the mistake.
+fn is_corrected(result: &ValidationResult, broken: &Broken) -> bool {
+    result.corrected.as_ref().is_some_and(|call| {
+        let arguments = serde_json::from_str::<Value>(call.arguments.get());
+        call.name == broken.original_name && arguments.ok().as_ref() == Some(&broken.original)
+    })
 }
