@@ -99,7 +99,7 @@ pub(crate) fn form_distance(
     max_distance: usize,
     budget: &ComparisonBudget,
 ) -> Option<(usize, usize, usize)> {
-    if name.len() > MAX_NAME_BYTES || !budget.take_cells(candidate.len() / 8) {
+    if name.len() > MAX_NAME_BYTES || !budget.take_cells((name.len() + candidate.len()) / 8) {
         return None;
     }
     let (normalized, other) = (normalize(name), normalize(candidate));

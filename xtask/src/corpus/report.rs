@@ -166,19 +166,7 @@ impl Report {
             tally.corrected.all += 1;
             tally.corrected.good += usize::from(corrected);
         }
-        let what = || {
-            format!(
-                "{} [{}] {} {}\n      original {}\n      expected {:?}\n      reported {}\n      corrected {:?}",
-                place(subject),
-                broken.label,
-                broken.name,
-                broken.arguments,
-                broken.original,
-                broken.expected,
-                error_summary(&result),
-                result.corrected.as_ref().map(|call| call.arguments.get()),
-            )
-        };
+        let what = || describe(subject, broken, &result);
         if broken.label.starts_with(MEANING) {
             if suggested.contains(&false) || broken.repairable && !corrected {
                 self.fail(&broken.label, what());
@@ -317,6 +305,21 @@ fn percent(good: usize, all: usize) -> String {
 
 fn place(subject: &ToolUnderTest) -> String {
     format!("{}/{}", subject.server, subject.tool)
+}
+
+/// Returns a broken call with what was expected and what was reported.
+fn describe(subject: &ToolUnderTest, broken: &Broken, result: &ValidationResult) -> String {
+    format!(
+        "{} [{}] {} {}\n      original {}\n      expected {:?}\n      reported {}\n      corrected {:?}",
+        place(subject),
+        broken.label,
+        broken.name,
+        broken.arguments,
+        broken.original,
+        broken.expected,
+        error_summary(result),
+        result.corrected.as_ref().map(|call| call.arguments.get()),
+    )
 }
 
 fn error_summary(result: &ValidationResult) -> String {

@@ -19,11 +19,8 @@ const MAX_DEPTH: usize = 8;
 /// The maximum number of members, alternatives or allowed values that are compared.
 const MAX_COMPARED: usize = 32;
 
-/// The maximum length of a string that is parsed as JSON.
+/// The maximum length of a string that is parsed as JSON; a byte costs as much as a cell of a distance table.
 const MAX_PARSED_BYTES: usize = 4096;
-
-/// Bytes of such a string that cost as much as one cell of a distance table.
-const PARSED_BYTES_PER_CELL: usize = 4;
 
 /// The number of bytes of other strings that are read.
 const MAX_READ_BYTES: usize = 256;
@@ -157,7 +154,7 @@ impl Fitting<'_> {
         let is_json = |kinds: &[&str]| {
             let length = value.raw().len();
             length <= MAX_PARSED_BYTES
-                && self.budget.take_cells(length / PARSED_BYTES_PER_CELL)
+                && self.budget.take_cells(length)
                 && value.as_str().is_some_and(|text| embedded::parse_as(&text, kinds).is_some())
         };
         let converts = match value.kind() {
