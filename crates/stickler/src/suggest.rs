@@ -11,6 +11,7 @@ pub(crate) mod similarity;
 mod synonyms;
 pub(crate) mod tool_names;
 pub(crate) mod value_fit;
+mod vocabulary;
 pub(crate) mod words;
 
 pub(crate) use distance::ComparisonBudget;
