@@ -11,6 +11,7 @@ pub(crate) mod similarity;
 mod synonyms;
 pub(crate) mod tool_names;
 pub(crate) mod value_fit;
+mod vocabulary;
 pub(crate) mod words;
 
 pub(crate) use distance::ComparisonBudget;
@@ -99,7 +100,7 @@ pub(crate) fn form_distance(
     max_distance: usize,
     budget: &ComparisonBudget,
 ) -> Option<(usize, usize, usize)> {
-    if name.len() > MAX_NAME_BYTES || !budget.take_cells(candidate.len() / 8) {
+    if name.len() > MAX_NAME_BYTES || !budget.take_cells((name.len() + candidate.len()) / 8) {
         return None;
     }
     let (normalized, other) = (normalize(name), normalize(candidate));

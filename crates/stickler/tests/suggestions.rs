@@ -188,7 +188,10 @@ fn values_in_another_form_are_converted() {
     for (field, sent, right) in [
         (words.clone(), json!("duration,distance"), json!(["duration", "distance"])),
         (numbers, json!("1, 2"), json!([1, 2])),
-        (words, json!("one, with spaces here"), json!(["one, with spaces here"])),
+        (words.clone(), json!("one, with spaces here"), json!(["one, with spaces here"])),
+        (words.clone(), json!("Hello, world"), json!(["Hello, world"])),
+        (words.clone(), json!("Main,docs"), json!(["Main", "docs"])),
+        (words, json!("Paris, London"), json!(["Paris", "London"])),
         (json!({ "type": "string" }), json!(["failed"]), json!("failed")),
         (json!({ "enum": ["failed", "passed"] }), json!(["failed"]), json!("failed")),
         (profiles, json!("walking"), json!("mapbox/walking")),
@@ -217,6 +220,54 @@ fn field_with_another_unit_is_suggested_and_not_renamed() {
     let result = validate(schema, json!({ "timeout_seconds": 5 }));
     assert_eq!(first(&result, "/timeout_seconds").as_deref(), Some("timeout_ms"));
     assert!(result.corrected.is_none());
+}
+
+#[test]
+fn misspelt_field_of_any_branch_is_renamed() {
+    let branch = |kind: &str| {
+        let fields = json!({ "type": { "const": kind }, "label": { "type": "string" } });
+        let mut branch = object(fields, json!(["type", "label"]));
+        branch["additionalProperties"] = json!(false);
+        branch
+    };
+    let choice = json!({ "oneOf": [branch("marker"), branch("area"), branch("line")] });
+    let shapes = json!({ "type": "array", "items": choice });
+    let schema = object(json!({ "shapes": shapes }), json!(["shapes"]));
+    for name in ["Type", "typee", "tyxe"] {
+        let result =
+            validate(schema.clone(), json!({ "shapes": [{ name: "marker", "label": "a" }] }));
+        let right = json!({ "shapes": [{ "type": "marker", "label": "a" }] });
+        assert_eq!(corrected(&result), Some(right), "{name}");
+    }
+}
+
+#[test]
+fn value_at_the_end_of_a_long_enum_fits() {
+    let mut allowed: Vec<String> = (0..100).map(|index| format!("kind{index}")).collect();
+    allowed.push("vote".to_owned());
+    let schema = object(json!({ "columnType": { "enum": allowed } }), json!(["columnType"]));
+    let result = validate(schema, json!({ "column_typ": "vote" }));
+    assert_eq!(corrected(&result), Some(json!({ "columnType": "vote" })));
+}
+
+#[test]
+fn list_of_empty_objects_fits_a_list_of_objects() {
+    let item = json!({ "type": "object", "properties": { "bold": { "type": "boolean" } } });
+    let styles = json!({ "type": "array", "items": item });
+    let schema = object(json!({ "styles": styles }), json!(["styles"]));
+    let result = validate(schema, json!({ "styls": [{}] }));
+    assert_eq!(corrected(&result), Some(json!({ "styles": [{}] })));
+}
+
+#[test]
+fn name_in_another_case_wins_over_a_longer_name() {
+    let fields = json!({
+        "resource": { "enum": ["processor", "workspace"] },
+        "resourceName": { "type": "string", "description": "Name of the resource, a processor" }
+    });
+    let schema = object(fields, json!(["resource"]));
+    let result = validate(schema, json!({ "Resource": "processor" }));
+    assert_eq!(corrected(&result), Some(json!({ "resource": "processor" })));
 }
 
 #[test]

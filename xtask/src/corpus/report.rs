@@ -155,11 +155,7 @@ impl Report {
                 Some(error.is_some_and(|error| error.suggestions().first() == Some(suggestion)))
             })
             .collect();
-        let corrected = result.corrected.as_ref().is_some_and(|call| {
-            call.name == broken.original_name
-                && serde_json::from_str::<Value>(call.arguments.get()).ok().as_ref()
-                    == Some(&broken.original)
-        });
+        let corrected = is_corrected(&result, broken);
         let tally = self.kinds.entry(key).or_default();
         tally.calls += 1;
         tally.detected += usize::from(!result.is_valid);
@@ -170,19 +166,7 @@ impl Report {
             tally.corrected.all += 1;
             tally.corrected.good += usize::from(corrected);
         }
-        let what = || {
-            format!(
-                "{} [{}] {} {}\n      original {}\n      expected {:?}\n      reported {}\n      corrected {:?}",
-                place(subject),
-                broken.label,
-                broken.name,
-                broken.arguments,
-                broken.original,
-                broken.expected,
-                error_summary(&result),
-                result.corrected.as_ref().map(|call| call.arguments.get()),
-            )
-        };
+        let what = || describe(subject, broken, &result);
         if broken.label.starts_with(MEANING) {
             if suggested.contains(&false) || broken.repairable && !corrected {
                 self.fail(&broken.label, what());
@@ -323,6 +307,21 @@ fn place(subject: &ToolUnderTest) -> String {
     format!("{}/{}", subject.server, subject.tool)
 }
 
+/// Returns a broken call with what was expected and what was reported.
+fn describe(subject: &ToolUnderTest, broken: &Broken, result: &ValidationResult) -> String {
+    format!(
+        "{} [{}] {} {}\n      original {}\n      expected {:?}\n      reported {}\n      corrected {:?}",
+        place(subject),
+        broken.label,
+        broken.name,
+        broken.arguments,
+        broken.original,
+        broken.expected,
+        error_summary(result),
+        result.corrected.as_ref().map(|call| call.arguments.get()),
+    )
+}
+
 fn error_summary(result: &ValidationResult) -> String {
     let errors: Vec<String> = result
         .errors
@@ -330,4 +329,12 @@ fn error_summary(result: &ValidationResult) -> String {
         .map(|error| format!("{} {} {:?}", error.kind.name(), error.path, error.suggestions()))
         .collect();
     errors.join("; ")
+}
+
+/// Returns whether the corrected call is the call before the mistake.
+fn is_corrected(result: &ValidationResult, broken: &Broken) -> bool {
+    result.corrected.as_ref().is_some_and(|call| {
+        let arguments = serde_json::from_str::<Value>(call.arguments.get());
+        call.name == broken.original_name && arguments.ok().as_ref() == Some(&broken.original)
+    })
 }

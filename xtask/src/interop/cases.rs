@@ -81,7 +81,7 @@ fn files(installed: &Installed, place: &str) -> ServerUnderTest {
                 "a misspelt field",
                 "read_text_file",
                 json!({ "pth": notes }),
-                ("missing_required", "/path"),
+                ("unknown_field", "/pth"),
             ),
             Case::invalid(
                 "an enum in other case",

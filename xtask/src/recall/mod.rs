@@ -90,7 +90,9 @@ fn report_valid(valid: &[ValidCall]) -> usize {
     let rejected = |mode| valid.iter().filter_map(|call| call.rejection(mode)).collect::<Vec<_>>();
     let as_written = rejected(UnknownFields::FollowSchema);
     let by_default = rejected(UnknownFields::Reject);
-    by_default.iter().for_each(|text| say(&format!("valid call rejected: {text}")));
+    for text in &by_default {
+        say(&format!("valid call rejected: {text}"));
+    }
     say(&format!(
         "valid calls rejected: {} of {} by their schemas as written, {} because an object does not list a field",
         as_written.len(),

@@ -1,16 +1,21 @@
-//! A mutex lock that spins for a short time before it blocks.
+//! A mutex lock that spins and yields for a short time before it blocks.
 //!
-//! Most messages are processed in less time than it takes to suspend and wake a thread. A thread that has to
-//! block hands its tasks to another thread first: the holder may be doing slow work.
+//! Most messages are processed in less time than it takes to suspend and wake a thread. A holder that keeps the
+//! lock for longer than [`YIELD_DURATION`] is doing slow work: only then does the waiting thread hand its tasks to
+//! another thread and block. Handing over at every short wait would start a thread for each of many clients.
 
 use std::hint::spin_loop;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
 use crate::slow_work;
 
-/// Maximum time to spin; after that the thread blocks.
+/// Maximum time to spin; after that the thread yields its core between attempts.
 const SPIN_DURATION: Duration = Duration::from_micros(10);
+
+/// Maximum time to spin and yield; after that the thread blocks.
+const YIELD_DURATION: Duration = Duration::from_millis(2);
 
 /// Number of spin-loop hints between two attempts.
 const SPINS_PER_ATTEMPT: usize = 16;
@@ -24,18 +29,22 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {}
         }
-        if started.get_or_insert_with(Instant::now).elapsed() > SPIN_DURATION {
+        let waited = started.get_or_insert_with(Instant::now).elapsed();
+        if waited <= SPIN_DURATION {
+            (0..SPINS_PER_ATTEMPT).for_each(|_| spin_loop());
+        } else if waited <= YIELD_DURATION {
+            yield_now();
+        } else {
             return slow_work::block_in_place(|| {
                 mutex.lock().unwrap_or_else(PoisonError::into_inner)
             });
         }
-        (0..SPINS_PER_ATTEMPT).for_each(|_| spin_loop());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SPIN_DURATION, lock};
+    use super::{SPIN_DURATION, YIELD_DURATION, lock};
     use std::sync::{Arc, Mutex, mpsc};
     use std::thread;
     use std::time::Duration;
@@ -46,7 +55,7 @@ mod tests {
     fn lock_is_exclusive_for_short_and_long_holders() {
         let count = Mutex::new(0);
         thread::scope(|scope| {
-            for hold in [Duration::ZERO, Duration::ZERO, SPIN_DURATION * 20, SPIN_DURATION / 4] {
+            for hold in [Duration::ZERO, Duration::ZERO, SPIN_DURATION * 20, YIELD_DURATION * 2] {
                 let count = &count;
                 scope.spawn(move || {
                     for _ in 0..50 {

@@ -1,6 +1,6 @@
 //! Describes in a few words what a schema requires.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jsonschema::error::ValidationErrorKind as Engine;
 use serde_json::Value;
@@ -11,6 +11,9 @@ use crate::schema::{CompiledSchema, Members, NodeId};
 /// Maximum number of types that a description lists.
 const MAX_TYPES: usize = 64;
 
+/// Maximum number of subschemas of one property.
+const MAX_ALTERNATIVES: usize = 32;
+
 /// Returns the property names that the subschemas list for one location, including the subschemas that
 /// they refer to and excluding names that are forbidden by a `false` schema.
 pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s str> {
@@ -19,9 +22,19 @@ pub(crate) fn names<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<&'s
 
 /// Like [`names`], with the first subschema of each property.
 pub(crate) fn members<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<(&'s str, NodeId)> {
+    let members = alternatives(schema, nodes).into_iter();
+    members.filter_map(|(name, nodes)| Some((name, *nodes.first()?))).collect()
+}
+
+/// Like [`names`], with the subschemas of each property, one for every branch that has it; at most
+/// [`MAX_ALTERNATIVES`].
+pub(crate) fn alternatives<'s>(
+    schema: &'s CompiledSchema,
+    nodes: &[NodeId],
+) -> Vec<(&'s str, Vec<NodeId>)> {
     let mut pending: Vec<NodeId> = nodes.iter().rev().copied().collect();
-    let (mut seen, mut listed, mut forbidden) = (HashSet::new(), HashSet::new(), HashSet::new());
-    let mut members = Vec::new();
+    let (mut seen, mut listed, mut forbidden) = (HashSet::new(), HashMap::new(), HashSet::new());
+    let mut members: Vec<(&str, Vec<NodeId>)> = Vec::new();
     while let Some(id) = pending.pop() {
         if !seen.insert(id) {
             continue;
@@ -30,8 +43,13 @@ pub(crate) fn members<'s>(schema: &'s CompiledSchema, nodes: &[NodeId]) -> Vec<(
         for (name, member) in node.properties.iter().flat_map(Members::iter) {
             if schema.at(&schema.graph.node(member).pointer) == Some(&Value::Bool(false)) {
                 forbidden.insert(name);
-            } else if listed.insert(name) {
-                members.push((name, member));
+                continue;
+            }
+            let index = *listed.entry(name).or_insert(members.len());
+            match members.get_mut(index) {
+                Some((_, nodes)) if nodes.len() < MAX_ALTERNATIVES => nodes.push(member),
+                Some(_) => {}
+                None => members.push((name, vec![member])),
             }
         }
         pending.extend(node.in_place());

@@ -24,7 +24,8 @@ const MAX_DESCRIBED: usize = 256;
 pub(super) struct Candidate<'e> {
     pub(super) place: Place,
     pub(super) name: &'e str,
-    pub(super) node: Option<NodeId>,
+    /// Its subschemas, one for every branch of the object that has the field; empty if unknown.
+    pub(super) nodes: Vec<NodeId>,
     pub(super) words: FieldWords,
 }
 
@@ -58,20 +59,20 @@ impl<'e> Candidates<'e> {
         names: &[&'e str],
     ) -> Rc<Vec<Candidate<'e>>> {
         let Some(nodes) = nodes else {
-            let all = names.iter().map(|name| self.candidate(Place::Same, name, None, false));
+            let all = names.iter().map(|name| self.candidate(Place::Same, name, Vec::new(), false));
             return Rc::new(all.collect());
         };
         if let Some(known) = self.cache.get(nodes) {
             return Rc::clone(known);
         }
-        let members: HashMap<&str, NodeId> =
-            describe::members(self.schema, nodes).into_iter().collect();
+        let mut members: HashMap<&str, Vec<NodeId>> =
+            describe::alternatives(self.schema, nodes).into_iter().collect();
         let mut all: Vec<Candidate<'e>> = names
             .iter()
             .enumerate()
             .map(|(index, name)| {
-                let node = members.get(name).copied();
-                self.candidate(Place::Same, name, node, index < MAX_DESCRIBED)
+                let nodes = members.remove(name).unwrap_or_default();
+                self.candidate(Place::Same, name, nodes, index < MAX_DESCRIBED)
             })
             .collect();
         let nested: Vec<Candidate<'e>> =
@@ -86,31 +87,32 @@ impl<'e> Candidates<'e> {
     pub(super) fn around(&self) -> Vec<Candidate<'e>> {
         let members = describe::members(self.schema, &[SchemaGraph::ROOT]);
         let members = members.into_iter().take(MAX_NESTED);
-        members.map(|(name, id)| self.candidate(Place::Around, name, Some(id), false)).collect()
+        members.map(|(name, id)| self.candidate(Place::Around, name, vec![id], false)).collect()
     }
 
     /// Returns the fields of the object in a field.
     fn nested(&self, field: &Candidate<'e>) -> Vec<Candidate<'e>> {
-        let Some(node) = field.node else { return Vec::new() };
-        let members = describe::members(self.schema, &[node]).into_iter().take(MAX_NESTED);
+        let Some(node) = field.nodes.first() else { return Vec::new() };
+        let members = describe::members(self.schema, &[*node]).into_iter().take(MAX_NESTED);
         let place = || Place::Inside(field.name.to_owned());
-        members.map(|(name, id)| self.candidate(place(), name, Some(id), false)).collect()
+        members.map(|(name, id)| self.candidate(place(), name, vec![id], false)).collect()
     }
 
     fn candidate(
         &self,
         place: Place,
         name: &'e str,
-        node: Option<NodeId>,
+        nodes: Vec<NodeId>,
         is_described: bool,
     ) -> Candidate<'e> {
-        let keywords = node
+        let keywords = nodes
+            .first()
             .filter(|_| is_described)
-            .and_then(|id| self.schema.at(&self.schema.graph.node(id).pointer));
+            .and_then(|id| self.schema.at(&self.schema.graph.node(*id).pointer));
         let text = |keyword: &str| keywords.and_then(|schema| schema.get(keyword)?.as_str());
         let title = text("title").map(Words::of_text).unwrap_or_default();
         let description = text("description").map(Words::of_text).unwrap_or_default();
         let text = title.followed_by(&description);
-        Candidate { place, name, node, words: FieldWords { name: Words::of(name), text } }
+        Candidate { place, name, nodes, words: FieldWords { name: Words::of(name), text } }
     }
 }

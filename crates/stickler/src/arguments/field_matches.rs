@@ -266,10 +266,11 @@ impl<'e> Matcher<'_, 'e> {
         let form = suggest::form_distance(unknown.name, candidate.name, distance, budget);
         pair.form = form.map(|(distance, exact, _)| (distance, exact));
         let fitting = Fitting { schema: self.explainer.schema, budget };
-        let fit = match (candidate.node, unknown.value) {
-            (Some(node), Some(value)) => fitting.fit(node, value),
-            _ => Fit::Accepts,
-        };
+        let fits = unknown
+            .value
+            .into_iter()
+            .flat_map(|value| candidate.nodes.iter().map(move |node| fitting.fit(*node, value)));
+        let fit = fits.max().unwrap_or(Fit::Accepts);
         let is_same = candidate.place == Place::Same;
         Evidence {
             form: form.map(|(distance, _, length)| (distance, length)),
@@ -296,7 +297,7 @@ impl<'e> Matcher<'_, 'e> {
             .collect();
         let target = ranked.first().filter(|_| assigned.is_chosen).map(|(candidate, score)| {
             let schema = self.explainer.schema;
-            let expected = candidate.node.map(|node| describe::type_of(schema, node));
+            let expected = candidate.nodes.first().map(|node| describe::type_of(schema, *node));
             let is_missing = candidate.place == Place::Same && missing.contains(candidate.name);
             Target {
                 place: candidate.place.clone(),

@@ -74,11 +74,11 @@ fn unwrap_element(value: Node<'_>, types: &[&str]) -> Option<Converted> {
 }
 
 /// Splits a comma-separated text whose parts are single words or numbers. Text with spaces in its parts
-/// may be one value that contains a comma.
+/// may be one value that contains a comma, and so may text that is capitalised like a sentence.
 fn split_list(text: &str, keywords: Option<&Value>) -> Option<Converted> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let is_word = |part: &&str| !part.is_empty() && !part.contains(char::is_whitespace);
-    if parts.len() < 2 || !parts.iter().all(is_word) {
+    if parts.len() < 2 || !parts.iter().all(is_word) || is_sentence(text, &parts) {
         return None;
     }
     let item_type = keywords.and_then(|schema| schema.get("items")?.get("type")?.as_str());
@@ -89,6 +89,12 @@ fn split_list(text: &str, keywords: Option<&Value>) -> Option<Converted> {
         _ => parts.iter().map(|part| quote(part)).collect(),
     };
     Some(Converted::likely(EditKind::SplitList, format!("[{}]", items.join(","))))
+}
+
+/// Returns whether a space follows the commas and only the first part is capitalised: `Hello, world`.
+fn is_sentence(text: &str, parts: &[&str]) -> bool {
+    let mut capitals = parts.iter().map(|part| part.starts_with(char::is_uppercase));
+    text.contains(", ") && capitals.next() == Some(true) && capitals.all(|is_capital| !is_capital)
 }
 
 /// Joins the elements of an array to a comma-separated text.

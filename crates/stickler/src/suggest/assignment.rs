@@ -96,6 +96,8 @@ fn leads(pair: &Pair, other: &Pair) -> bool {
         (Some(form), Some(others)) => {
             form < others || form == others && pair.is_missing && !other.is_missing
         }
+        // The names differ in case and separators only.
+        (Some((0, _)), None) => true,
         _ => false,
     };
     pair.score >= other.score + LEAD || by_form && pair.score >= other.score

@@ -16,14 +16,14 @@ use crate::tape::{Kind, Node};
 /// The maximum number of nested subschemas that are followed for one value.
 const MAX_DEPTH: usize = 8;
 
-/// The maximum number of members, alternatives or allowed values that are compared.
+/// The maximum number of members or alternatives that are compared.
 const MAX_COMPARED: usize = 32;
 
-/// The maximum length of a string that is parsed as JSON.
-const MAX_PARSED_BYTES: usize = 4096;
+/// The maximum number of allowed values that are compared.
+const MAX_ALLOWED: usize = 256;
 
-/// Bytes of such a string that cost as much as one cell of a distance table.
-const PARSED_BYTES_PER_CELL: usize = 4;
+/// The maximum length of a string that is parsed as JSON; a byte costs as much as a cell of a distance table.
+const MAX_PARSED_BYTES: usize = 4096;
 
 /// The number of bytes of other strings that are read.
 const MAX_READ_BYTES: usize = 256;
@@ -90,17 +90,20 @@ impl Fitting<'_> {
     /// Compares the value with those that `enum` or `const` allows.
     fn fit_values(self, keywords: &Value, value: Node<'_>) -> Option<Fit> {
         let allowed: Vec<&Value> = match (keywords.get("enum"), keywords.get("const")) {
-            (Some(Value::Array(values)), _) => values.iter().take(MAX_COMPARED).collect(),
+            (Some(Value::Array(values)), _) => values.iter().collect(),
             (_, Some(only)) => vec![only],
             _ => return None,
         };
         let given = beginning(value);
         let given = given.as_deref().unwrap_or_else(|| cut(value.raw()));
         let mut best = Fit::Conflicts;
-        for option in allowed {
+        for (index, option) in allowed.into_iter().enumerate() {
+            if index == MAX_ALLOWED {
+                return Some(Fit::Accepts);
+            }
             let text = option.as_str().map_or_else(|| option.to_string(), str::to_owned);
             if !self.budget.take_cells(text.len() / 8 + 1) {
-                break;
+                return Some(Fit::Accepts);
             }
             if text == given {
                 return Some(Fit::IsSpecific);
@@ -157,7 +160,7 @@ impl Fitting<'_> {
         let is_json = |kinds: &[&str]| {
             let length = value.raw().len();
             length <= MAX_PARSED_BYTES
-                && self.budget.take_cells(length / PARSED_BYTES_PER_CELL)
+                && self.budget.take_cells(length)
                 && value.as_str().is_some_and(|text| embedded::parse_as(&text, kinds).is_some())
         };
         let converts = match value.kind() {
@@ -191,7 +194,7 @@ impl Fitting<'_> {
     /// Judges an object by how many of its fields the schema lists.
     fn fit_members(self, id: NodeId, value: Node<'_>) -> Fit {
         let node = self.schema.graph.node(id);
-        if node.properties.is_none() {
+        if node.properties.is_none() || value.is_empty() {
             return Fit::HasType;
         }
         let members = value.members().take(MAX_COMPARED);
