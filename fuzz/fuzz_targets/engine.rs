@@ -7,7 +7,7 @@ use jsonschema::{PatternOptions, Validator};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 use stickler::tape::{Node, TapeBuffer};
-use stickler::{McpValidator, Repair, ToolDefinition, UnknownFields, ValidationConfig};
+use stickler::{Formats, McpValidator, Repair, ToolDefinition, UnknownFields, ValidationConfig};
 
 struct Both {
     ours: McpValidator,
@@ -59,6 +59,7 @@ static BOTH: LazyLock<Both> = LazyLock::new(|| {
     let mut config = ValidationConfig::default();
     config.unknown_fields = UnknownFields::FollowSchema;
     config.repair = Repair::Off;
+    config.formats = Formats::Strict;
     let ours = McpValidator::new(config);
     let schemas = schemas();
     let tools: Vec<_> = schemas
