@@ -34,7 +34,7 @@ fn main() {
     let mut middleware = ValidationMiddleware::new("files", validator);
     for (sender, message) in CONVERSATION {
         let verdict = middleware.handle(sender, message.as_bytes(), Duration::ZERO);
-        let what = verdict.subject.method.as_deref().unwrap_or("?");
+        let what = verdict.header.method.as_deref().unwrap_or("?");
         match verdict.decision {
             Decision::Forward => println!("{sender} {what}: forwarded"),
             Decision::Answer(_) => {

@@ -21,7 +21,7 @@ struct Waiting(HashMap<RequestId, i32>);
 
 impl Waiting {
     fn sent(&mut self, verdict: &Verdict) {
-        if let Some(id) = &verdict.subject.id {
+        if let Some(id) = &verdict.header.id {
             *self.0.entry(id.clone()).or_default() += 1;
         }
     }
@@ -78,7 +78,7 @@ fuzz_target!(|data: &[u8]| {
                 if is_request {
                     waiting.sent(&verdict);
                 }
-                if verdict.subject.method.as_deref() == Some("notifications/cancelled") {
+                if verdict.header.method.as_deref() == Some("notifications/cancelled") {
                     // A cancelled request expects no response.
                     waiting.0.clear();
                 }

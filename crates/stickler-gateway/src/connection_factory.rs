@@ -4,13 +4,22 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex};
 
-use stickler::{McpValidator, Revision, ValidationConfig};
+use stickler::{McpValidator, Revision, SchemaStore, ValidationConfig};
 use stickler_protocol::headers::ParamHeaders;
-use stickler_protocol::{
-    Connection, ConnectionSettings, Policy, ProtocolSchemas, RejectionCounts, ValidationMiddleware,
-};
+use stickler_protocol::{Connection, ConnectionSettings, Policy, ProtocolSchemas, RejectionCounts};
 
 use crate::slow_work::SlowWorkLimit;
+
+/// What all servers of a process share.
+#[derive(Debug, Clone, Default)]
+pub struct SharedResources {
+    /// The definitions of the protocol.
+    pub protocol: Arc<ProtocolSchemas>,
+    /// Bounds compilations and long explanations.
+    pub slow_work: Arc<SlowWorkLimit>,
+    /// The compiled schemas of tools.
+    pub schemas: SchemaStore,
+}
 
 /// The parts that all connections to one server share.
 #[derive(Debug)]
@@ -25,20 +34,27 @@ pub struct ConnectionFactory {
 }
 
 impl ConnectionFactory {
-    /// Creates a factory for the server with that name. All servers of a process share the limit for slow work.
+    /// Creates a factory for the server with that name.
     pub fn new(
         name: Arc<str>,
         policy: Policy,
         validation: ValidationConfig,
         mut settings: ConnectionSettings,
-        protocol: Arc<ProtocolSchemas>,
-        slow_work: Arc<SlowWorkLimit>,
+        SharedResources { protocol, slow_work, schemas }: SharedResources,
     ) -> Self {
         let policy = Arc::new(policy);
-        let validator = Arc::new(McpValidator::new(validation).with_slow_work(slow_work));
+        let validator =
+            McpValidator::new(validation).with_slow_work(slow_work).with_schema_store(&schemas);
         settings.first_request_number = random_first_id();
         let rejection_counts = Arc::default();
-        Self { name, validator, policy, protocol, settings: Arc::new(settings), rejection_counts }
+        Self {
+            name,
+            validator: Arc::new(validator),
+            policy,
+            protocol,
+            settings: Arc::new(settings),
+            rejection_counts,
+        }
     }
 
     /// Creates a connection for one modern request. Its revision and mirrored headers are known before
@@ -49,12 +65,8 @@ impl ConnectionFactory {
         revision: Option<Revision>,
         param_headers: ParamHeaders,
     ) -> Connection {
-        let mut middleware =
-            self.middleware(view).with_rejection_counts(Arc::clone(&self.rejection_counts));
-        if let Some(revision) = revision {
-            middleware = middleware.with_revision(revision);
-        }
-        self.with_middleware(view, middleware, Arc::clone(&self.settings))
+        self.create(view, revision, Arc::clone(&self.settings))
+            .with_rejection_counts(Arc::clone(&self.rejection_counts))
             .with_param_headers(param_headers)
     }
 
@@ -78,34 +90,19 @@ impl ConnectionFactory {
         revision: Option<Revision>,
         settings: Arc<ConnectionSettings>,
     ) -> Connection {
-        let mut middleware = self.middleware(server);
-        if let Some(revision) = revision {
-            middleware = middleware.with_revision(revision);
+        let connection = Connection::new(Arc::clone(server), Arc::clone(&self.validator), settings)
+            .with_policy(Arc::clone(&self.policy))
+            .with_protocol(Arc::clone(&self.protocol));
+        match revision {
+            Some(revision) => connection.with_revision(revision),
+            None => connection,
         }
-        self.with_middleware(server, middleware, settings)
     }
 
     /// Creates a connection for a session with that negotiated version, if the gateway did not see its
     /// handshake or no longer remembers it.
     pub(crate) fn connection_in_session(&self, server: &Arc<str>, version: &str) -> Connection {
-        let middleware = self.middleware(server).in_session(version);
-        self.with_middleware(server, middleware, Arc::clone(&self.settings))
-    }
-
-    fn middleware(&self, server: &Arc<str>) -> ValidationMiddleware {
-        ValidationMiddleware::new(Arc::clone(server), Arc::clone(&self.validator))
-            .with_policy(Arc::clone(&self.policy))
-            .with_protocol(Arc::clone(&self.protocol))
-    }
-
-    fn with_middleware(
-        &self,
-        server: &Arc<str>,
-        middleware: ValidationMiddleware,
-        settings: Arc<ConnectionSettings>,
-    ) -> Connection {
-        let validator = Arc::clone(&self.validator);
-        Connection::new(Arc::clone(server), validator, middleware, settings)
+        self.create(server, None, Arc::clone(&self.settings)).in_session(version)
     }
 
     /// Returns the maximum size of a message in bytes.

@@ -5,22 +5,35 @@
 //!
 //! [`relay`] and [`relay_to_url`] serve one client on standard input and output; [`serve`] serves clients by
 //! Streamable HTTP. Each takes plain settings; the caller reads files, environment and command line.
+//!
+//! | module | purpose |
+//! | --- | --- |
+//! | `downstream` | clients, on stdio and by HTTP |
+//! | `driver` | one protocol connection, and the requests that wait for responses |
+//! | `multiplexer`, `id_rewrite` | modern requests of all clients on one shared server process |
+//! | `event_store` | resumable event streams of legacy sessions |
+//! | `tool_views` | what is known of a server by client identity and session |
+//! | `upstream` | servers: processes and URLs |
 
 mod connection_factory;
+mod downstream;
+mod driver;
+mod event_store;
 mod failure;
-mod handshake;
-mod http;
+mod id_rewrite;
 mod log;
+mod multiplexer;
 mod page_trimming;
 mod slow_work;
-mod stdio;
+mod tool_views;
+mod upstream;
 
-pub use connection_factory::ConnectionFactory;
+pub use connection_factory::{ConnectionFactory, SharedResources};
+pub use downstream::http::{Endpoint, HttpSettings, ServerLimits, serve};
+pub use downstream::stdio::{relay, relay_to_url};
 pub use failure::Failure;
-pub use http::{Endpoint, HttpSettings, ServerLimits, relay_to_url, serve};
 pub use log::Log;
 pub use slow_work::SlowWorkLimit;
-pub use stdio::relay;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

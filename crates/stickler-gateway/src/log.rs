@@ -11,7 +11,7 @@ use std::sync::Arc;
 use stickler::tape::{Node, TapeBuffer};
 use stickler::{Discovery, Edit, Finding, Severity};
 use stickler_protocol::envelope::RequestId;
-use stickler_protocol::{Decision, Event, Side, Subject, Verdict};
+use stickler_protocol::{Decision, Event, Header, Side, Verdict};
 use tracing::field::{Empty, Value};
 use tracing::{Span, debug, error_span, info, warn};
 
@@ -57,8 +57,7 @@ impl Log {
     pub(crate) fn event(&self, event: &Event, message: Option<&[u8]>) {
         match event {
             Event::Checked { sender, verdict } => {
-                if *sender == Side::Client
-                    && verdict.subject.method.as_deref() == Some("initialize")
+                if *sender == Side::Client && verdict.header.method.as_deref() == Some("initialize")
                 {
                     let client = message.and_then(|one| client(one, "/params/clientInfo"));
                     self.span.record("client", client);
@@ -103,19 +102,18 @@ impl Log {
             .filter(|_| sender == Side::Client && !is_clean)
             .and_then(|one| client(one, "/params/_meta/io.modelcontextprotocol~1clientInfo"));
         let client = client.as_deref();
-        let (subject, decision) = (&verdict.subject, &verdict.decision);
+        let (header, decision) = (&verdict.header, &verdict.decision);
         let mut remaining: Vec<&Finding> = verdict.findings.iter().collect();
         for (index, part) in verdict.parts.iter().enumerate() {
             let (in_part, rest): (Vec<&Finding>, _) =
                 remaining.into_iter().partition(|finding| is_within(&finding.path, index));
             remaining = rest;
             if !in_part.is_empty() {
-                let line =
-                    Line { sender, subject: &part.subject, decision: &part.decision, client };
+                let line = Line { sender, header: &part.header, decision: &part.decision, client };
                 self.report(&line, &in_part);
             }
         }
-        let line = Line { sender, subject, decision, client };
+        let line = Line { sender, header, decision, client };
         self.repaired(&line, &verdict.edits);
         if is_clean || !remaining.is_empty() {
             self.report(&line, &remaining);
@@ -124,8 +122,8 @@ impl Log {
 
     /// Logs one line for the problems of a message and one for its notes.
     fn report(&self, line: &Line<'_>, findings: &[&Finding]) {
-        let Line { sender, subject, client, .. } = *line;
-        let (tool, request_id) = (subject.tool.as_deref(), id_value(subject));
+        let Line { sender, header, client, .. } = *line;
+        let (tool, request_id) = (header.tool.as_deref(), id_value(header));
         let (notes, problems): (Vec<&Finding>, Vec<&Finding>) =
             findings.iter().partition(|finding| finding.severity == Severity::Note);
         let outcome = line.outcome(problems.is_empty());
@@ -153,8 +151,8 @@ impl Log {
         if edits.is_empty() {
             return;
         }
-        let Line { sender, subject, client, .. } = *line;
-        let (tool, request_id) = (subject.tool.as_deref(), id_value(subject));
+        let Line { sender, header, client, .. } = *line;
+        let (tool, request_id) = (header.tool.as_deref(), id_value(header));
         let edits: Vec<String> = edits.iter().map(describe_edit).collect();
         warn!(
             parent: &self.span, client, request_id, tool,
@@ -166,7 +164,7 @@ impl Log {
 /// The message that a log line describes.
 struct Line<'v> {
     sender: Side,
-    subject: &'v Subject,
+    header: &'v Header,
     decision: &'v Decision,
     client: Option<&'v str>,
 }
@@ -188,7 +186,7 @@ impl Line<'_> {
 
 impl Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.subject.method, &self.subject.tool, self.sender) {
+        match (&self.header.method, &self.header.tool, self.sender) {
             (_, Some(tool), Side::Client) => write!(f, "call of `{tool}`"),
             (_, Some(tool), Side::Server) => write!(f, "response to a call of `{tool}`"),
             (Some(method), None, _) => write!(f, "`{method}`"),
@@ -216,10 +214,10 @@ fn is_within(path: &str, index: usize) -> bool {
     first.and_then(|first| first.parse::<usize>().ok()) == Some(index)
 }
 
-fn id_value(subject: &Subject) -> Option<&dyn Value> {
-    subject.id.as_ref().map(|id| match id {
-        RequestId::Integer(number) => number as &dyn Value,
-        RequestId::Large(text) | RequestId::String(text) => text as &dyn Value,
+fn id_value(header: &Header) -> Option<Box<dyn Value + '_>> {
+    header.id.as_ref().map(|id| match id {
+        RequestId::Integer(number) => Box::new(number) as Box<dyn Value>,
+        RequestId::Large(text) | RequestId::String(text) => Box::new(&**text),
     })
 }
 

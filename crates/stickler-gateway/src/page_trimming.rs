@@ -42,7 +42,7 @@ fn milestone(event: &Event) -> Option<Milestone> {
     match event {
         Event::ToolsLearned { .. } => Some(Milestone::List),
         Event::Checked { sender: Side::Server, verdict } => {
-            match verdict.subject.method.as_deref()? {
+            match verdict.header.method.as_deref()? {
                 "tools/list" => Some(Milestone::List),
                 "tools/call" => Some(Milestone::Call),
                 _ => None,

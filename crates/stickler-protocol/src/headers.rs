@@ -8,6 +8,7 @@ mod param_headers;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stickler::internal::{ParamHeader, param_header_values};
@@ -16,8 +17,8 @@ use stickler::tape::{Kind, Node, TapeBuffer};
 
 use crate::envelope::Envelope;
 use crate::protocol::{Era, Revision};
-use crate::reply::Reply;
-use crate::verdict::{Decision, Finding, Subject, Verdict};
+use crate::reply::Responder;
+use crate::verdict::{Decision, Finding, Reply, Verdict};
 pub use param_headers::ParamHeaders;
 
 /// Header with the revision.
@@ -38,6 +39,19 @@ pub const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 /// Member of `_meta` with the client's capabilities.
 pub(crate) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// Returns the HTTP status of an error response of a modern server or gateway, by its JSON-RPC code.
+pub fn status_of_error(code: i32) -> u16 {
+    match code {
+        json_rpc::METHOD_NOT_FOUND => 404,
+        json_rpc::HEADER_MISMATCH
+        | json_rpc::MISSING_CLIENT_CAPABILITY
+        | json_rpc::UNSUPPORTED_VERSION
+        | json_rpc::PARSE_ERROR
+        | json_rpc::INVALID_REQUEST => 400,
+        _ => 200,
+    }
+}
+
 /// Rejection of a request whose headers do not match its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderRejection {
@@ -46,7 +60,17 @@ pub struct HeaderRejection {
     /// One sentence that describes the mismatch.
     pub message: String,
     /// The JSON-RPC error response.
-    pub answer: Vec<u8>,
+    pub answer: Box<Reply>,
+}
+
+impl HeaderRejection {
+    /// Returns the HTTP status of the response. Every header error is an invalid HTTP request.
+    pub fn status(&self) -> u16 {
+        match self.code {
+            json_rpc::INVALID_PARAMS => 400,
+            code => status_of_error(code),
+        }
+    }
 }
 
 impl From<HeaderRejection> for Verdict {
@@ -56,7 +80,7 @@ impl From<HeaderRejection> for Verdict {
             decision: Decision::Answer(rejection.answer),
             findings: vec![finding],
             edits: Vec::new(),
-            subject: Subject::default(),
+            header: Arc::default(),
             parts: Vec::new(),
         }
     }
@@ -141,8 +165,8 @@ impl Fault {
     }
 
     fn rejection(self, id: Option<&str>) -> HeaderRejection {
-        let reply = Reply { id, revision: Some(Revision::LATEST) };
-        let answer = reply.error(self.code, &self.message, &self.data);
+        let responder = Responder { id, revision: Some(Revision::LATEST) };
+        let answer = Box::new(responder.error(self.code, &self.message, &self.data));
         HeaderRejection { code: self.code, message: self.message, answer }
     }
 }
@@ -212,7 +236,7 @@ fn named<'t>(method: &str, params: Option<Node<'t>>) -> Option<Cow<'t, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ParamHeaders, check, for_body};
+    use super::{Envelope, ParamHeaders, TapeBuffer, check, for_body};
     use serde_json::{Value, json};
     use stickler::{ToolDefinition, ToolSchemaCache};
 
@@ -247,7 +271,12 @@ mod tests {
             cache.get("s", name)
         };
         let checked = check(body.as_bytes(), header).map(|_| ());
-        let checked = checked.and_then(|()| ParamHeaders::new(params).check(body.as_bytes(), tool));
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(body.as_bytes(), 16);
+        let checked = checked.and_then(|()| match &tape {
+            Ok(tape) => ParamHeaders::new(params).check(&Envelope::identify(tape.root()), tool),
+            Err(_) => Ok(()),
+        });
         checked.err().map(|rejection| rejection.code)
     }
 

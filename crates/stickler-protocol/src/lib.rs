@@ -45,23 +45,22 @@ mod middleware;
 mod policy;
 mod protocol;
 mod reply;
-mod session;
 mod side;
 mod verdict;
 
 pub use connection::{
-    Connection, ConnectionSettings, Event, Outbox, cancellation, is_gateway_subscription,
+    Action, Actions, Connection, ConnectionSettings, Event, Purpose, RejectionCounts, cancellation,
 };
+pub use envelope::Header;
 pub use middleware::ValidationMiddleware;
-pub use policy::{Action, AnswerForm, Policy};
+pub use policy::{AnswerForm, Policy, RuleAction};
 pub use protocol::{
     Era, Method, MethodKind, MethodLookup, ProtocolSchemaError, ProtocolSchemas, Revision,
     SchemaValidator, UnknownRevision,
 };
 pub use reply::error_reply;
-pub use session::RejectionCounts;
 pub use side::Side;
-pub use verdict::{Decision, Finding, Part, Subject, Verdict};
+pub use verdict::{Decision, Finding, Part, Reply, Verdict};
 
 /// Runs the README example as a test.
 #[cfg(doctest)]

@@ -7,7 +7,7 @@ use crate::side::Side;
 
 /// The action for a rule violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum RuleAction {
     /// Do not forward the message: answer, replace or drop it.
     Enforce,
     /// Forward the message and report the finding.
@@ -16,7 +16,7 @@ pub enum Action {
     Off,
 }
 
-impl Action {
+impl RuleAction {
     /// Parses `enforce`, `warn` or `off`.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -32,7 +32,7 @@ impl Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     default: Preset,
-    exceptions: Vec<(Side, MessageRule, Action)>,
+    exceptions: Vec<(Side, MessageRule, RuleAction)>,
     /// The form of the response to a rejected call.
     pub answer: AnswerForm,
     /// The number of rejections of an identical call after which the response is shortened; 0 disables
@@ -75,14 +75,14 @@ impl Policy {
 
     /// Sets the action for one rule and the messages of one side.
     #[must_use]
-    pub fn with(mut self, side: Side, rule: MessageRule, action: Action) -> Self {
+    pub fn with(mut self, side: Side, rule: MessageRule, action: RuleAction) -> Self {
         self.exceptions.retain(|(s, r, _)| (*s, *r) != (side, rule));
         self.exceptions.push((side, rule, action));
         self
     }
 
     /// Returns the action for a message from `side` that violates `rule`.
-    pub fn action(&self, side: Side, rule: MessageRule) -> Action {
+    pub fn action(&self, side: Side, rule: MessageRule) -> RuleAction {
         let exception = self.exceptions.iter().find(|(s, r, _)| (*s, *r) == (side, rule));
         match exception {
             Some((_, _, action)) => *action,
@@ -92,28 +92,30 @@ impl Policy {
 
     /// Returns the action for a notification from `side` that violates `rule`. A notification has no
     /// response that could carry the error, so by default it is forwarded.
-    pub fn notification_action(&self, side: Side, rule: MessageRule) -> Action {
+    pub fn notification_action(&self, side: Side, rule: MessageRule) -> RuleAction {
         self.opt_in_action(side, rule)
     }
 
     /// Returns the action for a call of a tool that the server never listed, with a name unlike any
     /// listed tool. Servers may have unlisted tools, so by default the call is forwarded.
-    pub fn unlisted_tool_action(&self) -> Action {
+    pub fn unlisted_tool_action(&self) -> RuleAction {
         self.opt_in_action(Side::Client, MessageRule::UnknownTool)
     }
 
     /// Returns `Enforce` only under a strict policy or an explicit exception.
-    fn opt_in_action(&self, side: Side, rule: MessageRule) -> Action {
+    fn opt_in_action(&self, side: Side, rule: MessageRule) -> RuleAction {
         let is_exception = self.exceptions.iter().any(|(s, r, _)| (*s, *r) == (side, rule));
         match self.action(side, rule) {
-            Action::Enforce if self.default == Preset::Helpful && !is_exception => Action::Warn,
+            RuleAction::Enforce if self.default == Preset::Helpful && !is_exception => {
+                RuleAction::Warn
+            }
             action => action,
         }
     }
 }
 
 impl Preset {
-    fn action(self, side: Side, rule: MessageRule) -> Action {
+    fn action(self, side: Side, rule: MessageRule) -> RuleAction {
         use MessageRule as Rule;
         // A duplicate id or a request beyond the limit would cost another request its response.
         // Bytes that cannot be parsed cannot be forwarded as a message.
@@ -144,6 +146,6 @@ impl Preset {
                 rule => always_enforced || rule.severity() > Severity::Note,
             },
         };
-        if enforced { Action::Enforce } else { Action::Warn }
+        if enforced { RuleAction::Enforce } else { RuleAction::Warn }
     }
 }

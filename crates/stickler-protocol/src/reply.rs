@@ -5,13 +5,14 @@ use stickler::internal::reported_findings;
 use stickler::rules::{Code, MessageRule, json_rpc};
 use stickler::{CallAnswer, CallRejection};
 
+use crate::envelope::{Header, RequestId};
 use crate::policy::AnswerForm;
 use crate::protocol::{Era, Revision};
-use crate::verdict::Finding;
+use crate::verdict::{Finding, Reply};
 
 /// The target of a response: the request id and the revision.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reply<'r> {
+pub(crate) struct Responder<'r> {
     /// The id of the request, as raw JSON.
     pub(crate) id: Option<&'r str>,
     /// The revision of the response.
@@ -22,12 +23,12 @@ pub(crate) struct Reply<'r> {
 /// id is raw JSON.
 pub fn error_reply(id: Option<&str>, code: i32, message: &str) -> Vec<u8> {
     let error = json!({ "code": code, "message": message });
-    Reply { id, revision: None }.write("error", &error)
+    Responder { id, revision: None }.write("error", &error)
 }
 
-impl Reply<'_> {
+impl Responder<'_> {
     /// Returns the error for a rejected message.
-    pub(crate) fn rejection(self, rejection: &Finding, findings: &[Finding]) -> Vec<u8> {
+    pub(crate) fn rejection(self, rejection: &Finding, findings: &[Finding]) -> Reply {
         let code = code_of(rejection.rule);
         let more = match findings.iter().filter(|one| one.rule == rejection.rule).count() {
             0 | 1 => String::new(),
@@ -39,7 +40,7 @@ impl Reply<'_> {
             MessageRule::DuplicateId => None,
             _ => self.id,
         };
-        Reply { id, ..self }.error(
+        Responder { id, ..self }.error(
             code,
             &message,
             &json!({ "findings": reported_findings(findings) }),
@@ -54,30 +55,36 @@ impl Reply<'_> {
         };
         let message = format!("[{code}] the response was rejected: {}", rejection.message);
         let data = json!({ "findings": reported_findings(std::slice::from_ref(rejection)) });
-        self.error(json_rpc::INTERNAL_ERROR, &message, &data)
+        self.error(json_rpc::INTERNAL_ERROR, &message, &data).bytes
     }
 
     /// Returns the error for an abandoned request.
-    pub(crate) fn abandoned(self, code: Code, reason: &str, method: &str) -> Vec<u8> {
+    pub(crate) fn abandoned(self, code: Code, reason: &str, method: &str) -> Reply {
         let message = format!("[{code}] {reason}");
         self.error(json_rpc::INTERNAL_ERROR, &message, &json!({ "method": method }))
     }
 
     /// Returns the response to a rejected call.
-    pub(crate) fn call_rejection(self, rejection: &CallRejection<'_>, form: AnswerForm) -> Vec<u8> {
+    pub(crate) fn call_rejection(self, rejection: &CallRejection<'_>, form: AnswerForm) -> Reply {
         match rejection.answer(form) {
             CallAnswer::Error { code, message, data } => self.error(code, &message, &data),
             CallAnswer::Result(mut result) => {
                 if self.revision.is_some_and(|revision| revision.era() == Era::Modern) {
                     result["resultType"] = "complete".into();
                 }
-                self.write("result", &result)
+                self.reply(None, self.write("result", &result))
             }
         }
     }
 
-    pub(crate) fn error(self, code: i32, message: &str, data: &Value) -> Vec<u8> {
-        self.write("error", &json!({ "code": code, "message": message, "data": data }))
+    pub(crate) fn error(self, code: i32, message: &str, data: &Value) -> Reply {
+        let error = json!({ "code": code, "message": message, "data": data });
+        self.reply(Some(code), self.write("error", &error))
+    }
+
+    fn reply(self, code: Option<i32>, bytes: Vec<u8>) -> Reply {
+        let id = self.id.and_then(|id| RequestId::parse(id.as_bytes()));
+        Reply::new(Header::response(id, code), bytes)
     }
 
     fn write(self, outcome: &str, value: &Value) -> Vec<u8> {

@@ -1,9 +1,12 @@
 //! The verdict on a message: the decision and the findings, as plain data for renderers and observers.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use stickler::Edit;
 pub use stickler::Finding;
 
-use crate::envelope::RequestId;
+use crate::envelope::Header;
 
 /// The outcome for one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +18,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// The edits made to the arguments of a repaired call, without values.
     pub edits: Vec<Edit>,
-    /// What the message refers to.
-    pub subject: Subject,
+    /// Kind, id and method of the message.
+    pub header: Arc<Header>,
     /// The messages of a batch, in order; `decision` combines their decisions.
     pub parts: Vec<Part>,
 }
@@ -27,8 +30,8 @@ pub struct Verdict {
 pub struct Part {
     /// Whether the message is forwarded, rewritten, answered or dropped.
     pub decision: Decision,
-    /// What the message refers to.
-    pub subject: Subject,
+    /// Kind, id and method of the message.
+    pub header: Arc<Header>,
 }
 
 /// The action to take on a message.
@@ -38,29 +41,41 @@ pub enum Decision {
     Forward,
     /// Forward these bytes instead.
     Rewrite(Vec<u8>),
-    /// Send these bytes back to the sender and forward nothing.
-    Answer(Vec<u8>),
+    /// Send this response back to the sender and forward nothing.
+    Answer(Box<Reply>),
     /// Forward some messages of a batch and answer the others.
     Split {
         /// The batch to forward.
         forward: Vec<u8>,
         /// The batch to send back to the sender.
-        answer: Vec<u8>,
+        answer: Box<Reply>,
     },
     /// Forward nothing and answer nothing.
     Drop,
 }
 
-/// What a message refers to, as far as it could be parsed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A response that is sent back to the sender of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Subject {
-    /// The method; for a response, the method of its request.
-    pub method: Option<String>,
-    /// The id, if it is a valid one.
-    pub id: Option<RequestId>,
-    /// The name of the called tool.
-    pub tool: Option<String>,
+pub struct Reply {
+    /// The id of the request, and the code if the response is an error.
+    pub header: Arc<Header>,
+    /// The response.
+    pub bytes: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn new(header: Header, bytes: Vec<u8>) -> Self {
+        Self { header: Arc::new(header), bytes }
+    }
+}
+
+impl Deref for Reply {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl Verdict {

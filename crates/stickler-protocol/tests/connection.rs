@@ -12,16 +12,16 @@ mod support {
 
 use serde_json::{Value, json};
 use stickler::{Code, MessageRule, Revision};
-use stickler_protocol::{ConnectionSettings, Event, ValidationMiddleware};
+use stickler_protocol::envelope::RequestId;
+use stickler_protocol::{Connection, ConnectionSettings, Event};
 use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
 
 #[test]
 fn call_does_not_wait_for_a_handshake_that_was_not_started() {
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    let fixed = |one: ValidationMiddleware| one.with_revision(Revision::V2025_11_25);
-    let joined = |one: ValidationMiddleware| one.in_session("2025-11-25");
-    let ways: [&dyn Fn(ValidationMiddleware) -> ValidationMiddleware; 3] =
-        [&|one| one, &fixed, &joined];
+    let fixed = |one: Connection| one.with_revision(Revision::V2025_11_25);
+    let joined = |one: Connection| one.in_session("2025-11-25");
+    let ways: [&dyn Fn(Connection) -> Connection; 3] = [&|one| one, &fixed, &joined];
     for (way, begin) in ways.into_iter().enumerate() {
         let mut link = Link::with(begin);
         link.client(ready.clone());
@@ -86,4 +86,20 @@ fn chained_connections_do_not_take_each_others_responses() {
     assert_eq!(ids, [&json!(theirs)], "the response belongs to the client");
     let sent = link.server(list(&ours["id"]));
     assert!(sent.client.is_empty(), "{sent:?}");
+}
+
+#[test]
+fn connection_awaits_pending_held_and_gateway_requests_until_they_are_answered() {
+    let mut link = Link::ready();
+    let id = |value: &Value| RequestId::parse(value.to_string().as_bytes()).unwrap();
+    let requests = link.client(call(7, "stat", json!({ "path": "a" }))).server;
+    let [list] = requests.as_slice() else { panic!("expected one list request: {requests:?}") };
+    let held = json!(7);
+    assert!(link.connection.awaits(&id(&held)), "held");
+    assert!(link.connection.awaits(&id(&list["id"])), "gateway request");
+    link.server(list_of(list, json!([stat()])));
+    assert!(link.connection.awaits(&id(&held)), "forwarded");
+    assert!(!link.connection.awaits(&id(&list["id"])));
+    link.server(json!({ "jsonrpc": "2.0", "id": 7, "result": { "content": [] } }));
+    assert!(!link.connection.awaits(&id(&held)));
 }

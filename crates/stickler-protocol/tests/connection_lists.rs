@@ -12,7 +12,7 @@ mod support {
 
 use serde_json::json;
 use stickler::{MessageRule, Revision};
-use stickler_protocol::{Action, ConnectionSettings, Event, Policy, Side, ValidationMiddleware};
+use stickler_protocol::{Connection, ConnectionSettings, Event, Policy, RuleAction, Side};
 use support::link::{Link, call, initialize, initialized, is_help, list_of, sent, stat};
 
 #[test]
@@ -141,12 +141,11 @@ fn call_of_an_unlisted_tool_waits_for_a_refreshed_list() {
 
 #[test]
 fn strict_policies_reject_unknown_tools() {
-    let enforce = Policy::default().with(Side::Client, MessageRule::UnknownTool, Action::Enforce);
+    let enforce =
+        Policy::default().with(Side::Client, MessageRule::UnknownTool, RuleAction::Enforce);
     for policy in [Policy::strict(), enforce] {
         let policy = std::sync::Arc::new(policy);
-        let begin = |middleware: ValidationMiddleware| {
-            middleware.with_policy(std::sync::Arc::clone(&policy))
-        };
+        let begin = |middleware: Connection| middleware.with_policy(std::sync::Arc::clone(&policy));
         let mut link = Link::with(begin);
         link.handshake();
         link.learn_tools();
@@ -203,16 +202,6 @@ fn late_list_is_learned_and_not_forwarded() {
 }
 
 #[test]
-fn cancellation_does_not_overtake_its_held_call() {
-    let mut link = Link::ready();
-    let waiting = link.client(call(7, "stat", json!({ "path": "a" })));
-    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
-    assert!(link.client(cancel.clone()).server.is_empty());
-    let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
-    assert_eq!(sent.server, [call(7, "stat", json!({ "path": "a" })), cancel]);
-}
-
-#[test]
 fn next_call_after_list_changed_is_validated_against_the_new_list() {
     let mut link = Link::with_known_tools();
     link.server(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
@@ -243,10 +232,9 @@ fn malformed_call_of_an_unlisted_tool_is_rejected() {
 
 #[test]
 fn duplicate_id_of_a_forwarded_call_does_not_release_the_pending_request() {
-    let off = Policy::default().with(Side::Client, MessageRule::DuplicateId, Action::Off);
+    let off = Policy::default().with(Side::Client, MessageRule::DuplicateId, RuleAction::Off);
     let off = std::sync::Arc::new(off);
-    let begin =
-        |middleware: ValidationMiddleware| middleware.with_policy(std::sync::Arc::clone(&off));
+    let begin = |middleware: Connection| middleware.with_policy(std::sync::Arc::clone(&off));
     let mut link = Link::with(begin);
     link.handshake();
     link.learn_tools();

@@ -13,7 +13,8 @@ mod support {
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::link::{Link, call, initialize, initialized, is_help, stat};
+use stickler_protocol::Side;
+use support::link::{Link, call, initialize, initialized, is_help, messages, stat};
 
 #[test]
 fn capability_and_tool_are_spliced_in_and_nothing_else_changes() {
@@ -21,7 +22,7 @@ fn capability_and_tool_are_spliced_in_and_nothing_else_changes() {
     link.client(initialize());
     let reply = br#"{ "jsonrpc":"2.0", "id":1, "result":{"protocolVersion":"2025-11-25", "capabilities":{"tools":{}, "experimental":{"x":1e2}},"serverInfo":{"name":"s","version":"1"}} }"#;
     let outbox = link.connection.handle_server(reply, Duration::ZERO);
-    let text = String::from_utf8(outbox.to_client[0].to_vec()).unwrap();
+    let text = String::from_utf8(messages(&outbox, Side::Client)[0].to_vec()).unwrap();
     let (before, rest) = text.split_once(r#","toolValidation":{"supported":true"#).unwrap();
     assert!(reply.starts_with(before.as_bytes()) && before.ends_with("1e2"));
     assert!(rest.ends_with(r#"}},"serverInfo":{"name":"s","version":"1"}} }"#));

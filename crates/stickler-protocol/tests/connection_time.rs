@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{Code, McpValidator, ValidationConfig};
-use stickler_protocol::{Connection, ConnectionSettings, Outbox, Side, ValidationMiddleware};
+use stickler_protocol::{Actions, Connection, ConnectionSettings, Side};
+
+#[path = "support/sent.rs"]
+mod sent;
 
 struct Link {
     connection: Connection,
@@ -22,10 +25,9 @@ struct Link {
 impl Link {
     fn with(change: impl FnOnce(&mut ConnectionSettings)) -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
-        let middleware = ValidationMiddleware::new("server", Arc::clone(&validator));
         let mut settings = ConnectionSettings::default();
         change(&mut settings);
-        let connection = Connection::new("server", validator, middleware, settings);
+        let connection = Connection::new("server", validator, settings);
         let mut link = Self { connection, now: Duration::ZERO };
         link.receive(
             Side::Client,
@@ -63,11 +65,12 @@ impl Link {
     }
 }
 
-fn read(outbox: &Outbox<'_>) -> (Vec<Value>, Vec<Value>) {
-    let all = |messages: &[std::borrow::Cow<'_, [u8]>]| {
-        messages.iter().map(|one| serde_json::from_slice(one).unwrap()).collect()
+fn read(actions: &Actions<'_>) -> (Vec<Value>, Vec<Value>) {
+    let all = |to: Side| {
+        let messages = sent::messages(actions, to).into_iter();
+        messages.map(|one| serde_json::from_slice(one).unwrap()).collect()
     };
-    (all(&outbox.to_client), all(&outbox.to_server))
+    (all(Side::Client), all(Side::Server))
 }
 
 fn ping(id: impl Into<Value>) -> Value {

@@ -103,7 +103,7 @@ fn pending_requests_are_answered_when_the_server_exits() {
     }
     let replies = middleware.abandon(Side::Client, Code::ServerGone, "the server exited");
     let mut replies: Vec<String> =
-        replies.into_iter().map(|reply| String::from_utf8(reply).unwrap()).collect();
+        replies.into_iter().map(|reply| String::from_utf8(reply.bytes).unwrap()).collect();
     replies.sort();
     let reply = |id: &str| {
         format!(

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use middleware_support::{PING, answer, handle, middleware, rules, with_limits};
 use serde_json::{Value, json};
 use stickler::{Limits, McpValidator, MessageRule, Revision, ValidationConfig};
-use stickler_protocol::{Action, Decision, Policy, Side, ValidationMiddleware};
+use stickler_protocol::{Decision, Policy, RuleAction, Side, ValidationMiddleware};
 
 /// Asserts that the next valid message is forwarded without findings.
 fn assert_unaffected(middleware: &mut ValidationMiddleware) {
@@ -98,7 +98,7 @@ fn finding_about_a_megabyte_method_is_short() {
     assert!(verdict.is_forward());
     assert_eq!(rules(&verdict), ["unknown-method"]);
     assert!(verdict.findings[0].message.len() < 300);
-    assert!(verdict.subject.method.unwrap().len() < 300);
+    assert!(verdict.header.method.as_ref().unwrap().len() < 300);
 }
 
 #[test]
@@ -116,14 +116,14 @@ fn each_rule_can_be_enforced_warned_about_or_switched_off() {
         let policy = Policy::default().with(Side::Client, MessageRule::BadParams, action);
         handle(&mut middleware().with_policy(policy), Side::Client, bad)
     };
-    let enforced = verdict(Action::Enforce);
+    let enforced = verdict(RuleAction::Enforce);
     assert!(!enforced.is_forward() && enforced.findings.len() == 1);
-    let warned = verdict(Action::Warn);
+    let warned = verdict(RuleAction::Warn);
     assert!(warned.is_forward() && warned.findings.len() == 1);
-    let off = verdict(Action::Off);
+    let off = verdict(RuleAction::Off);
     assert!(off.is_forward() && off.findings.is_empty());
     // The override applies to one side only.
-    let policy = Policy::default().with(Side::Server, MessageRule::BadParams, Action::Off);
+    let policy = Policy::default().with(Side::Server, MessageRule::BadParams, RuleAction::Off);
     assert!(!handle(&mut middleware().with_policy(policy), Side::Client, bad).is_forward());
 }
 
@@ -179,9 +179,9 @@ fn policy_overrides_apply_to_notifications() {
     let rule = MessageRule::BadParams;
     assert_eq!(decision(Policy::default(), Side::Client), Decision::Forward);
     assert_eq!(decision(Policy::strict(), Side::Client), Decision::Drop);
-    let lenient = Policy::strict().with(Side::Client, rule, Action::Warn);
+    let lenient = Policy::strict().with(Side::Client, rule, RuleAction::Warn);
     assert_eq!(decision(lenient, Side::Client), Decision::Forward);
-    let severe = Policy::default().with(Side::Server, rule, Action::Enforce);
+    let severe = Policy::default().with(Side::Server, rule, RuleAction::Enforce);
     assert_eq!(decision(severe, Side::Server), Decision::Drop);
 }
 

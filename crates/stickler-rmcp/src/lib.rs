@@ -30,6 +30,7 @@ mod client;
 mod error;
 mod problems;
 mod raw;
+mod schema_store;
 mod server;
 
 pub use client::{

@@ -102,6 +102,11 @@ impl ServerCommand {
         Ok((server, stdin, stdout))
     }
 
+    /// Starts the server like [`Self::start`], but it inherits standard error.
+    pub fn start_with_inherited_stderr(&self) -> io::Result<(Process, ChildStdin, ChildStdout)> {
+        self.spawn(Stdio::inherit())
+    }
+
     /// Starts the server like [`Self::start`] and returns its standard error instead of logging it.
     pub fn start_with_stderr(&self) -> io::Result<(Process, ChildStdin, ChildStdout, ChildStderr)> {
         let (mut server, stdin, stdout) = self.spawn(Stdio::piped())?;

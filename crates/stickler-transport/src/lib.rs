@@ -7,6 +7,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `child` | server processes: start, graceful shutdown, kill |
+//! | `supervised`, `pipe` | a supervised process on tokio: reading, non-blocking writing, shutdown |
 //! | `signals` | forwarding of termination signals to the server |
 //! | `stderr` | logging of a server's standard error |
 //! | `restart`, `backoff` | restart policy and exponential backoff |
@@ -17,20 +18,24 @@
 mod backoff;
 mod child;
 pub mod http;
+mod pipe;
 mod restart;
 mod server;
 mod signals;
 mod stderr;
 pub mod stdin_slot;
+mod supervised;
 pub mod wire;
 
 pub use backoff::Backoff;
 pub use child::{
     ExitCause, Process, ServerCommand, exit_code, has_reader, signal_group, wait_for_exit,
 };
+pub use pipe::{Pipe, without_line_breaks};
 pub use restart::{Restart, RestartWhen};
 pub use server::Server;
 pub use signals::{SignalForwarder, exit_on_signals};
+pub use supervised::{OutputHandler, SupervisedProcess, read_output};
 
 /// Compiles the example in the README.
 #[cfg(doctest)]

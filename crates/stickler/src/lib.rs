@@ -71,8 +71,8 @@ pub use config::{
     ValidationConfig,
 };
 pub use discovery::{
-    CacheStats, CachedSchema, Discovery, Freshness, JsonText, ToolDefinition, ToolList,
-    ToolListError, ToolSchemaCache, view_of,
+    CacheStats, CachedSchema, Discovery, EndlessList, Freshness, JsonText, ListPages, SchemaStore,
+    ToolDefinition, ToolList, ToolListError, ToolSchemaCache, view_of,
 };
 pub use enhance::ErrorEnhancer;
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};

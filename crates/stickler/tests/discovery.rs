@@ -9,7 +9,10 @@
 )]
 
 use serde_json::{Value, json};
-use stickler::{Limits, McpValidator, ToolDefinition, ToolList, ToolSchemaCache, ValidationConfig};
+use stickler::{
+    Formats, Limits, McpValidator, SchemaStore, ToolDefinition, ToolList, ToolSchemaCache,
+    ValidationConfig,
+};
 
 fn tool(name: &str, schema: Value) -> ToolDefinition {
     ToolDefinition::new(name).with_input_schema(schema)
@@ -159,6 +162,52 @@ fn equal_schemas_are_compiled_once() {
     let stats = cache.stats();
     assert_eq!((stats.tool_count, stats.distinct_schemas), (100, 1));
     assert_eq!((stats.compiled_schemas, stats.compilations), (1, 1));
+}
+
+#[test]
+fn caches_of_a_store_compile_a_schema_once_and_keep_it_between_sessions() {
+    let store = SchemaStore::new();
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    let session = |server: &str| {
+        let validator = McpValidator::new(ValidationConfig::default()).with_schema_store(&store);
+        validator.cache().populate(server, &[tool("t", schema.clone()), tool("u", json!(3))]);
+        assert!(validator.validate(server, "t", &json!({ "a": "x" })).is_valid);
+        assert!(!validator.validate(server, "t", &json!({ "a": 1 })).is_valid);
+        assert_eq!(validator.cache().quarantined(server).len(), 1);
+        validator
+    };
+    let first = session("one");
+    assert_eq!(session("two").cache().stats().compilations, 1, "shared with a live cache");
+    drop(first);
+    let later = session("three");
+    assert_eq!(later.cache().stats().compilations, 1, "kept although no list used it");
+    assert_eq!(later.cache().stats().servers, 1, "lists are not shared");
+    let mut other = ValidationConfig::default();
+    other.formats = Formats::Strict;
+    let other = McpValidator::new(other).with_schema_store(&store);
+    other.cache().populate("s", &[tool("t", schema.clone())]);
+    assert!(other.cache().compile_all("s").is_empty());
+    assert_eq!(other.cache().stats().compilations, 1, "other settings compile separately");
+}
+
+#[test]
+fn kept_schemas_give_way_to_schemas_in_use() {
+    let store = SchemaStore::new();
+    let mut config = ValidationConfig::default();
+    let schema = |n: usize| json!({ "type": "object", "properties": { format!("f{n}"): {} } });
+    let compile = |config: &ValidationConfig, n: usize| {
+        let validator = McpValidator::new(config.clone()).with_schema_store(&store);
+        validator.cache().populate("s", &[tool("t", schema(n))]);
+        let failures = validator.cache().compile_all("s");
+        (failures.len(), validator.cache().stats().compiled_bytes)
+    };
+    let (_, bytes) = compile(&config, 0);
+    config.limits.compiled_bytes = bytes + bytes / 2;
+    for n in 0..4 {
+        let (failures, bytes) = compile(&config, n);
+        assert_eq!(failures, 0, "schema {n}");
+        assert!(bytes <= config.limits.compiled_bytes);
+    }
 }
 
 #[test]

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use stickler_gateway::{
-    ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits, SlowWorkLimit,
+    ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits, SharedResources,
 };
-use stickler_protocol::ProtocolSchemas;
 use stickler_transport::Server;
 
 use crate::cli::RunOptions;
@@ -24,9 +23,9 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
             tracing::warn!("configuration: {note}");
         }
     }
-    let schemas = Arc::new(protocol_schema::load(&run.schemas)?);
-    let slow_work = Arc::new(SlowWorkLimit::new());
-    let endpoints = servers.into_iter().map(|one| endpoint(one, &schemas, &slow_work));
+    let protocol = Arc::new(protocol_schema::load(&run.schemas)?);
+    let shared = SharedResources { protocol, ..SharedResources::default() };
+    let endpoints = servers.into_iter().map(|one| endpoint(one, shared.clone()));
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(run)? {
         Some(settings) => {
@@ -58,11 +57,7 @@ fn check_programs_exist(endpoints: &[Endpoint]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn endpoint(
-    one: Configured,
-    schemas: &Arc<ProtocolSchemas>,
-    slow_work: &Arc<SlowWorkLimit>,
-) -> Endpoint {
+fn endpoint(one: Configured, shared: SharedResources) -> Endpoint {
     let Configured { name, server, settings } = one;
     let name: Arc<str> = name.into();
     let limits = ServerLimits {
@@ -75,14 +70,7 @@ fn endpoint(
     };
     let policy = settings.policy();
     let ServerSettings { validation, connection, .. } = settings;
-    let factory = ConnectionFactory::new(
-        Arc::clone(&name),
-        policy,
-        validation,
-        connection,
-        Arc::clone(schemas),
-        Arc::clone(slow_work),
-    );
+    let factory = ConnectionFactory::new(Arc::clone(&name), policy, validation, connection, shared);
     Endpoint { factory, server, limits, log: Log::new(name) }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use stickler::{AnswerForm, MessageRule, ValidationConfig};
-use stickler_protocol::{Action, ConnectionSettings, Policy, Side};
+use stickler_protocol::{ConnectionSettings, Policy, RuleAction, Side};
 use stickler_transport::Restart;
 
 use crate::logging::LogSettings;
@@ -59,7 +59,7 @@ pub(crate) struct ServerSettings {
     /// Number of times that the same invalid call gets the full help.
     pub(crate) retry_limit: u32,
     /// Overrides of the default policy.
-    pub(crate) exceptions: Vec<(Side, MessageRule, Action)>,
+    pub(crate) exceptions: Vec<(Side, MessageRule, RuleAction)>,
     pub(crate) validation: ValidationConfig,
     pub(crate) connection: ConnectionSettings,
 }

@@ -121,7 +121,7 @@ pub(super) mod tests {
     use crate::config::table::SETTINGS;
     use std::path::Path;
     use stickler::MessageRule;
-    use stickler_protocol::{Action, Policy, Side};
+    use stickler_protocol::{Policy, RuleAction, Side};
 
     const PAGE: &str =
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md"));
@@ -207,6 +207,9 @@ pub(super) mod tests {
         let action = |settings: &ServerSettings| {
             settings.policy().action(Side::Server, MessageRule::InvalidResult)
         };
-        assert_eq!((action(&a.settings), action(&b.settings)), (Action::Enforce, Action::Warn));
+        assert_eq!(
+            (action(&a.settings), action(&b.settings)),
+            (RuleAction::Enforce, RuleAction::Warn)
+        );
     }
 }

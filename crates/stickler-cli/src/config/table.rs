@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stickler::MessageRule;
-use stickler_protocol::{Action, Side};
+use stickler_protocol::{RuleAction, Side};
 
 use super::document::{Data, Value};
 use super::fault::Fault;
@@ -157,7 +157,7 @@ pub(super) fn set_policy(
     (side, rule): (Side, MessageRule),
     given: Given<'_>,
 ) -> Outcome {
-    let action = given.text().ok().and_then(|name| Action::parse(&name));
+    let action = given.text().ok().and_then(|name| RuleAction::parse(&name));
     let Some(action) = action else {
         return expected("one of \"enforce\", \"warn\", \"off\"");
     };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use stickler::tape::{Kind, Node, TapeBuffer};
+use stickler::tape::{Kind, Node, TapeBuffer, splice};
 use stickler::tool_validation::{EXPERIMENTAL, EXTENSION, ToolValidationCapability};
 
 use super::Connection;
@@ -21,7 +21,7 @@ impl Connection {
         let tape = buffer.read(message, 1 << 16).ok()?;
         let result = tape.root().get("result")?;
         let insertions = if method == "tools/list" {
-            if self.server_validates || self.middleware.server_has_tools() == Some(false) {
+            if self.server_validates || self.lifecycle.server_has_tools() == Some(false) {
                 return None;
             }
             vec![tool_entry(result)?]
@@ -33,7 +33,7 @@ impl Connection {
             if self.server_validates || capabilities.get("tools").is_none() {
                 return None;
             }
-            capability(capabilities, self.middleware.revision())
+            capability(capabilities, self.revision())
         };
         Some(splice(tape.text(), insertions).into_bytes())
     }
@@ -44,30 +44,14 @@ fn read_capability(announced: Node<'_>) -> Option<ToolValidationCapability> {
     ToolValidationCapability::read(&serde_json::from_str(announced.raw()).ok()?)
 }
 
-/// Text that replaces a byte range; an empty range inserts.
-struct Insertion {
-    at: Range<usize>,
-    text: String,
-}
-
-fn splice(text: &str, mut insertions: Vec<Insertion>) -> String {
-    insertions.sort_by_key(|insertion| insertion.at.start);
-    let mut spliced = String::with_capacity(text.len() + 1024);
-    let mut done = 0;
-    for Insertion { at, text: new } in insertions {
-        spliced.push_str(text.get(done..at.start).unwrap_or_default());
-        spliced.push_str(&new);
-        done = at.end;
-    }
-    spliced.push_str(text.get(done..).unwrap_or_default());
-    spliced
-}
+/// A byte range and the text that replaces it; an empty range inserts.
+type Insertion = (Range<usize>, String);
 
 /// Inserts a last element or member into a container.
 fn append(container: Node<'_>, text: &str) -> Insertion {
     let comma = if container.is_empty() { "" } else { "," };
     let end = container.span().end.saturating_sub(1);
-    Insertion { at: end..end, text: format!("{comma}{text}") }
+    (end..end, format!("{comma}{text}"))
 }
 
 /// Sets `outer.name.member`, creating the inner object if it is missing. Returns `None` if
@@ -77,7 +61,7 @@ fn nested(outer: Node<'_>, name: &str, member: &str, value: &str) -> Option<Inse
     match outer.get(name) {
         Some(inner) if inner.kind() == Kind::Object => Some(match inner.get(member) {
             // The server announces the capability as unsupported.
-            Some(old) => Insertion { at: old.span(), text: value.to_owned() },
+            Some(old) => (old.span(), value.to_owned()),
             None => append(inner, &new),
         }),
         Some(_) => None,

@@ -1,23 +1,34 @@
-//! Sans-I/O state machine for one proxied connection between a client and a server.
+//! Sans-I/O state machine between one client and one server.
 //!
-//! Each `handle_*` method takes an input and the current time and returns an [`Outbox`]: the bytes to
-//! send to either side and the events to report. [`Connection::poll_timeout`] returns the next
+//! Each `handle_*` method takes an input and the current time and returns a list of [`Action`]s: the
+//! messages to send to either side and the events to report. [`Connection::poll_timeout`] returns the next
 //! deadline. The caller moves the bytes and keeps the clock.
 //!
-//! A [`ValidationMiddleware`] checks each message. On top of it, a connection fetches the tool list if
-//! a call needs one that is missing or stale, holds the call until the list arrives, and announces
-//! and serves `toolValidation` for servers that do not.
+//! A message passes three phases (`inspect.rs`): it is inspected, decided on and committed. A call whose
+//! decision needs a tool list that is missing or old is held (`held.rs`) until the list arrives
+//! (`tools.rs`) and then inspected again. A connection also announces and serves `toolValidation` for
+//! servers that do not (`announce.rs`, `service.rs`).
 
+mod action;
 mod announce;
-mod gateway_requests;
-mod held_calls;
-mod outbox;
-mod request_timeout;
+mod capabilities;
+mod held;
+mod inspect;
+mod learn;
+mod lifecycle;
+mod pages;
+mod pending;
+mod recently_completed;
+mod rejected_calls;
+mod revision;
 mod rewrite;
 mod service;
 mod settings;
+mod setup;
 mod subscription;
-mod tool_refresh;
+mod timeout;
+mod tool_fetch;
+mod tools;
 mod validation_cache;
 
 use std::borrow::Cow;
@@ -27,35 +38,49 @@ use std::time::Duration;
 use serde_json::Value;
 use stickler::McpValidator;
 use stickler::rules::Code;
+use stickler::tape::TapeBuffer;
 use stickler::tool_validation::ToolValidationCapability;
 
-pub use outbox::{Event, Outbox};
-pub use request_timeout::cancellation;
+pub use action::{Action, Actions, Event, Purpose};
+pub use rejected_calls::RejectionCounts;
 pub use settings::ConnectionSettings;
-pub use subscription::is_gateway_subscription;
+pub use timeout::cancellation;
 
 use crate::envelope::{PartialHeader, RequestId};
 use crate::headers::ParamHeaders;
-use crate::middleware::ValidationMiddleware;
-use crate::protocol::Revision;
+use crate::policy::Policy;
+use crate::protocol::ProtocolSchemas;
+use crate::reply::Responder;
 use crate::side::Side;
-use crate::verdict::{Decision, Part};
-use gateway_requests::GatewayRequests;
-use held_calls::HeldCalls;
+use crate::verdict::{Decision, Part, Reply};
+use inspect::ListUse;
+use lifecycle::Lifecycle;
+use pages::Pages;
+use pending::PendingTable;
+use rejected_calls::RejectedCalls;
 use subscription::Subscription;
-use tool_refresh::{depends_on_list, is_unknown_tool, warn_if_stale};
+use tool_fetch::ToolFetch;
+use tools::warn_if_stale;
 use validation_cache::ValidationCache;
 
-/// A proxied connection between one client and one server.
+/// The connection between one client and one server.
 #[derive(Debug)]
 pub struct Connection {
+    /// The server's name in the tool cache.
     server: Arc<str>,
     validator: Arc<McpValidator>,
-    middleware: ValidationMiddleware,
+    protocol: Arc<ProtocolSchemas>,
+    policy: Arc<Policy>,
     settings: Arc<ConnectionSettings>,
-    gateway_requests: GatewayRequests,
+    buffer: TapeBuffer,
+    lifecycle: Lifecycle,
+    pending: PendingTable,
+    rejected_calls: RejectedCalls,
+    /// Unfinished tool lists that the client requests.
+    pages: Pages,
+    /// The tool list request of the gateway itself.
+    tool_fetch: ToolFetch,
     subscription: Subscription,
-    held: HeldCalls,
     /// The client capabilities declared by the most recent held call.
     capabilities: Option<Value>,
     /// The HTTP headers of the request that mirror call arguments.
@@ -69,71 +94,18 @@ pub struct Connection {
     timeout_at: Option<Duration>,
 }
 
-/// Which check of a call this is: the first, or the one after the tool list was refreshed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Attempt {
-    Initial,
-    AfterRefresh,
-}
-
 impl Connection {
-    /// Creates the state of one connection. The middleware carries policy, schemas and revision and
-    /// must share `validator`, because the connection refreshes that validator's tool cache.
-    pub fn new(
-        server: impl Into<Arc<str>>,
-        validator: Arc<McpValidator>,
-        middleware: ValidationMiddleware,
-        settings: impl Into<Arc<ConnectionSettings>>,
-    ) -> Self {
-        let settings = settings.into();
-        Self {
-            server: server.into(),
-            validator,
-            middleware,
-            gateway_requests: GatewayRequests::new(settings.first_request_number),
-            subscription: Subscription::new(settings.first_request_number),
-            settings,
-            held: HeldCalls::default(),
-            capabilities: None,
-            param_headers: None,
-            server_validates: false,
-            server_capability: None,
-            validation_cache: ValidationCache::default(),
-            timeout_at: None,
-        }
-    }
-
-    /// Sets the headers of the HTTP request that mirror call arguments. They are compared as soon as
-    /// the tool's schema defines which arguments are mirrored.
-    #[must_use]
-    pub fn with_param_headers(mut self, param_headers: ParamHeaders) -> Self {
-        self.param_headers = Some(param_headers);
-        self
-    }
-
     /// Handles a message from the client.
-    pub fn handle_client<'m>(&mut self, message: &'m [u8], now: Duration) -> Outbox<'m> {
-        let mut out = Outbox::default();
-        if !self.must_hold(message, now) {
-            self.process_client_message(Cow::Borrowed(message), now, Attempt::Initial, &mut out);
-        } else if self.settings.hold_calls {
-            self.hold(message.to_vec(), now, &mut out);
-        } else {
-            self.process_client_message(
-                Cow::Borrowed(message),
-                now,
-                Attempt::AfterRefresh,
-                &mut out,
-            );
-            self.fetch_tools(&mut out);
-        }
+    pub fn handle_client<'m>(&mut self, message: &'m [u8], now: Duration) -> Actions<'m> {
+        let mut out = Actions::default();
+        self.process_client_message(Cow::Borrowed(message), now, ListUse::Refreshable, &mut out);
         self.arm_timeout(now);
         out
     }
 
     /// Handles a message from the server.
-    pub fn handle_server<'m>(&mut self, message: &'m [u8], now: Duration) -> Outbox<'m> {
-        let mut out = Outbox::default();
+    pub fn handle_server<'m>(&mut self, message: &'m [u8], now: Duration) -> Actions<'m> {
+        let mut out = Actions::default();
         if !self.handle_gateway_message(message, now, &mut out) {
             self.process_server_message(Cow::Borrowed(message), now, &mut out);
         }
@@ -142,42 +114,59 @@ impl Connection {
     }
 
     /// Handles a message that exceeded the size limit and was not kept, given its partial header.
-    pub fn handle_oversized(&mut self, sender: Side, partial: PartialHeader) -> Outbox<'static> {
-        let mut out = Outbox::default();
-        let verdict = self.middleware.handle_oversized(sender, partial);
+    pub fn handle_oversized(&mut self, sender: Side, partial: PartialHeader) -> Actions<'static> {
+        let mut out = Actions::default();
+        let verdict = self.oversized(sender, partial);
         out.apply(sender, verdict, Cow::Borrowed(&[]));
         out
     }
 
     /// Returns the number of pending client requests.
-    pub fn pending_requests(&mut self) -> usize {
-        self.middleware.pending_requests(Side::Client)
+    pub fn pending_requests(&self) -> usize {
+        self.pending.of(Side::Client).len()
+    }
+
+    /// Returns whether a request of the client, or of the gateway itself, waits for its response.
+    pub fn awaits(&self, id: &RequestId) -> bool {
+        let is_gateway_request =
+            |id: &str| self.tool_fetch.awaits(id) || self.subscription.awaits(id);
+        self.pending.of(Side::Client).is_pending(id)
+            || matches!(id, RequestId::String(id) if is_gateway_request(id))
+    }
+
+    /// Returns the number of pending requests of a side.
+    pub(crate) fn pending_requests_of(&self, requester: Side) -> usize {
+        self.pending.of(requester).len()
     }
 
     /// Returns whether calls are held until the tool list arrives.
     pub fn has_held_calls(&self) -> bool {
-        !self.held.is_empty()
+        self.pending.of(Side::Client).first_held().is_some()
     }
 
     /// Frees caches and buffers of an idle connection. Session state, pending requests and held calls
     /// are kept.
     pub fn shrink(&mut self) {
-        self.middleware.shrink();
+        self.buffer = TapeBuffer::new();
+        self.pending.shrink();
+        self.pages.clear();
+        self.rejected_calls.shrink();
         self.validation_cache.clear();
     }
 
     /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer is needed.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        let deadlines = [self.held.deadline(), self.timeout_at];
+        let deadlines = [self.pending.of(Side::Client).hold_deadline(), self.timeout_at];
         deadlines.into_iter().flatten().min()
     }
 
     /// Handles expired deadlines: forwards calls held for too long without checking them, and
     /// answers timed-out requests with an error.
-    pub fn handle_timeout(&mut self, now: Duration) -> Outbox<'static> {
-        let mut out = Outbox::default();
-        if self.held.deadline().is_some_and(|deadline| deadline <= now) {
-            self.gateway_requests.abandon(now);
+    pub fn handle_timeout(&mut self, now: Duration) -> Actions<'static> {
+        let mut out = Actions::default();
+        let hold_deadline = self.pending.of(Side::Client).hold_deadline();
+        if hold_deadline.is_some_and(|deadline| deadline <= now) {
+            self.tool_fetch.abandon(now);
             self.mark_unverified("the server did not list its tools in time", &mut out);
             self.release_held(now, &mut out);
         }
@@ -187,52 +176,59 @@ impl Connection {
     }
 
     /// Handles the loss of the server: answers every pending and held request with an error.
-    pub fn server_gone(&mut self, code: Code, reason: &str, now: Duration) -> Outbox<'static> {
-        let mut out = Outbox::default();
-        self.gateway_requests.abandon(now);
+    pub fn server_gone(&mut self, code: Code, reason: &str, now: Duration) -> Actions<'static> {
+        let mut out = Actions::default();
+        self.tool_fetch.abandon(now);
         self.release_held(now, &mut out);
-        out.to_server.clear();
-        let replies = self.middleware.abandon(Side::Client, code, reason);
-        out.to_client.extend(replies.into_iter().map(Cow::Owned));
+        out.drop_messages_to_server();
+        for reply in self.abandon(Side::Client, code, reason) {
+            out.reply(Side::Client, reply);
+        }
         out
     }
 
     /// Handles a restarted server: marks the tool list as changed, resets the subscription and
     /// abandons the requests of the previous process.
     pub fn server_replaced(&mut self) {
-        self.gateway_requests.clear_failure();
+        self.tool_fetch.clear_failure();
         self.subscription.reset();
         self.validator.cache().mark_changed(&self.server);
-        self.middleware.abandon(Side::Server, Code::ServerGone, "the server was restarted");
+        self.abandon(Side::Server, Code::ServerGone, "the server was restarted");
+    }
+
+    /// Abandons all pending requests of a side and returns the errors for their sender.
+    pub(crate) fn abandon(&mut self, requester: Side, code: Code, reason: &str) -> Vec<Reply> {
+        let requests = self.pending.of_mut(requester).abandon_all();
+        let replies = requests.iter().map(|pending| {
+            let responder = Responder { id: Some(&pending.id), revision: pending.revision };
+            responder.abandoned(code, reason, &pending.method)
+        });
+        replies.collect()
     }
 
     /// Abandons a client request and returns the error for the client; `None` if it is not pending.
-    pub fn abandon_request(&mut self, id: &RequestId, code: Code, reason: &str) -> Option<Vec<u8>> {
-        self.middleware.abandon_one(Side::Client, id, code, reason)
+    pub fn abandon_request(&mut self, id: &RequestId, code: Code, reason: &str) -> Option<Reply> {
+        let pending = self.pending.of_mut(Side::Client).abandon(id)?;
+        let responder = Responder { id: Some(&pending.id), revision: pending.revision };
+        Some(responder.abandoned(code, reason, &pending.method))
     }
 
-    /// Handles a response that the caller created for a gateway request, for example because the
-    /// upstream is unreachable. Ignores every other message.
-    pub fn handle_gateway_response(&mut self, message: &[u8], now: Duration) -> Outbox<'static> {
-        let mut out = Outbox::default();
-        self.handle_gateway_message(message, now, &mut out);
+    /// Handles the failure of a gateway request that got no response, for example because the
+    /// upstream is unreachable. Ignores every other id.
+    pub fn gateway_request_failed(
+        &mut self,
+        id: &RequestId,
+        reason: &str,
+        now: Duration,
+    ) -> Actions<'static> {
+        let mut out = Actions::default();
+        let RequestId::String(id) = id else { return out };
+        if let Some(failure) = self.tool_fetch.fail(id, reason) {
+            self.advance_fetch(failure, 0, now, &mut out);
+        } else if let Some(event) = self.subscription.fail(id, reason) {
+            self.handle_subscription(event, &mut out);
+        }
         out
-    }
-
-    /// Returns the revision that the peers agreed on or declared; `None` before that, and for an
-    /// unknown revision.
-    pub fn agreed_revision(&self) -> Option<Revision> {
-        self.middleware.agreed_revision()
-    }
-
-    /// Returns whether the peers agreed on or declared a revision, known or unknown.
-    pub fn is_revision_settled(&self) -> bool {
-        self.middleware.is_revision_settled()
-    }
-
-    /// Returns the revision in use, or the default before the peers agree on one.
-    pub fn revision(&self) -> Option<Revision> {
-        self.middleware.revision()
     }
 
     /// Consumes a message that belongs to a gateway request or subscription; returns whether it did.
@@ -240,9 +236,9 @@ impl Connection {
         &mut self,
         message: &[u8],
         now: Duration,
-        out: &mut Outbox<'_>,
+        out: &mut Actions<'_>,
     ) -> bool {
-        if let Some(reply) = self.gateway_requests.match_response(message) {
+        if let Some(reply) = self.tool_fetch.match_response(message) {
             self.handle_tool_list(&reply, now, out);
             return true;
         }
@@ -250,35 +246,20 @@ impl Connection {
         event.map(|event| self.handle_subscription(event, out)).is_some()
     }
 
+    /// Checks a client message and carries out the decision, or holds the message.
     fn process_client_message<'m>(
         &mut self,
         message: Cow<'m, [u8]>,
         now: Duration,
-        attempt: Attempt,
-        out: &mut Outbox<'m>,
+        list: ListUse,
+        out: &mut Actions<'m>,
     ) {
-        if let Some(rejection) = self.check_param_headers(&message, now) {
-            if attempt == Attempt::Initial && self.is_list_old(now) {
-                return self.hold(message.into_owned(), now, out);
-            }
-            out.to_client.push(Cow::Owned(rejection.answer.clone()));
-            out.events.push(Event::Checked { sender: Side::Client, verdict: rejection.into() });
-            return;
-        }
-        let before = self.middleware.started();
-        let verdict = self.middleware.handle(Side::Client, &message, now);
-        let was_started = self.middleware.started() != before;
-        if attempt == Attempt::Initial
-            && verdict.parts.is_empty()
-            && depends_on_list(&verdict, was_started)
-            && (self.is_list_old(now) || is_unknown_tool(&verdict) && self.can_fetch_tools(now))
-        {
-            self.rollback(&verdict);
-            self.hold(message.into_owned(), now, out);
-            return;
-        }
+        let verdict = match self.check(Side::Client, &message, now, list) {
+            Ok(verdict) => verdict,
+            Err(needs_list) => return self.hold(*needs_list, message, now, out),
+        };
         let answers = |connection: &mut Self, part: &Part, message: &[u8]| {
-            connection.gateway_answer(part, message, now).map(Decision::Answer)
+            connection.gateway_answer(part, message, now).map(Box::new).map(Decision::Answer)
         };
         let mut verdict = self.rewrite_parts(verdict, &message, answers);
         warn_if_stale(&mut verdict);
@@ -289,23 +270,23 @@ impl Connection {
         &mut self,
         message: Cow<'m, [u8]>,
         now: Duration,
-        out: &mut Outbox<'m>,
+        out: &mut Actions<'m>,
     ) {
-        let verdict = self.middleware.handle(Side::Server, &message, now);
+        let verdict = self.check_now(Side::Server, &message, now);
         let additions = |connection: &mut Self, part: &Part, message: &[u8]| {
             connection.rewrite_server_message(part, message, now, out)
         };
         let checked = verdict.decision.clone();
         let mut verdict = self.rewrite_parts(verdict, &message, additions);
-        let ended_handshake = verdict.subject.method.as_deref() == Some("initialize");
-        out.send(Side::Server, &verdict.decision, message);
+        let ended_handshake = verdict.header.method.as_deref() == Some("initialize");
+        out.send(Side::Server, &verdict, message);
         if matches!(verdict.decision, Decision::Rewrite(_)) {
             // Additions by the gateway are not findings: report the original decision.
             verdict.decision = checked;
         }
-        out.events.push(Event::Checked { sender: Side::Server, verdict });
-        if ended_handshake && !self.held.is_empty() {
-            match self.middleware.server_has_tools() {
+        out.event(Event::Checked { sender: Side::Server, verdict });
+        if ended_handshake && self.has_held_calls() {
+            match self.lifecycle.server_has_tools() {
                 Some(true) => self.fetch_tools(out),
                 _ => self.release_held(now, out),
             }

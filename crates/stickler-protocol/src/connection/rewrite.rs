@@ -2,17 +2,16 @@
 //! and removal of messages that belong to gateway requests. Each applies to a single message and to
 //! the messages of a batch.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use stickler::tape::{Node, TapeBuffer};
 
-use super::gateway_requests::{is_gateway_id, may_contain_gateway_id};
-use super::{Connection, Outbox};
-use crate::envelope::RequestId;
-use crate::middleware::combine_decisions;
+use super::inspect::combine_decisions;
+use super::tool_fetch::{is_gateway_id, may_contain_gateway_id};
+use super::{Actions, Connection};
+use crate::envelope::{Header, RequestId};
 use crate::side::Side;
-use crate::verdict::{Decision, Part, Verdict};
+use crate::verdict::{Decision, Part, Reply, Verdict};
 
 /// Nesting limit for a message that was already checked.
 const MAX_DEPTH: usize = 1 << 16;
@@ -26,11 +25,11 @@ impl Connection {
         mut change: impl FnMut(&mut Self, &Part, &[u8]) -> Option<Decision>,
     ) -> Verdict {
         if verdict.parts.is_empty() {
-            let Verdict { decision, subject, .. } = verdict;
-            let part = Part { decision, subject };
+            let Verdict { decision, header, .. } = verdict;
+            let part = Part { decision, header };
             let changed = change(self, &part, message);
             verdict.decision = changed.unwrap_or(part.decision);
-            verdict.subject = part.subject;
+            verdict.header = part.header;
             return verdict;
         }
         let mut buffer = TapeBuffer::new();
@@ -54,8 +53,8 @@ impl Connection {
         part: &Part,
         message: &[u8],
         now: Duration,
-    ) -> Option<Vec<u8>> {
-        let id = part.subject.id.as_ref();
+    ) -> Option<Reply> {
+        let id = part.header.id.as_ref();
         // A new request with this id replaces any earlier one that was still expected.
         if let Some(id) = id {
             self.validation_cache.take_pending(id);
@@ -68,9 +67,9 @@ impl Connection {
             return None;
         };
         if let Some(id) = id {
-            self.middleware.mark_answered(Side::Client, id);
+            self.pending.of_mut(Side::Client).complete(id);
         }
-        Some(answer)
+        Some(Reply::new(Header::response(id.cloned(), None), answer))
     }
 
     /// Returns the changed decision for a server message; `None` if it is forwarded unchanged.
@@ -79,7 +78,7 @@ impl Connection {
         part: &Part,
         message: &[u8],
         now: Duration,
-        out: &mut Outbox<'_>,
+        out: &mut Actions<'_>,
     ) -> Option<Decision> {
         if part.decision != Decision::Forward {
             return None;
@@ -89,13 +88,12 @@ impl Connection {
             self.handle_gateway_message(message, now, out);
             return Some(Decision::Drop);
         }
-        let method = part.subject.method.as_deref()?;
+        let method = part.header.method.as_deref()?;
         match method {
             "tools/list" => {
                 self.register_service();
                 self.validation_cache.clear();
-                let request = self.subscription_request();
-                out.to_server.extend(request.map(Cow::Owned));
+                out.extend(self.subscription_request());
             }
             "tools/call" => self.cache_validation_result(part, message, now),
             "notifications/tools/list_changed"
@@ -109,7 +107,7 @@ impl Connection {
 
 /// Returns whether a server message belongs to a gateway request, which clients never see.
 fn belongs_to_gateway(part: &Part, message: &[u8]) -> bool {
-    match (part.subject.method.as_deref(), &part.subject.id) {
+    match (part.header.method.as_deref(), &part.header.id) {
         // A response that matches no pending client request.
         (None, Some(RequestId::String(id))) => is_gateway_id(id),
         (Some("notifications/cancelled" | "notifications/progress"), _) => {

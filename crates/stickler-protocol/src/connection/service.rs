@@ -30,7 +30,7 @@ const MAX_DEPTH: usize = 1 << 16;
 impl Connection {
     /// Returns whether the gateway answers a valid call itself.
     pub(super) fn is_gateway_tool(&self, call: &Part) -> bool {
-        let Some(tool) = call.subject.tool.as_deref() else { return false };
+        let Some(tool) = call.header.tool.as_deref() else { return false };
         self.settings.announce
             && !self.server_validates
             && call.decision == Decision::Forward
@@ -87,7 +87,7 @@ impl Connection {
 
     /// Returns whether a call is directed at the server's validation tool.
     pub(super) fn is_server_validation(&self, call: &Part) -> bool {
-        let tool = call.subject.tool.as_deref();
+        let tool = call.header.tool.as_deref();
         let capability =
             self.server_capability.as_ref().map(|capability| capability.method.as_str());
         capability.is_some() && capability == tool && call.decision == Decision::Forward
@@ -113,7 +113,7 @@ impl Connection {
                 return Some(validation.reply(&self.with_result_type(request.answer(&reports))));
             }
         }
-        if let Some(id) = &call.subject.id {
+        if let Some(id) = &call.header.id {
             self.validation_cache.expect_result(id, validation.arguments);
         }
         None
@@ -121,7 +121,7 @@ impl Connection {
 
     /// Caches a result of the server's validation tool for as long as the server allows.
     pub(super) fn cache_validation_result(&mut self, answer: &Part, message: &[u8], now: Duration) {
-        let Some(id) = answer.subject.id.as_ref() else { return };
+        let Some(id) = answer.header.id.as_ref() else { return };
         let Some(arguments) = self.validation_cache.take_pending(id) else { return };
         let seconds =
             self.server_capability.as_ref().and_then(|capability| capability.cache_seconds);
@@ -136,7 +136,7 @@ impl Connection {
     }
 
     fn with_result_type(&self, mut result: Value) -> String {
-        if self.middleware.revision().is_none_or(|one: Revision| one.era() == Era::Modern) {
+        if self.revision().is_none_or(|one: Revision| one.era() == Era::Modern) {
             result["resultType"] = "complete".into();
         }
         result.to_string()

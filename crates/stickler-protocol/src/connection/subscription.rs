@@ -4,22 +4,19 @@
 //! server that has not announced whether it offers this is asked once, with `server/discover`. After
 //! a rejection the gateway does not ask again; the tool list then only expires by age.
 
-use std::borrow::Cow;
-
 use serde_json::{Value, json};
 use stickler::tape::{Node, TapeBuffer};
 
-use super::gateway_requests::modern_meta;
-use super::{Connection, Event, Outbox};
-use crate::envelope::RoutingHeader;
+use super::capabilities::Capabilities;
+use super::tool_fetch::modern_meta;
+use super::{Action, Actions, Connection, Event, Purpose};
+use crate::envelope::{Header, RequestId};
 use crate::headers::SUBSCRIPTION_KEY;
 use crate::protocol::{Era, Revision};
-use crate::session::Capabilities;
+use crate::side::Side;
 
 /// Prefix of the ids of subscription requests.
 pub(super) const PREFIX: &str = "stickler:changes:";
-
-const LISTEN: &str = "subscriptions/listen";
 
 /// State of the subscription with the current server process.
 #[derive(Debug, Default)]
@@ -50,9 +47,10 @@ pub(super) enum SubscriptionEvent {
 impl Connection {
     /// Subscribes to tool list changes if the tools were learned on another connection. Returns
     /// nothing to send if the subscription was requested before.
-    pub fn subscribe(&mut self) -> Outbox<'static> {
-        let request = self.subscription_request().map(Cow::Owned);
-        Outbox { to_server: request.into_iter().collect(), ..Outbox::default() }
+    pub fn subscribe(&mut self) -> Actions<'static> {
+        let mut out = Actions::default();
+        out.extend(self.subscription_request());
+        out
     }
 
     /// Returns whether the gateway's subscription was requested and not rejected.
@@ -61,7 +59,7 @@ impl Connection {
     }
 
     /// Returns the first request of the subscription, once the tools are known and if it is possible.
-    pub(super) fn subscription_request(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn subscription_request(&mut self) -> Option<Action<'static>> {
         let may_subscribe = self.settings.fetch_tools && self.settings.subscribe;
         if !may_subscribe || self.subscription.revision.is_some() {
             return None;
@@ -71,20 +69,21 @@ impl Connection {
             return None;
         }
         self.subscription.revision = Some(revision);
-        match self.middleware.server_notifies_changes() {
+        let announced = self.lifecycle.announced(Side::Server);
+        match announced.map(|announced| announced.has("tools.listChanged")) {
             Some(true) => Some(self.subscription.listen()),
             None => Some(self.subscription.discover()),
             Some(false) => None,
         }
     }
 
-    pub(super) fn handle_subscription(&mut self, event: SubscriptionEvent, out: &mut Outbox<'_>) {
+    pub(super) fn handle_subscription(&mut self, event: SubscriptionEvent, out: &mut Actions<'_>) {
         let mut report = |status: &str| {
-            out.events.push(Event::Subscription { status: status.to_owned() });
+            out.event(Event::Subscription { status: status.to_owned() });
         };
         match event {
             SubscriptionEvent::Offered => {
-                out.to_server.push(Cow::Owned(self.subscription.listen()));
+                out.push(self.subscription.listen());
             }
             SubscriptionEvent::Open(true) => {
                 report("subscribed to tool list changes");
@@ -124,26 +123,37 @@ impl Subscription {
         *self = Self::new(self.number);
     }
 
-    fn discover(&mut self) -> Vec<u8> {
-        let (id, request) = self.request("server/discover", json!({}));
+    fn discover(&mut self) -> Action<'static> {
+        let (id, request) = self.request(Purpose::Discover, "server/discover", json!({}));
         self.discovery = Some(id);
         request
     }
 
-    fn listen(&mut self) -> Vec<u8> {
+    fn listen(&mut self) -> Action<'static> {
         let filter = json!({ "notifications": { "toolsListChanged": true } });
-        let (id, request) = self.request(LISTEN, filter);
+        let (id, request) = self.request(Purpose::Subscribe, "subscriptions/listen", filter);
         self.listening = Some(id);
         self.is_requested = true;
         request
     }
 
-    fn request(&mut self, method: &str, mut params: Value) -> (String, Vec<u8>) {
+    fn request(
+        &mut self,
+        purpose: Purpose,
+        method: &'static str,
+        mut params: Value,
+    ) -> (String, Action<'static>) {
         let id = format!("{PREFIX}{}", self.number);
         self.number = self.number.wrapping_add(1);
         params["_meta"] = modern_meta(self.revision.unwrap_or(Revision::LATEST), None);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        (id, request.to_string().into_bytes())
+        let header = Header::own(method, Some(RequestId::String(id.as_str().into())));
+        (id, Action::request(purpose, header, request.to_string().into_bytes()))
+    }
+
+    /// Returns whether a request with this id waits for its response.
+    pub(super) fn awaits(&self, id: &str) -> bool {
+        self.discovery.as_deref() == Some(id)
     }
 
     /// Returns the event in a server message; `None` if the message is not about the subscription.
@@ -182,19 +192,26 @@ impl Subscription {
         })
     }
 
+    /// Ends the request with this id; `None` if it is not one of the subscription.
+    pub(super) fn fail(&mut self, id: &str, reason: &str) -> Option<SubscriptionEvent> {
+        let is_discovery = self.discovery.take_if(|pending| pending == id).is_some();
+        if !is_discovery && self.listening.as_deref() != Some(id) {
+            return None;
+        }
+        self.is_requested = false;
+        Some(SubscriptionEvent::Rejected(reason.to_owned()))
+    }
+
     fn response(&mut self, root: Node<'_>) -> Option<SubscriptionEvent> {
         let id = root.get("id").and_then(Node::as_str)?;
+        let Some(result) = root.get("result") else {
+            let reason = root.pointer("/error/message").and_then(Node::as_str);
+            return self.fail(&id, reason.as_deref().unwrap_or("no reason given"));
+        };
         let is_discovery = self.discovery.take_if(|pending| *pending == id).is_some();
         if !is_discovery && self.listening.as_deref() != Some(&*id) {
             return None;
         }
-        let Some(result) = root.get("result") else {
-            self.is_requested = false;
-            let reason = root.pointer("/error/message").and_then(Node::as_str);
-            return Some(SubscriptionEvent::Rejected(
-                reason.as_deref().unwrap_or("no reason given").to_owned(),
-            ));
-        };
         if !is_discovery {
             return Some(SubscriptionEvent::Ended);
         }
@@ -202,12 +219,4 @@ impl Subscription {
         let is_offered = result.get("capabilities").is_some_and(offers);
         Some(if is_offered { SubscriptionEvent::Offered } else { SubscriptionEvent::Other })
     }
-}
-
-/// Returns whether a message is the request of a gateway subscription, which stays open.
-pub fn is_gateway_subscription(message: &[u8]) -> bool {
-    let header = RoutingHeader::of(message);
-    let text = |span: Option<std::ops::Range<usize>>| message.get(span?);
-    text(header.method) == Some(LISTEN.as_bytes())
-        && text(header.id).is_some_and(|id| id.starts_with(format!("\"{PREFIX}").as_bytes()))
 }

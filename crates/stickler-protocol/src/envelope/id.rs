@@ -1,5 +1,7 @@
 //! Request ids, which correlate responses with requests.
 
+use std::sync::Arc;
+
 use stickler::tape::{Kind, Node, TapeBuffer};
 
 /// A request id. Two ids are equal if their values are equal by JSON Schema: `1` and `1.0` are, `1` and `"1"`
@@ -9,9 +11,9 @@ pub enum RequestId {
     /// An integer.
     Integer(i64),
     /// A larger integer, as written.
-    Large(Box<str>),
+    Large(Arc<str>),
     /// A string with its escapes decoded.
-    String(Box<str>),
+    String(Arc<str>),
 }
 
 impl RequestId {

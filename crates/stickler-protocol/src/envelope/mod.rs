@@ -7,14 +7,15 @@
 //! A repeated member is a fault, because two readers could see two methods. `null` is a value, not an absence.
 //! `1.0` is the integer 1, as in JSON Schema.
 
-mod batch_ids;
+mod header;
 mod id;
 mod identify;
 mod member_names;
 mod partial_header;
 mod routing_header;
 
-pub use batch_ids::{answers_in, requests_in};
+pub use header::Header;
+pub(crate) use header::{excerpt, is_abbreviated};
 pub use id::RequestId;
 pub use identify::{Envelope, EnvelopeFault, Shape};
 pub use member_names::may_contain;

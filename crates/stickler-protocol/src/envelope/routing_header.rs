@@ -8,7 +8,7 @@ use super::RequestId;
 use super::member_names::{Member, json_str_eq};
 
 /// Kind of a message, as far as routing needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MessageKind {
     /// Has a method and an id.
     Request,
@@ -19,6 +19,7 @@ pub enum MessageKind {
     /// An array of messages.
     Batch,
     /// Not determined.
+    #[default]
     Unknown,
 }
 

@@ -13,6 +13,8 @@ pub struct SseEvent {
     pub id: Option<String>,
     /// Whether the event type is `message` or absent.
     pub is_message: bool,
+    /// The time in milliseconds to wait before the stream is reopened.
+    pub retry: Option<u64>,
     /// Range of the `data` lines in `raw`, from the first to the last.
     lines: Range<usize>,
 }
@@ -145,7 +147,7 @@ impl SseFramer {
 impl SseEvent {
     fn read(raw: Vec<u8>) -> Self {
         let mut data: Option<Vec<u8>> = None;
-        let (mut id, mut is_message, mut lines) = (None, true, 0..0);
+        let (mut id, mut is_message, mut retry, mut lines) = (None, true, None, 0..0);
         let mut start = 0;
         for line in raw.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let span = start..start + line.len();
@@ -173,12 +175,15 @@ impl SseEvent {
                 }
                 b"id" => id = std::str::from_utf8(value).ok().map(str::to_owned),
                 b"event" => is_message = value == b"message",
+                b"retry" => {
+                    retry = std::str::from_utf8(value).ok().and_then(|one| one.parse().ok());
+                }
                 _ => {}
             }
         }
         // An event with an empty message only carries an id to resume from.
         let data = data.filter(|data| !data.is_empty());
-        Self { raw, data, id, is_message, lines }
+        Self { raw, data, id, is_message, retry, lines }
     }
 
     /// Returns the event with its message replaced.

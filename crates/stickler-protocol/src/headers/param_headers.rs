@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use stickler::CachedSchema;
 use stickler::internal::param_header_values;
-use stickler::tape::TapeBuffer;
 
 use super::{Fault, HeaderRejection, PARAM, compare, named};
 use crate::envelope::Envelope;
@@ -32,12 +31,9 @@ impl ParamHeaders {
     /// Compares the headers with a call. `tool` looks up the schema of a tool.
     pub(crate) fn check(
         &self,
-        body: &[u8],
+        envelope: &Envelope<'_>,
         tool: impl Fn(&str) -> Option<Arc<CachedSchema>>,
     ) -> Result<(), HeaderRejection> {
-        let mut buffer = TapeBuffer::new();
-        let Ok(tape) = buffer.read(body, 1 << 10) else { return Ok(()) };
-        let envelope = Envelope::identify(tape.root());
         if envelope.method.as_deref() != Some("tools/call") {
             return Ok(());
         }
@@ -60,8 +56,9 @@ impl ParamHeaders {
 
 #[cfg(test)]
 mod tests {
-    use super::ParamHeaders;
+    use super::{Envelope, ParamHeaders};
     use serde_json::json;
+    use stickler::tape::TapeBuffer;
     use stickler::{ToolDefinition, ToolSchemaCache};
 
     #[test]
@@ -73,7 +70,10 @@ mod tests {
         let passes = |values: &[Option<&str>]| {
             let name = || "mcp-param-a".to_owned();
             let all = values.iter().map(|value| (name(), value.map(str::to_owned)));
-            ParamHeaders::new(all).check(call, |tool| cache.get("s", tool)).is_ok()
+            let mut buffer = TapeBuffer::new();
+            let tape = buffer.read(call, 8).unwrap();
+            let envelope = Envelope::identify(tape.root());
+            ParamHeaders::new(all).check(&envelope, |tool| cache.get("s", tool)).is_ok()
         };
         assert!(passes(&[Some("")]) && passes(&[Some(""), Some("")]));
         assert!(!passes(&[None]) && !passes(&[Some("x"), Some("y")]) && !passes(&[]));

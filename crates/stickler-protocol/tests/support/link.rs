@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stickler::{McpValidator, ValidationConfig};
-use stickler_protocol::{Connection, ConnectionSettings, Event, Outbox, ValidationMiddleware};
+use stickler_protocol::{Actions, Connection, ConnectionSettings, Event, Side};
+
+#[path = "sent.rs"]
+mod actions;
+pub(crate) use actions::{events, messages};
 
 /// A connection and the current time in seconds.
 pub(crate) struct Link {
@@ -24,20 +28,19 @@ pub(crate) struct Sent {
 
 impl Link {
     pub(crate) fn new() -> Self {
-        Self::with(|middleware| middleware)
+        Self::with(|connection| connection)
     }
 
-    pub(crate) fn with(begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware) -> Self {
+    pub(crate) fn with(begin: impl Fn(Connection) -> Connection) -> Self {
         Self::with_settings(begin, ConnectionSettings::default())
     }
 
     pub(crate) fn with_settings(
-        begin: impl Fn(ValidationMiddleware) -> ValidationMiddleware,
+        begin: impl Fn(Connection) -> Connection,
         settings: ConnectionSettings,
     ) -> Self {
         let validator = Arc::new(McpValidator::new(ValidationConfig::default()));
-        let middleware = begin(ValidationMiddleware::new("server", Arc::clone(&validator)));
-        Self { connection: Connection::new("server", validator, middleware, settings), now: 0 }
+        Self { connection: begin(Connection::new("server", validator, settings)), now: 0 }
     }
 
     /// A connection after the handshake with a server that has tools.
@@ -92,11 +95,12 @@ impl Link {
     }
 }
 
-pub(crate) fn sent(outbox: Outbox<'_>) -> Sent {
-    let read = |messages: Vec<std::borrow::Cow<'_, [u8]>>| {
-        messages.iter().map(|message| serde_json::from_slice(message).unwrap()).collect()
+pub(crate) fn sent(actions: Actions<'_>) -> Sent {
+    let read = |to: Side| {
+        let sent = messages(&actions, to).into_iter();
+        sent.map(|message| serde_json::from_slice(message).unwrap()).collect()
     };
-    Sent { client: read(outbox.to_client), server: read(outbox.to_server), events: outbox.events }
+    Sent { client: read(Side::Client), server: read(Side::Server), events: events(&actions) }
 }
 
 pub(crate) fn initialize() -> Value {

@@ -1,5 +1,6 @@
 //! Transport wrapper that adds validation to an unmodified rmcp client.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,14 +11,13 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stickler::ValidationConfig;
 use stickler::rules::Code;
-use stickler::{McpValidator, ValidationConfig};
-use stickler_protocol::{
-    Connection, ConnectionSettings, Event, Outbox, Policy, ValidationMiddleware,
-};
+use stickler_protocol::{Action, Actions, Connection, ConnectionSettings, Event, Policy, Side};
 use tokio::sync::mpsc;
 
 use crate::problems::Problems;
+use crate::schema_store;
 
 type Incoming = RxJsonRpcMessage<RoleClient>;
 type Outgoing = TxJsonRpcMessage<RoleClient>;
@@ -64,12 +64,10 @@ impl<T: Transport<RoleClient>> CheckedTransport<T> {
 
     /// Wraps another transport, with a policy for messages that violate a rule.
     pub fn with_policy(inner: T, config: ValidationConfig, policy: Policy) -> Self {
-        let validator = Arc::new(McpValidator::new(config));
-        let middleware =
-            ValidationMiddleware::new("server", Arc::clone(&validator)).with_policy(policy);
+        let validator = schema_store::validator(config);
         let mut settings = ConnectionSettings::default();
         settings.announce = false;
-        let connection = Connection::new("server", validator, middleware, settings);
+        let connection = Connection::new("server", validator, settings).with_policy(policy);
         let (response, responses) = mpsc::unbounded_channel();
         let shared =
             Shared { connection: Mutex::new(connection), started: Instant::now(), response };
@@ -82,20 +80,26 @@ impl<T: Transport<RoleClient>> CheckedTransport<T> {
         }
     }
 
-    /// Sends and queues the messages of an outbox. `original` avoids parsing an unchanged message.
-    fn process_outbox(&mut self, outbox: Outbox<'_>, original: Option<(Vec<u8>, Incoming)>) {
-        log(&outbox.events);
-        for message in outbox.to_server {
-            if let Some(message) = parse::<Outgoing>(&message) {
-                // `receive` must not block until the message has been written.
-                tokio::spawn(self.inner.send(message));
-            }
-        }
-        let mut original = original;
-        for message in outbox.to_client {
-            let unchanged = original.take_if(|(bytes, _)| **bytes == *message);
-            let message = unchanged.map(|(_, item)| item).or_else(|| parse(&message));
+    /// Carries out the actions. `original` is the handled message; it is not parsed again if it is
+    /// forwarded unchanged.
+    fn process(&mut self, actions: Actions<'_>, mut original: Option<Incoming>) {
+        for action in actions {
+            let message = match (action.receiver(), action.message()) {
+                (Some(Side::Client), Some(_)) if is_unchanged(&action) => original.take(),
+                (Some(Side::Client), Some(message)) => parse(message),
+                (Some(Side::Server), Some(message)) => {
+                    if let Some(message) = parse::<Outgoing>(message) {
+                        // `receive` must not block until the message has been written.
+                        tokio::spawn(self.inner.send(message));
+                    }
+                    None
+                }
+                _ => None,
+            };
             self.ready.extend(message);
+            if let Action::Event(event) = &action {
+                log(event);
+            }
         }
     }
 }
@@ -120,18 +124,26 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for CheckedTransport<T> {
         let bytes = to_json(&item);
         let mut sending: Vec<BoxFuture<'static, Result<(), Self::Error>>> = Vec::new();
         {
-            let outbox = self.shared.connection().handle_client(&bytes, self.shared.now());
-            log(&outbox.events);
+            let actions = self.shared.connection().handle_client(&bytes, self.shared.now());
             let mut original = Some(item);
-            for message in outbox.to_server {
-                let unchanged = if *message == *bytes { original.take() } else { None };
-                if let Some(message) = unchanged.or_else(|| parse(&message)) {
-                    sending.push(Box::pin(self.inner.send(message)));
+            for action in actions {
+                match (action.receiver(), action.message()) {
+                    (Some(Side::Server), Some(message)) => {
+                        let unchanged =
+                            if is_unchanged(&action) { original.take() } else { parse(message) };
+                        if let Some(message) = unchanged {
+                            sending.push(Box::pin(self.inner.send(message)));
+                        }
+                    }
+                    (Some(Side::Client), Some(response)) => {
+                        // Fails only if the transport has been dropped.
+                        let _ = self.shared.response.send(response.to_vec());
+                    }
+                    _ => {}
                 }
-            }
-            for response in outbox.to_client {
-                // Fails only if the transport has been dropped.
-                let _ = self.shared.response.send(response.into_owned());
+                if let Action::Event(event) = &action {
+                    log(event);
+                }
             }
         }
         async move {
@@ -162,8 +174,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for CheckedTransport<T> {
                 Some(response) = self.responses.recv() => self.ready.extend(parse(&response)),
                 message = self.inner.receive() => self.received(message),
                 () = wait => {
-                    let outbox = self.shared.connection().handle_timeout(self.shared.now());
-                    self.process_outbox(outbox, None);
+                    let actions = self.shared.connection().handle_timeout(self.shared.now());
+                    self.process(actions, None);
                 }
             }
         }
@@ -180,15 +192,14 @@ impl<T: Transport<RoleClient>> CheckedTransport<T> {
         let Some(message) = message else {
             self.is_closed = true;
             let reason = "the server closed the connection";
-            let outbox = self.shared.connection().server_gone(Code::ServerGone, reason, now);
-            self.process_outbox(outbox, None);
+            let actions = self.shared.connection().server_gone(Code::ServerGone, reason, now);
+            self.process(actions, None);
             return;
         };
         let bytes = to_json(&message);
-        let copy = bytes.clone();
         let shared = Arc::clone(&self.shared);
-        let outbox = shared.connection().handle_server(&bytes, now);
-        self.process_outbox(outbox, Some((copy, message)));
+        let actions = shared.connection().handle_server(&bytes, now);
+        self.process(actions, Some(message));
     }
 }
 
@@ -207,20 +218,23 @@ fn parse<M: DeserializeOwned>(message: &[u8]) -> Option<M> {
     }
 }
 
-fn log(events: &[Event]) {
-    for event in events {
-        match event {
-            Event::Checked { sender, verdict } if !verdict.is_forward() => {
-                let tool = verdict.subject.tool.as_deref();
-                let problems = Problems(&verdict.findings);
-                let rule = problems.rule();
-                tracing::warn!(tool, rule, "message from the {sender} rejected: {problems}");
-            }
-            Event::Degraded { reason } => {
-                tracing::warn!(reason, "calls are forwarded without validation for now");
-            }
-            _ => {}
+/// Returns whether an action forwards the handled message as it is.
+fn is_unchanged(action: &Action<'_>) -> bool {
+    matches!(action, Action::Forward { bytes: Cow::Borrowed(_), .. })
+}
+
+fn log(event: &Event) {
+    match event {
+        Event::Checked { sender, verdict } if !verdict.is_forward() => {
+            let tool = verdict.header.tool.as_deref();
+            let problems = Problems(&verdict.findings);
+            let rule = problems.rule();
+            tracing::warn!(tool, rule, "message from the {sender} rejected: {problems}");
         }
+        Event::Degraded { reason } => {
+            tracing::warn!(reason, "calls are forwarded without validation for now");
+        }
+        _ => {}
     }
 }
 

@@ -17,11 +17,11 @@ use tokio::task::JoinHandle;
 use super::config::without_secrets;
 use super::config::{Endpoint, McpConfig};
 use super::http::HttpClient;
-use super::lines::LineTransport;
+use super::lines::{LineTransport, StartedServer};
 use super::listener::Listener;
 use crate::Error;
 
-/// How long a child process may take to exit before it is killed.
+/// How long a child process may take to exit before it is terminated, and then before it is killed.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Age up to which a cached tool list may be the basis for rejecting a call.
@@ -35,7 +35,7 @@ pub(super) struct Connection {
     changed: Arc<AtomicBool>,
     /// When the tools were last listed.
     listed: Mutex<Option<Instant>>,
-    child: Option<tokio::process::Child>,
+    server: Option<StartedServer>,
     /// Reads the subscription to tool list changes of modern servers.
     subscription: Option<JoinHandle<()>>,
 }
@@ -77,13 +77,14 @@ impl Connection {
             };
             Error::new(Code::CannotStart, message)
         };
-        let (starting, child): (_, Option<tokio::process::Child>) = match &config.endpoint {
+        let (starting, server) = match &config.endpoint {
             Endpoint::Command { program, .. } => {
-                let (transport, child) = LineTransport::start(config).map_err(|error| {
+                let started = LineTransport::start(config, SHUTDOWN_TIMEOUT);
+                let (transport, server) = started.map_err(|error| {
                     Error::new(Code::CannotStart, format!("cannot start `{program}`: {error}"))
                 })?;
                 let starting = listener.serve_with_lifecycle(transport, mode);
-                (futures_util::future::Either::Left(starting), Some(child))
+                (futures_util::future::Either::Left(starting), Some(server))
             }
             Endpoint::Url { url, headers } => {
                 let transport = http_transport(url, headers).map_err(unreachable)?;
@@ -104,7 +105,7 @@ impl Connection {
             timeout: config.timeout,
             changed,
             listed: Mutex::default(),
-            child,
+            server,
             subscription: None,
         })
     }
@@ -163,17 +164,15 @@ impl Connection {
         listed.is_some_and(|at| at.elapsed() < MAX_FRESH_AGE)
     }
 
-    /// Closes the connection. A child process that does not exit in time is killed.
+    /// Closes the connection. A child process that does not exit in time is terminated, then killed.
     pub(super) async fn close(mut self) {
         if let Some(subscription) = self.subscription.take() {
             subscription.abort();
         }
         // Closes the child's standard input, which signals it to exit.
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.running.cancel()).await;
-        if let Some(mut child) = self.child.take()
-            && tokio::time::timeout(SHUTDOWN_TIMEOUT, child.wait()).await.is_err()
-        {
-            let _ = child.kill().await;
+        if let Some(server) = self.server.take() {
+            server.end().await;
         }
     }
 }
@@ -193,7 +192,7 @@ fn http_transport(
         all.insert(header, HeaderValue::try_from(value).map_err(|_| invalid(name))?);
     }
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(all);
-    Ok(StreamableHttpClientTransport::with_client(HttpClient::new(), config))
+    Ok(StreamableHttpClientTransport::with_client(HttpClient::new(url)?, config))
 }
 
 /// Returns the part of an rmcp error that is useful in a message.

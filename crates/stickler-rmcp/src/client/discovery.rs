@@ -3,15 +3,12 @@
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use serde_json::Value;
 use stickler::rules::Code;
-use stickler::{Limits, ToolDefinition, ToolList};
+use stickler::{Limits, ListPages, ToolDefinition, ToolList};
 
 use super::McpClient;
 use super::call::service_error;
 use super::drop_malformed_tools::MALFORMED;
 use crate::Error;
-
-/// Limit on the pages of one tool list.
-const MAX_TOOL_LIST_PAGES: usize = 1000;
 
 impl McpClient {
     /// Requests the server's tool list. A malformed entry does not invalidate the others: it is
@@ -23,18 +20,18 @@ impl McpClient {
         self.report_cache.clear();
         let limits = self.validator.as_ref().map_or(Limits::default(), |one| one.config().limits);
         let mut entries = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MAX_TOOL_LIST_PAGES {
-            let (page, next) = self.page(cursor.take()).await?;
+        let mut pages = ListPages::default();
+        loop {
+            let (page, next) = self.page(pages.cursor().map(str::to_owned)).await?;
             entries.extend(page);
-            cursor = next;
-            if cursor.is_none() {
+            let has_more = pages.follow(next).map_err(|reason| {
+                Error::new(Code::Protocol, format!("the tool list does not end: {reason}"))
+            })?;
+            if !has_more {
                 connection.mark_listed();
                 return Ok(self.cache_list(&Value::Array(entries), &limits));
             }
         }
-        let message = format!("the tool list has more than {MAX_TOOL_LIST_PAGES} pages");
-        Err(Error::new(Code::Protocol, message))
     }
 
     /// Parses a list and caches its tools if validation is enabled.

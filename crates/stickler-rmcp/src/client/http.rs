@@ -1,32 +1,29 @@
-//! HTTP client for rmcp's Streamable HTTP transport, built on the same libraries as the gateway.
+//! HTTP client for rmcp's Streamable HTTP transport, on the client of the gateway.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use futures_util::stream::BoxStream;
-use futures_util::{StreamExt as _, TryStreamExt as _};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
-use sse_stream::{Error as SseError, Sse, SseStream};
+use sse_stream::{Error as SseError, Sse};
+use stickler_protocol::frame::SseFrame;
+use stickler_transport::Server;
+use stickler_transport::http::{
+    EventStream, LAST_EVENT, Lease, Received, SESSION, Upstream, has_content_type, json_headers,
+    receive,
+};
 
 use super::drop_malformed_tools::drop_malformed_tools;
-
-const EVENTS: &str = "text/event-stream";
-const JSON: &str = "application/json";
-const SESSION: &str = "mcp-session-id";
 
 /// Size limit for one event or response body, in bytes.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
@@ -35,31 +32,24 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Outcome<T> = Result<T, StreamableHttpError<HttpError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// An HTTP client with a connection pool.
+/// The client of one server; the URL that rmcp repeats in each request is that of the server.
 #[derive(Clone)]
-pub(super) struct HttpClient {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-}
+pub(super) struct HttpClient(Arc<Upstream>);
 
 /// A failed HTTP request.
 #[derive(Debug)]
 pub(super) struct HttpError(String);
 
 impl HttpClient {
-    pub(super) fn new() -> Self {
-        let mut tcp = HttpConnector::new();
-        tcp.set_nodelay(true);
-        tcp.enforce_http(false);
-        let connector =
-            HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1();
-        let connector = connector.wrap_connector(tcp);
-        Self { client: Client::builder(TokioExecutor::new()).build(connector) }
+    pub(super) fn new(url: &str) -> Result<Self, String> {
+        let upstream = Upstream::new(Server::parse_url(url)?, HeaderMap::new());
+        Ok(Self(upstream.map_err(|error| error.to_string())?))
     }
 
-    async fn send(&self, parts: RequestParts<'_>) -> Outcome<Response<Incoming>> {
-        let request = parts.into_request()?;
-        let response = self.client.request(request).await;
-        let response = response.map_err(|error| http_error(with_causes(&error)))?;
+    async fn send(&self, parts: RequestParts<'_>) -> Outcome<(Response<Incoming>, Lease)> {
+        let (method, body) = (parts.method.clone(), parts.body.clone());
+        let sent = self.0.send(method, parts.into_headers()?, body.into()).await;
+        let (response, lease) = sent.map_err(|error| http_error(error.to_string()))?;
         let challenge = response.headers().get(WWW_AUTHENTICATE);
         if response.status() == StatusCode::UNAUTHORIZED
             && let Some(challenge) = challenge.and_then(|value| value.to_str().ok())
@@ -67,14 +57,13 @@ impl HttpClient {
             let challenge = challenge.to_owned();
             return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
         }
-        Ok(response)
+        Ok((response, lease))
     }
 }
 
 /// The parts of a request.
 struct RequestParts<'a> {
     method: Method,
-    uri: &'a str,
     session: Option<&'a str>,
     last_event: Option<&'a str>,
     authorization: Option<&'a str>,
@@ -83,27 +72,24 @@ struct RequestParts<'a> {
 }
 
 impl RequestParts<'_> {
-    fn into_request(self) -> Outcome<Request<Full<Bytes>>> {
-        let mut request = Request::builder()
-            .method(self.method)
-            .uri(self.uri)
-            .header(ACCEPT, format!("{JSON}, {EVENTS}"));
-        if !self.body.is_empty() {
-            request = request.header(CONTENT_TYPE, JSON);
+    fn into_headers(self) -> Outcome<HeaderMap> {
+        let mut headers = json_headers();
+        if self.body.is_empty() {
+            headers.remove(CONTENT_TYPE);
         }
-        let mut add = |name: &str, value: Option<&str>| {
-            if let Some(value) = value {
-                request = std::mem::take(&mut request).header(name, value);
-            }
-        };
-        add(SESSION, self.session);
-        add("last-event-id", self.last_event);
         let bearer = self.authorization.map(|token| format!("Bearer {token}"));
-        add(AUTHORIZATION.as_str(), bearer.as_deref());
-        for (name, value) in self.headers {
-            request = request.header(name, value);
+        for (name, value) in [
+            (SESSION, self.session),
+            (LAST_EVENT, self.last_event),
+            (AUTHORIZATION, bearer.as_deref()),
+        ] {
+            if let Some(value) = value {
+                let value = HeaderValue::from_str(value);
+                headers.insert(name, value.map_err(|error| http_error(error.to_string()))?);
+            }
         }
-        request.body(Full::new(self.body.into())).map_err(|error| http_error(error.to_string()))
+        headers.extend(self.headers);
+        Ok(headers)
     }
 }
 
@@ -131,7 +117,7 @@ impl StreamableHttpClient for HttpClient {
 
     async fn post_message_with_max_sse_event_size(
         &self,
-        uri: Arc<str>,
+        _: Arc<str>,
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
         authorization: Option<String>,
@@ -140,14 +126,13 @@ impl StreamableHttpClient for HttpClient {
     ) -> Outcome<StreamableHttpPostResponse> {
         let parts = RequestParts {
             method: Method::POST,
-            uri: &uri,
             session: session.as_deref(),
             last_event: None,
             authorization: authorization.as_deref(),
             headers,
             body: serde_json::to_vec(&message)?,
         };
-        let response = self.send(parts).await?;
+        let (response, lease) = self.send(parts).await?;
         let (status, is_request) = (response.status(), is_request(&message));
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -155,13 +140,19 @@ impl StreamableHttpClient for HttpClient {
         if status == StatusCode::NOT_FOUND && session.is_some() {
             return Err(StreamableHttpError::SessionExpired);
         }
-        let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
-        let (session, kind) = (header(SESSION), header(CONTENT_TYPE.as_str()));
-        if status.is_success() && kind.as_deref().is_some_and(|kind| kind.starts_with(EVENTS)) {
+        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok());
+        let session = session.map(str::to_owned);
+        if status.is_success() && has_content_type(response.headers(), "text/event-stream") {
             return Ok(StreamableHttpPostResponse::Sse(events(response, max_bytes), session));
         }
-        let body = Limited::new(response.into_body(), max_bytes).collect().await;
-        let body = body.map_err(|error| http_error(error.to_string()))?.to_bytes();
+        let body = match receive(response.into_body(), max_bytes).await {
+            Received::Whole(body) => body,
+            Received::TooLarge(_) => {
+                return Err(http_error("the response exceeds the size limit".to_owned()));
+            }
+            Received::Broken => return Err(http_error("the response was interrupted".to_owned())),
+        };
+        lease.release();
         match serde_json::from_slice::<ServerJsonRpcMessage>(&drop_malformed_tools(&body)) {
             Ok(answer) if status.is_success() => {
                 Ok(StreamableHttpPostResponse::Json(answer, session))
@@ -183,21 +174,20 @@ impl StreamableHttpClient for HttpClient {
 
     async fn delete_session(
         &self,
-        uri: Arc<str>,
+        _: Arc<str>,
         session: Arc<str>,
         authorization: Option<String>,
         headers: Headers,
     ) -> Outcome<()> {
         let parts = RequestParts {
             method: Method::DELETE,
-            uri: &uri,
             session: Some(&session),
             last_event: None,
             authorization: authorization.as_deref(),
             headers,
             body: Vec::new(),
         };
-        match self.send(parts).await?.status() {
+        match self.send(parts).await?.0.status() {
             StatusCode::METHOD_NOT_ALLOWED => Ok(()),
             status if status.is_success() => Ok(()),
             status => Err(http_error(format!("HTTP {status}"))),
@@ -206,7 +196,7 @@ impl StreamableHttpClient for HttpClient {
 
     async fn get_stream(
         &self,
-        uri: Arc<str>,
+        _: Arc<str>,
         session: Option<Arc<str>>,
         last_event: Option<String>,
         authorization: Option<String>,
@@ -214,14 +204,13 @@ impl StreamableHttpClient for HttpClient {
     ) -> Outcome<Events> {
         let parts = RequestParts {
             method: Method::GET,
-            uri: &uri,
             session: session.as_deref(),
             last_event: last_event.as_deref(),
             authorization: authorization.as_deref(),
             headers,
             body: Vec::new(),
         };
-        let response = self.send(parts).await?;
+        let (response, _) = self.send(parts).await?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             StatusCode::NOT_FOUND if session.is_some() => Err(StreamableHttpError::SessionExpired),
@@ -251,65 +240,27 @@ fn is_discovery(message: &ClientJsonRpcMessage) -> bool {
 
 /// Returns the events of a response, with malformed tools moved out of rmcp's way.
 fn events(response: Response<Incoming>, max_bytes: usize) -> Events {
-    let mut event = EventSize::default();
-    let bytes = response.into_body().into_data_stream().map(move |chunk| {
-        let chunk = chunk.map_err(std::io::Error::other)?;
-        if event.exceeds(max_bytes, &chunk) {
-            return Err(std::io::Error::other("an event from the server exceeds the size limit"));
-        }
-        Ok(chunk)
-    });
-    let events = SseStream::from_bytes_stream(bytes);
-    let filtered = events.map_ok(|mut event| {
-        if let Some(data) = &mut event.data
-            && let std::borrow::Cow::Owned(changed) = drop_malformed_tools(data.as_bytes())
-        {
-            *data = String::from_utf8(changed).unwrap_or_default();
-        }
-        event
-    });
-    filtered.boxed()
-}
-
-/// Size of the event that is being received.
-#[derive(Debug, Default)]
-struct EventSize {
-    bytes: usize,
-    line: usize,
-}
-
-impl EventSize {
-    /// Adds a chunk; returns whether an event exceeds the limit. An empty line ends an event.
-    fn exceeds(&mut self, max_bytes: usize, chunk: &[u8]) -> bool {
-        for byte in chunk {
-            self.bytes += 1;
-            match byte {
-                b'\n' if self.line == 0 => self.bytes = 0,
-                b'\n' => self.line = 0,
-                b'\r' => {}
-                _ => self.line += 1,
-            }
-            if self.bytes > max_bytes {
-                return true;
-            }
-        }
-        false
-    }
+    let events = EventStream::new(response.into_body(), max_bytes);
+    let next = |mut events: EventStream| async {
+        let event = match events.next().await? {
+            Ok(SseFrame::Event(event)) => Ok(Sse {
+                event: (!event.is_message).then(|| "other".to_owned()),
+                data: event
+                    .data
+                    .map(|data| String::from_utf8_lossy(&drop_malformed_tools(&data)).into_owned()),
+                id: event.id,
+                retry: event.retry,
+            }),
+            Ok(SseFrame::TooLong(_)) => Err("an event from the server exceeds the size limit"),
+            Err(_) => Err("the stream was interrupted"),
+        };
+        Some((event.map_err(|reason| SseError::Body(io::Error::other(reason).into())), events))
+    };
+    stream::unfold(events, next).boxed()
 }
 
 fn http_error(reason: String) -> StreamableHttpError<HttpError> {
     StreamableHttpError::Client(HttpError(reason))
-}
-
-/// Appends the chain of causes, because HTTP libraries report the actual reason there.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(one) = cause {
-        text = format!("{text}: {one}");
-        cause = one.source();
-    }
-    text
 }
 
 impl fmt::Display for HttpError {
@@ -319,16 +270,3 @@ impl fmt::Display for HttpError {
 }
 
 impl std::error::Error for HttpError {}
-
-#[cfg(test)]
-mod tests {
-    use super::EventSize;
-
-    #[test]
-    fn size_limit_applies_to_each_event_separately() {
-        let mut size = EventSize::default();
-        assert!(!size.exceeds(12, b"data: ab\n\ndata: c"));
-        assert!(!size.exceeds(12, b"d\r\n\r\ndata: ef\n\n"));
-        assert!(size.exceeds(12, b"data: abcdefgh"));
-    }
-}

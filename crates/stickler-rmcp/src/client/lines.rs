@@ -1,16 +1,16 @@
 //! Transport to a child process: one JSON message per line on its standard input and output.
 
 use std::io;
-use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use stickler_protocol::frame::{Frame, LineFramer};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::Mutex;
+use stickler_protocol::frame::Frame;
+use stickler_transport::{OutputHandler, ServerCommand, SupervisedProcess, read_output};
+use tokio::sync::{Mutex, mpsc};
+use tracing::Span;
 
 use super::config::{Endpoint, McpConfig};
 use super::drop_malformed_tools::drop_malformed_tools;
@@ -18,63 +18,86 @@ use super::drop_malformed_tools::drop_malformed_tools;
 /// Size limit for one message; longer messages are discarded.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-const READ_BUFFER_BYTES: usize = 64 << 10;
+/// Messages that are read ahead; the server then waits.
+const MESSAGES_AHEAD: usize = 16;
 
 /// Newline-delimited JSON to and from a child process. The child inherits standard error.
 pub(super) struct LineTransport {
+    process: Arc<SupervisedProcess>,
+    messages: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
+}
+
+/// A started server. Dropping it kills the process.
+pub(super) struct StartedServer(Arc<SupervisedProcess>);
+
+/// Parses the output of the server.
+struct Output {
     name: String,
-    stdout: ChildStdout,
-    framer: LineFramer,
-    /// `None` once it is closed, which signals the child to exit.
-    stdin: Arc<Mutex<Option<ChildStdin>>>,
-    at_end: bool,
+    /// `None` once the server has exited.
+    messages: Mutex<Option<mpsc::Sender<RxJsonRpcMessage<RoleClient>>>>,
 }
 
 impl LineTransport {
-    /// Starts the server. Dropping the returned child kills the process.
-    pub(super) fn start(config: &McpConfig) -> io::Result<(Self, Child)> {
+    /// Starts the server. A server that does not exit at the end of its input is terminated after `grace`, and killed
+    /// after `grace` again.
+    pub(super) fn start(config: &McpConfig, grace: Duration) -> io::Result<(Self, StartedServer)> {
         let Endpoint::Command { program, args, env, directory } = &config.endpoint else {
             return Err(io::Error::other("the configuration has no command"));
         };
-        let mut command = Command::new(program);
-        command.args(args).envs(env).kill_on_drop(true);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        if let Some(directory) = directory {
-            command.current_dir(directory);
-        }
-        let mut child = command.spawn()?;
-        let missing = || io::Error::other("the process has no pipes");
-        let stdin = child.stdin.take().ok_or_else(missing)?;
-        let transport = Self {
-            name: config.name.clone(),
-            stdout: child.stdout.take().ok_or_else(missing)?,
-            framer: LineFramer::new(MAX_MESSAGE_BYTES),
-            stdin: Arc::new(Mutex::new(Some(stdin))),
-            at_end: false,
+        let command = ServerCommand {
+            program: program.clone(),
+            arguments: args.clone(),
+            environment: env.clone().into_iter().collect(),
+            folder: directory.clone(),
         };
-        Ok((transport, child))
+        let (process, stdout) = SupervisedProcess::start_with_inherited_stderr(&command, grace)?;
+        let (sender, messages) = mpsc::channel(MESSAGES_AHEAD);
+        let output =
+            Arc::new(Output { name: config.name.clone(), messages: Mutex::new(Some(sender)) });
+        let limit_and_span = (MAX_MESSAGE_BYTES, Span::current());
+        tokio::spawn(read_output(Arc::clone(&process), stdout, output, limit_and_span));
+        Ok((Self { process: Arc::clone(&process), messages }, StartedServer(process)))
+    }
+}
+
+impl OutputHandler for Output {
+    async fn on_frame(self: &Arc<Self>, frame: Frame<'_>) {
+        let line = match frame {
+            Frame::Line(line) if line.trim_ascii().is_empty() => return,
+            Frame::Line(line) => line,
+            Frame::TooLong { .. } => {
+                tracing::warn!(server = self.name, "discarded a message over the size limit");
+                return;
+            }
+        };
+        match serde_json::from_slice(&drop_malformed_tools(line)) {
+            Ok(message) => {
+                if let Some(messages) = &*self.messages.lock().await {
+                    // The client may have stopped reading.
+                    let _ = messages.send(message).await;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(server = self.name, %error, "ignored an invalid line on stdout");
+            }
+        }
     }
 
-    fn next_message(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        loop {
-            let frame = if self.at_end { self.framer.finish() } else { self.framer.next_frame() };
-            let line = match frame? {
-                Frame::Line(line) => line,
-                Frame::TooLong { .. } => {
-                    tracing::warn!(server = self.name, "discarded a message over the size limit");
-                    continue;
-                }
-            };
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            match serde_json::from_slice(&drop_malformed_tools(line)) {
-                Ok(message) => return Some(message),
-                Err(error) => {
-                    tracing::warn!(server = self.name, %error, "ignored an invalid line on stdout");
-                }
-            }
-        }
+    async fn on_exit(self: &Arc<Self>, _: &str) {
+        self.messages.lock().await.take();
+    }
+}
+
+impl StartedServer {
+    /// Waits for the server to exit after its input was closed, and terminates it if it does not.
+    pub(super) async fn end(self) {
+        self.0.end().await;
+    }
+}
+
+impl Drop for StartedServer {
+    fn drop(&mut self) {
+        self.0.kill();
     }
 }
 
@@ -85,37 +108,26 @@ impl Transport<RoleClient> for LineTransport {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let stdin = Arc::clone(&self.stdin);
+        let process = Arc::clone(&self.process);
         async move {
-            let mut line = serde_json::to_vec(&item).map_err(io::Error::other)?;
-            line.push(b'\n');
-            let mut stdin = stdin.lock().await;
-            let closed = || io::Error::new(io::ErrorKind::NotConnected, "the connection is closed");
-            let stdin = stdin.as_mut().ok_or_else(closed)?;
-            stdin.write_all(&line).await?;
-            stdin.flush().await
+            let message = serde_json::to_vec(&item).map_err(io::Error::other)?;
+            process.pipe.wait_for_capacity().await;
+            if !process.pipe.is_open() {
+                let reason = "the connection is closed";
+                return Err(io::Error::new(io::ErrorKind::NotConnected, reason));
+            }
+            process.pipe.send(message.into());
+            Ok(())
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let mut chunk = vec![0; READ_BUFFER_BYTES];
-        loop {
-            if let Some(message) = self.next_message() {
-                return Some(message);
-            }
-            if self.at_end {
-                return None;
-            }
-            match self.stdout.read(&mut chunk).await {
-                Ok(0) | Err(_) => self.at_end = true,
-                Ok(length) => self.framer.push(chunk.get(..length).unwrap_or_default()),
-            }
-        }
+        self.messages.recv().await
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // Dropping the pipe sends end of file to the child.
-        self.stdin.lock().await.take();
+        // The end of its input signals the server to exit.
+        self.process.pipe.close();
         Ok(())
     }
 }

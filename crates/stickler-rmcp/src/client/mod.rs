@@ -26,7 +26,7 @@ use connection::Connection;
 use report_cache::ValidationReportCache;
 pub use validation::{DecidedBy, ToolValidation};
 
-use crate::Error;
+use crate::{Error, schema_store};
 
 /// A client for one server of either era, as a child process or at a URL.
 ///
@@ -70,7 +70,7 @@ impl McpClient {
     /// Enables validation of calls. Best called before [`connect`](Self::connect), which then
     /// requests the tool list.
     pub fn enable_validation(&mut self, config: ValidationConfig) {
-        self.validator = Some(Arc::new(McpValidator::new(config)));
+        self.validator = Some(schema_store::validator(config));
         if let Some(connection) = &self.connection {
             connection.tools_may_have_changed();
         }

@@ -1,56 +1,55 @@
 //! Cache of validation reports that the server has allowed the client to reuse.
 //!
 //! Entries are keyed by tool and arguments and expire after the number of seconds that the server announced. The cache is
-//! cleared when the tools change and when it is full.
+//! cleared when the tools change.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use stickler::tool_validation::ValidationReport;
-
-/// Reports that are cached at the same time.
-const MAX_CACHED_REPORTS: usize = 256;
+use stickler::tool_validation::{AnswerCache, ValidationReport};
 
 /// Validation reports by tool and arguments.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ValidationReportCache {
-    entries: Mutex<HashMap<(String, String), (Instant, ValidationReport)>>,
+    reports: Mutex<AnswerCache<ValidationReport>>,
+    started: Instant,
 }
 
 impl ValidationReportCache {
     /// Returns the cached report, unless it has expired.
     pub(super) fn get(&self, tool: &str, arguments: &str) -> Option<ValidationReport> {
-        let key = (tool.to_owned(), arguments.to_owned());
-        let entries = self.entries();
-        let (expires, report) = entries.get(&key)?;
-        (Instant::now() < *expires).then(|| report.clone())
+        self.reports().get(&key(tool, arguments), self.started.elapsed()).cloned()
     }
 
     /// Caches a report for `seconds`.
     pub(super) fn insert(
         &self,
         tool: &str,
-        arguments: String,
+        arguments: &str,
         seconds: u64,
         report: &ValidationReport,
     ) {
-        let Some(expires) = Instant::now().checked_add(Duration::from_secs(seconds)) else {
-            return;
-        };
-        let mut entries = self.entries();
-        if entries.len() >= MAX_CACHED_REPORTS {
-            entries.clear();
-        }
-        entries.insert((tool.to_owned(), arguments), (expires, report.clone()));
+        let expires_at = self.started.elapsed().saturating_add(Duration::from_secs(seconds));
+        self.reports().insert(&key(tool, arguments), report.clone(), expires_at);
     }
 
     /// Removes all reports.
     pub(super) fn clear(&self) {
-        self.entries().clear();
+        self.reports().clear();
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<(String, String), (Instant, ValidationReport)>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reports(&self) -> MutexGuard<'_, AnswerCache<ValidationReport>> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Default for ValidationReportCache {
+    fn default() -> Self {
+        Self { reports: Mutex::default(), started: Instant::now() }
+    }
+}
+
+/// Arguments are JSON, which contains no line breaks outside of strings when it is serialised compactly.
+fn key(tool: &str, arguments: &str) -> String {
+    format!("{arguments}\n{tool}")
 }

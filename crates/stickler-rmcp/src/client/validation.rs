@@ -79,7 +79,7 @@ impl McpClient {
             return Ok(report);
         }
         let report = self.request_report(capability, tool, arguments).await?;
-        self.report_cache.insert(tool, text, seconds, &report);
+        self.report_cache.insert(tool, &text, seconds, &report);
         Ok(report)
     }
 

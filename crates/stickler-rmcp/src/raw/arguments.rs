@@ -23,19 +23,19 @@ pub(crate) struct KnownTools {
 }
 
 impl KnownTools {
-    /// Returns a response with help for a call that is rejected only because of the shape of its
+    /// Returns a response, and its error code, with help for a call that is rejected only because of the shape of its
     /// arguments; `None` for all other messages and for unknown tools.
     pub(super) fn answer(
         &self,
         message: &[u8],
         verdict: &Verdict,
         revision: Option<Revision>,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<(Vec<u8>, Option<i32>)> {
         let errors = || verdict.findings.iter().filter(|one| one.severity == Severity::Error);
         let is_about_arguments = |finding: &Finding| {
             finding.rule == MessageRule::BadParams && finding.path == "/params/arguments"
         };
-        let is_call = verdict.subject.method.as_deref() == Some("tools/call");
+        let is_call = verdict.header.method.as_deref() == Some("tools/call");
         if !is_call || errors().next().is_none() || !errors().all(is_about_arguments) {
             return None;
         }
@@ -50,18 +50,20 @@ impl KnownTools {
             return None;
         }
         let rejection = CallRejection::new(&self.validator, &self.server, &tool, &result);
-        let (outcome, value) = match rejection.answer(self.answer) {
+        let (outcome, value, code) = match rejection.answer(self.answer) {
             CallAnswer::Result(mut result) => {
                 if revision.is_none_or(|revision| revision.era() == Era::Modern) {
                     result["resultType"] = Value::from("complete");
                 }
-                ("result", result)
+                ("result", result, None)
             }
             CallAnswer::Error { code, message, data } => {
-                ("error", serde_json::json!({ "code": code, "message": message, "data": data }))
+                let error = serde_json::json!({ "code": code, "message": message, "data": data });
+                ("error", error, Some(code))
             }
         };
-        Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{outcome}\":{value}}}").into_bytes())
+        let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{outcome}\":{value}}}");
+        Some((answer.into_bytes(), code))
     }
 }
 

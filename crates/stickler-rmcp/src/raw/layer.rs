@@ -12,10 +12,11 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use stickler::rules::json_rpc;
 use stickler::{Era, Finding, MessageRule, Revision, Severity};
 use stickler_protocol::envelope::{PartialHeader, RoutingHeader};
-use stickler_protocol::headers::{VERSION, VERSION_KEY};
-use stickler_protocol::{Decision, Side, Verdict};
+use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
+use stickler_protocol::{Decision, Reply, Side, Verdict};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -130,8 +131,8 @@ impl RawSettings {
             Decision::Forward => Ok(None),
             Decision::Rewrite(bytes) => Ok(Some(bytes)),
             // A body has one response and rmcp does not support batches: reject all of it.
-            Decision::Answer(answer) | Decision::Split { answer, .. } => {
-                Err(Box::new(json_rpc_response(answer, status)))
+            Decision::Answer(reply) | Decision::Split { answer: reply, .. } => {
+                Err(Box::new(json_rpc_response(*reply, status)))
             }
             Decision::Drop => {
                 Err(Box::new(with_status(StatusCode::ACCEPTED, full_body(Bytes::new()))))
@@ -147,7 +148,7 @@ impl RawSettings {
             self.middleware(None).handle_oversized(Side::Client, PartialHeader::default());
         log(Side::Client, &verdict);
         let body = match verdict.decision {
-            Decision::Answer(answer) => answer,
+            Decision::Answer(reply) => reply.bytes,
             _ => Vec::new(),
         };
         json(StatusCode::PAYLOAD_TOO_LARGE, body)
@@ -191,20 +192,21 @@ fn status_of(revision: Revision, verdict: &Verdict) -> Option<StatusCode> {
         (MessageRule::BadParams, path) if path.starts_with("/params/_meta") => {
             Some(StatusCode::BAD_REQUEST)
         }
-        (MessageRule::UnknownMethod, _) => Some(StatusCode::NOT_FOUND),
+        (MessageRule::UnknownMethod, _) => {
+            StatusCode::from_u16(headers::status_of_error(json_rpc::METHOD_NOT_FOUND)).ok()
+        }
         _ => None,
     };
     errors.find_map(of_rule).filter(|_| revision.era() == Era::Modern)
 }
 
 /// Builds the response; an error without a request id has the status 400.
-fn json_rpc_response(answer: Vec<u8>, status: Option<StatusCode>) -> Response<RawBody> {
-    let id = RoutingHeader::of(&answer).id.and_then(|span| answer.get(span));
-    let status = match id {
-        None | Some(b"null") => StatusCode::BAD_REQUEST,
+fn json_rpc_response(reply: Reply, status: Option<StatusCode>) -> Response<RawBody> {
+    let status = match reply.header.id {
+        None => StatusCode::BAD_REQUEST,
         Some(_) => status.unwrap_or(StatusCode::OK),
     };
-    json(status, answer)
+    json(status, reply.bytes)
 }
 
 fn json(status: StatusCode, body: Vec<u8>) -> Response<RawBody> {

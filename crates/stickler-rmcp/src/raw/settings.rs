@@ -80,9 +80,11 @@ impl RawSettings {
     ) -> Verdict {
         let mut verdict = middleware.handle(Side::Client, message, now);
         if let (Decision::Answer(_), Some(tools)) = (&verdict.decision, &self.tools)
-            && let Some(answer) = tools.answer(message, &verdict, middleware.revision())
+            && let Some((bytes, code)) = tools.answer(message, &verdict, middleware.revision())
+            && let Decision::Answer(reply) = &mut verdict.decision
         {
-            verdict.decision = Decision::Answer(answer);
+            reply.bytes = bytes;
+            Arc::make_mut(&mut reply.header).code = code;
         }
         verdict
     }
@@ -108,7 +110,7 @@ pub(super) fn log(sender: Side, verdict: &Verdict) {
     if verdict.findings.is_empty() {
         return;
     }
-    let method = verdict.subject.method.as_deref();
+    let method = verdict.header.method.as_deref();
     let problems = Problems(&verdict.findings);
     let rule = problems.rule();
     if verdict.is_forward() {

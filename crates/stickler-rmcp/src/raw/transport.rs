@@ -8,9 +8,9 @@ use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use stickler::rules::json_rpc;
-use stickler_protocol::envelope::RoutingHeader;
+use stickler_protocol::envelope::MessageKind;
 use stickler_protocol::frame::{Frame, LineFramer};
-use stickler_protocol::{Decision, Side, ValidationMiddleware, Verdict, error_reply};
+use stickler_protocol::{Decision, Header, Side, ValidationMiddleware, Verdict, error_reply};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -102,17 +102,17 @@ where
             let forward = match verdict.decision {
                 Decision::Forward => Some(line),
                 Decision::Rewrite(bytes) => Some(bytes),
-                Decision::Answer(answer) => {
-                    self.answer(answer);
+                Decision::Answer(reply) => {
+                    self.answer(reply.bytes);
                     None
                 }
                 Decision::Split { forward, answer } => {
-                    self.answer(answer);
+                    self.answer(answer.bytes);
                     Some(forward)
                 }
                 Decision::Drop => None,
             };
-            if let Some(message) = forward.and_then(|bytes| self.parse(&bytes)) {
+            if let Some(message) = forward.and_then(|bytes| self.parse(&bytes, &verdict.header)) {
                 return Some(message);
             }
         }
@@ -120,18 +120,17 @@ where
 
     /// Parses a message with rmcp. Answers requests that rmcp cannot parse, because rmcp would not
     /// respond to them.
-    fn parse(&mut self, bytes: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
+    fn parse(&mut self, bytes: &[u8], header: &Header) -> Option<RxJsonRpcMessage<RoleServer>> {
         match serde_json::from_slice(bytes) {
             Ok(message) => Some(message),
             Err(error) => {
                 tracing::warn!(%error, "rmcp cannot read a message");
-                let header = RoutingHeader::of(bytes);
-                let text = |span: Option<std::ops::Range<usize>>| {
-                    span.and_then(|span| std::str::from_utf8(bytes.get(span)?).ok())
-                };
-                if let (Some(id), Some(_)) = (text(header.id), text(header.method)) {
+                if header.kind == MessageKind::Request
+                    && let Some(id) = &header.id
+                {
                     let reason = "Invalid request: the server cannot read this message";
-                    self.answer(error_reply(Some(id), json_rpc::INVALID_REQUEST, reason));
+                    let id = id.to_json();
+                    self.answer(error_reply(Some(&id), json_rpc::INVALID_REQUEST, reason));
                 }
                 None
             }
@@ -215,9 +214,9 @@ impl<W: AsyncWrite + Send + Unpin> Shared<W> {
             Decision::Forward => Some(message),
             Decision::Rewrite(bytes) => Some(bytes),
             Decision::Split { forward, .. } => Some(forward),
-            Decision::Answer(answer) => {
+            Decision::Answer(reply) => {
                 // Fails only if the transport has been closed.
-                let _ = self.return_to_rmcp.send(answer);
+                let _ = self.return_to_rmcp.send(reply.bytes);
                 None
             }
             Decision::Drop => None,

@@ -23,6 +23,7 @@ pub use startup::{ToolCheck, ToolProblem};
 
 use crate::RawSettings;
 use crate::raw::KnownTools;
+use crate::schema_store;
 
 /// The name of the validation tool if the handler has a tool called `validate`.
 const FALLBACK_METHOD: &str = "stickler_validate";
@@ -82,7 +83,7 @@ struct SessionState {
 impl<H: ServerHandler> Validated<H> {
     /// Wraps a handler.
     pub fn new(handler: H, config: ValidationConfig) -> Self {
-        Self::over(Arc::new(handler), Arc::new(McpValidator::new(config)), Arc::default())
+        Self::over(Arc::new(handler), schema_store::validator(config), Arc::default())
     }
 
     /// Wraps another handler with the same settings, for servers that create one handler for each

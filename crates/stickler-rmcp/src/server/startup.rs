@@ -10,10 +10,10 @@ use rmcp::service::serve_directly;
 use rmcp::transport::OneshotTransport;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
+use stickler::ListPages;
 use stickler::rules::Code;
 
 use super::Validated;
-use super::tool_discovery::MAX_TOOL_LIST_PAGES;
 use crate::Error;
 
 /// Keywords that do not constrain the arguments.
@@ -105,9 +105,10 @@ impl<H: ServerHandler> Validated<H> {
     /// Lists the handler's tools through an internal connection.
     async fn list_handler_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MAX_TOOL_LIST_PAGES {
-            let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let mut pages = ListPages::default();
+        loop {
+            let cursor = pages.cursor().map(str::to_owned);
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
             let request = ClientRequest::ListToolsRequest(request);
             let message = ClientJsonRpcMessage::request(request, RequestId::Number(1));
@@ -128,13 +129,12 @@ impl<H: ServerHandler> Validated<H> {
             };
             let _ = running.cancel().await;
             tools.extend(page.tools);
-            cursor = page.next_cursor;
-            if cursor.is_none() {
+            let has_more = pages.follow(page.next_cursor);
+            if !has_more.map_err(|reason| listing_error(&format!("it does not end: {reason}")))? {
                 tools.retain(|tool| !self.is_validation_entry(tool));
                 return Ok(tools);
             }
         }
-        Err(listing_error(&format!("the list has more than {MAX_TOOL_LIST_PAGES} pages")))
     }
 }
 

@@ -4,12 +4,9 @@ use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use stickler::tool_validation::validation_tool;
-use stickler::{Discovery, ToolDefinition, ToolList};
+use stickler::{Discovery, ListPages, ToolDefinition, ToolList};
 
 use super::{FALLBACK_METHOD, Validated};
-
-/// Limit on the pages of one tool list.
-pub(super) const MAX_TOOL_LIST_PAGES: usize = 1000;
 
 impl<H: ServerHandler> Validated<H> {
     /// Returns whether a tool is cached with the schema that the handler currently has.
@@ -27,21 +24,22 @@ impl<H: ServerHandler> Validated<H> {
         context: &RequestContext<RoleServer>,
     ) -> Result<Vec<Tool>, ErrorData> {
         let mut tools = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MAX_TOOL_LIST_PAGES {
-            let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let mut pages = ListPages::default();
+        loop {
+            let cursor = pages.cursor().map(str::to_owned);
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
             let params = params.cursor.is_some().then_some(params);
             let page =
                 self.guard("tools/list", || self.handler.list_tools(params, context.clone()));
             let page = page.await?;
             tools.extend(page.tools);
-            cursor = page.next_cursor;
-            if cursor.is_none() {
+            let has_more = pages.follow(page.next_cursor).map_err(|reason| {
+                ErrorData::internal_error(format!("the tool list does not end: {reason}"), None)
+            })?;
+            if !has_more {
                 return Ok(tools);
             }
         }
-        let message = format!("the tool list has more than {MAX_TOOL_LIST_PAGES} pages");
-        Err(ErrorData::internal_error(message, None))
     }
 
     /// Caches a list. `called` is a tool that may exist although it is not listed.

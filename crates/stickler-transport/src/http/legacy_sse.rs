@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
-use stickler_protocol::frame::{SseFrame, SseFramer};
+use stickler_protocol::frame::SseFrame;
 
+use super::event_stream::EventStream;
 use super::upstream::Upstream;
 
 /// The error message for a server with this transport.
@@ -41,17 +41,15 @@ async fn first_event(upstream: &Arc<Upstream>, headers: HeaderMap) -> Option<boo
     if response.status() != StatusCode::OK {
         return None;
     }
-    let mut body = response.into_body();
-    let mut framer = SseFramer::new(MAX_FIRST_EVENT_BYTES);
+    let mut events = EventStream::new(response.into_body(), MAX_FIRST_EVENT_BYTES);
     loop {
-        framer.push(body.frame().await?.ok()?.data_ref()?);
-        match framer.next_frame() {
-            Some(SseFrame::Event(event)) if event.data.is_some() => {
+        match events.next().await?.ok()? {
+            SseFrame::Event(event) if event.data.is_some() => {
                 let raw = String::from_utf8_lossy(&event.raw).replace("event: ", "event:");
                 return Some(raw.lines().any(|line| line == "event:endpoint"));
             }
-            Some(SseFrame::TooLong(_)) => return None,
-            Some(SseFrame::Event(_)) | None => {}
+            SseFrame::TooLong(_) => return None,
+            SseFrame::Event(_) => {}
         }
     }
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION, USER_AGENT};
+use hyper::header::{HeaderValue, LOCATION, USER_AGENT};
 use hyper::{HeaderMap, Method, Uri};
 
 use super::headers::SESSION;
 use super::received::{self, Received};
+use super::session::json_headers;
 use super::upstream::Upstream;
 use crate::server::Server;
 
@@ -39,9 +40,7 @@ pub fn post(
 ) -> Result<PostResponse, String> {
     let upstream = Upstream::new(Server::parse_url(url)?, HeaderMap::new());
     let upstream = upstream.map_err(|error| error.to_string())?;
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    let mut headers = json_headers();
     if let Some(session) = session {
         let session = HeaderValue::from_str(session).map_err(|error| error.to_string())?;
         headers.insert(SESSION, session);

@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, Uri};
+use hyper::header::{AUTHORIZATION, HeaderValue};
+use hyper::{HeaderMap, Uri};
 use serde_json::Value;
 use stickler::Revision;
 use stickler_protocol::envelope::{MessageKind, PartialHeader, RoutingHeader, may_contain};
-use stickler_protocol::frame::{SseFrame, SseFramer};
-use stickler_protocol::headers::{self, VERSION, VERSION_KEY};
+use stickler_protocol::frame::SseFrame;
+use stickler_protocol::headers::VERSION_KEY;
 
-use super::headers::{SESSION, has_content_type};
+use super::event_stream::EventStream;
+use super::headers::has_content_type;
 use super::received::{self, Received};
+use super::session::{HttpSession, add_body_headers, json_headers};
 use super::upstream::Upstream;
 
 /// An event reported by [`ProbeClient`].
@@ -45,9 +45,7 @@ pub struct ProbeClient {
 type Schema = dyn Fn(&str) -> Option<Value> + Send + Sync;
 
 struct Inner {
-    upstream: Arc<Upstream>,
-    token: Option<HeaderValue>,
-    session: Mutex<Option<HeaderValue>>,
+    session: HttpSession,
     revision: Mutex<Option<Revision>>,
     limit: usize,
     schema: Box<Schema>,
@@ -68,10 +66,10 @@ impl ProbeClient {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let token = token.map(|token| HeaderValue::from_str(&format!("Bearer {token}")));
         let invalid = |_| io::Error::new(io::ErrorKind::InvalidInput, "the token is invalid");
+        let token = token.transpose().map_err(invalid)?;
+        let fixed: HeaderMap = token.map(|token| (AUTHORIZATION, token)).into_iter().collect();
         let inner = Inner {
-            upstream: Upstream::new(uri, hyper::HeaderMap::new())?,
-            token: token.transpose().map_err(invalid)?,
-            session: Mutex::default(),
+            session: HttpSession::new(Upstream::new(uri, fixed)?),
             revision: Mutex::default(),
             limit,
             schema: Box::new(schema),
@@ -94,17 +92,9 @@ impl ProbeClient {
 
     /// Deletes the session, if there is one, and shuts the client down.
     pub fn close(self, grace: Duration) {
-        let session = lock(&self.inner.session).take();
-        if let Some(session) = session {
-            let mut headers = HeaderMap::new();
-            headers.insert(SESSION, session);
-            headers.extend(self.inner.token.clone().map(|token| (AUTHORIZATION, token)));
-            if let Some(revision) = *lock(&self.inner.revision) {
-                headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
-            }
-            let sent = self.inner.upstream.send(Method::DELETE, headers, Bytes::new());
-            let _ = self.runtime.block_on(async { tokio::time::timeout(grace, sent).await });
-        }
+        let revision = *lock(&self.inner.revision);
+        let closed = self.inner.session.close(revision);
+        let _ = self.runtime.block_on(async { tokio::time::timeout(grace, closed).await });
         self.runtime.shutdown_background();
     }
 }
@@ -112,23 +102,20 @@ impl ProbeClient {
 impl Inner {
     async fn exchange(&self, message: Bytes) {
         let kind = RoutingHeader::of(&message).kind;
-        let sent = self.upstream.send(Method::POST, self.headers(&message), message).await;
+        let sent = self.session.post(self.headers(&message), message).await;
         let (response, lease) = match sent {
             Ok(sent) => sent,
             Err(reason) => {
                 return self.emit(ProbeEvent::Ended(format!("it cannot be reached: {reason}")));
             }
         };
-        if let Some(session) = response.headers().get(SESSION) {
-            *lock(&self.session) = Some(session.clone());
-        }
         if matches!(kind, MessageKind::Notification | MessageKind::Response) {
             // Notifications and responses are not answered with a message.
             return;
         }
         let status = response.status();
         if has_content_type(response.headers(), "text/event-stream") {
-            return self.events(response.into_body()).await;
+            return self.events(EventStream::new(response.into_body(), self.limit)).await;
         }
         match received::receive(response.into_body(), self.limit).await {
             Received::Whole(bytes) => {
@@ -146,19 +133,15 @@ impl Inner {
         }
     }
 
-    async fn events(&self, mut incoming: Incoming) {
-        let mut framer = SseFramer::new(self.limit);
-        while let Some(Ok(frame)) = incoming.frame().await {
-            framer.push(frame.data_ref().map_or(&[][..], |data| data));
-            while let Some(frame) = framer.next_frame() {
-                match frame {
-                    SseFrame::TooLong(start) => {
-                        self.emit(ProbeEvent::TooLong(PartialHeader::of(&start)));
-                    }
-                    SseFrame::Event(event) => {
-                        if let Some(data) = event.data.filter(|_| event.is_message) {
-                            self.emit(ProbeEvent::Message(Bytes::from(data).to_vec()));
-                        }
+    async fn events(&self, mut events: EventStream) {
+        while let Some(Ok(frame)) = events.next().await {
+            match frame {
+                SseFrame::TooLong(start) => {
+                    self.emit(ProbeEvent::TooLong(PartialHeader::of(&start)));
+                }
+                SseFrame::Event(event) => {
+                    if let Some(data) = event.data.filter(|_| event.is_message) {
+                        self.emit(ProbeEvent::Message(data));
                     }
                 }
             }
@@ -171,23 +154,11 @@ impl Inner {
     }
 
     fn headers(&self, message: &[u8]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let both = "application/json, text/event-stream";
-        headers.insert(ACCEPT, HeaderValue::from_static(both));
-        headers.extend(self.token.clone().map(|token| (AUTHORIZATION, token)));
-        if may_contain(message, VERSION_KEY) {
-            for (name, value) in headers::for_body(message, |tool| (self.schema)(tool)) {
-                if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
-                    headers.insert(name, value);
-                }
-            }
-            return headers;
+        if !may_contain(message, VERSION_KEY) {
+            return self.session.headers(*lock(&self.revision));
         }
-        headers.extend(lock(&self.session).clone().map(|session| (SESSION, session)));
-        if let Some(revision) = *lock(&self.revision) {
-            headers.insert(VERSION, HeaderValue::from_static(revision.as_str()));
-        }
+        let mut headers = json_headers();
+        add_body_headers(&mut headers, message, |tool| (self.schema)(tool));
         headers
     }
 }

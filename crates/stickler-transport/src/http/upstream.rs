@@ -1,8 +1,10 @@
 //! A server at a URL, with a pool of keep-alive connections.
 //!
 //! Contract: a request is retried only if a pooled connection was closed before the request was sent, so no
-//! request reaches the server twice.
+//! request reaches the server twice. A connection is reused only for requests with the same credentials.
 
+use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,6 +23,8 @@ use stickler::Code;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::credentials::identity_key;
+
 type Sender = SendRequest<Full<Bytes>>;
 
 const CLOSED: &str = "the connection pool is closed";
@@ -36,7 +40,10 @@ pub struct Upstream {
     /// Headers that are set on every request and override those of the client.
     fixed: HeaderMap,
     connector: HttpsConnector<HttpConnector>,
-    pool: Mutex<Vec<Sender>>,
+    /// Idle connections with the credentials of their requests, the oldest first.
+    pool: Mutex<VecDeque<(u64, Sender)>>,
+    /// Keyed, so that a client cannot forge the credentials of another.
+    hasher: RandomState,
     /// The tasks of all connections, idle or in use.
     connections: Mutex<JoinSet<()>>,
     is_closed: watch::Sender<bool>,
@@ -79,6 +86,7 @@ impl std::fmt::Display for SendError {
 /// A connection that is in use.
 pub struct Lease {
     sender: Sender,
+    credentials: u64,
     upstream: Arc<Upstream>,
 }
 
@@ -101,6 +109,7 @@ impl Upstream {
             fixed,
             connector,
             pool: Mutex::default(),
+            hasher: RandomState::new(),
             connections: Mutex::default(),
             is_closed: watch::Sender::new(false),
         }))
@@ -116,7 +125,7 @@ impl Upstream {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pool(&self) -> MutexGuard<'_, Vec<Sender>> {
+    fn pool(&self) -> MutexGuard<'_, VecDeque<(u64, Sender)>> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -128,8 +137,9 @@ impl Upstream {
         body: Bytes,
     ) -> Result<(Response<Incoming>, Lease), SendError> {
         let mut request = self.request(method, headers, body);
+        let credentials = identity_key(request.headers(), &self.hasher);
         loop {
-            let pooled = self.pooled();
+            let pooled = self.pooled(credentials);
             let is_pooled = pooled.is_some();
             let mut sender = match pooled {
                 Some(sender) => sender,
@@ -139,7 +149,7 @@ impl Upstream {
                 Err(_) if is_pooled => continue,
                 Err(error) => return Err(SendError::Unreachable(error_chain(&error))),
                 Ok(()) => match sender.try_send_request(request).await {
-                    Ok(response) => return Ok((response, self.lease(sender))),
+                    Ok(response) => return Ok((response, self.lease(sender, credentials))),
                     Err(error) => error,
                 },
             };
@@ -169,18 +179,20 @@ impl Upstream {
         request
     }
 
-    fn pooled(&self) -> Option<Sender> {
+    /// Takes the most recently used connection with these credentials out of the pool.
+    fn pooled(&self, credentials: u64) -> Option<Sender> {
         let mut pool = self.pool();
-        while let Some(sender) = pool.pop() {
+        loop {
+            let index = pool.iter().rposition(|(one, _)| *one == credentials)?;
+            let (_, sender) = pool.remove(index)?;
             if !sender.is_closed() {
                 return Some(sender);
             }
         }
-        None
     }
 
-    fn lease(self: &Arc<Self>, sender: Sender) -> Lease {
-        Lease { sender, upstream: Arc::clone(self) }
+    fn lease(self: &Arc<Self>, sender: Sender, credentials: u64) -> Lease {
+        Lease { sender, credentials, upstream: Arc::clone(self) }
     }
 
     async fn connect(self: &Arc<Self>) -> Result<Sender, String> {
@@ -213,9 +225,13 @@ impl Upstream {
 impl Lease {
     /// Returns the connection to the pool after the response was read completely.
     pub fn release(self) {
+        if self.sender.is_closed() {
+            return;
+        }
         let mut pool = self.upstream.pool();
-        if pool.len() < MAX_IDLE_CONNECTIONS && !self.sender.is_closed() {
-            pool.push(self.sender);
+        pool.push_back((self.credentials, self.sender));
+        if pool.len() > MAX_IDLE_CONNECTIONS {
+            pool.pop_front();
         }
     }
 }
@@ -244,7 +260,7 @@ mod tests {
     use super::Upstream;
     use bytes::Bytes;
     use http_body_util::BodyExt as _;
-    use hyper::header::{CONTENT_LENGTH, HeaderValue};
+    use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
     use hyper::{HeaderMap, Method};
     use std::io::{BufRead as _, BufReader, Write as _};
     use std::net::TcpListener;
@@ -277,6 +293,43 @@ mod tests {
             assert!(!length(&[wrong]), "{wrong}");
         }
         assert!(!length(&[]));
+    }
+
+    /// Responds to every request with the number of its connection.
+    async fn answer_with_connection_number(listener: tokio::net::TcpListener) {
+        use hyper::service::service_fn;
+        for number in 1_u8.. {
+            let (client, _) = listener.accept().await.unwrap();
+            let service = service_fn(move |_| async move {
+                Ok::<_, std::io::Error>(hyper::Response::new(http_body_util::Full::new(
+                    Bytes::from(vec![b'0' + number]),
+                )))
+            });
+            let io = hyper_util::rt::TokioIo::new(client);
+            let connection = hyper::server::conn::http1::Builder::new();
+            tokio::spawn(connection.serve_connection(io, service));
+        }
+    }
+
+    #[tokio::test]
+    async fn connection_is_reused_only_with_the_same_credentials() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let uri = format!("http://{}/mcp", listener.local_addr().unwrap()).parse().unwrap();
+        tokio::spawn(answer_with_connection_number(listener));
+        let upstream = Upstream::new(uri, HeaderMap::new()).unwrap();
+        let mut numbers = String::new();
+        for token in ["alice", "bob", "alice", "bob", ""] {
+            let mut headers = HeaderMap::new();
+            if !token.is_empty() {
+                headers.insert(AUTHORIZATION, HeaderValue::from_static(token));
+            }
+            let sent = upstream.send(Method::GET, headers, Bytes::new()).await;
+            let (response, lease) = sent.unwrap();
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            numbers.push_str(std::str::from_utf8(&body).unwrap());
+            lease.release();
+        }
+        assert_eq!(numbers, "12123");
     }
 
     #[tokio::test]

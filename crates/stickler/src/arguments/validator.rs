@@ -12,7 +12,7 @@ use super::verdict::{Verdict, evaluate};
 use super::wording::{Subject, Wording};
 use super::{ValidationError, ValidationErrorKind};
 use crate::config::{Repair, ValidationConfig};
-use crate::discovery::{CachedSchema, Lookup, ToolDefinition, ToolSchemaCache};
+use crate::discovery::{CachedSchema, Lookup, SchemaStore, ToolDefinition, ToolSchemaCache};
 use crate::error::{McpSchemaError, McpValidationFailed};
 use crate::repair;
 use crate::schema::Answer;
@@ -31,24 +31,39 @@ pub struct McpValidator {
     pub(super) cache: ToolSchemaCache,
     pub(super) config: ValidationConfig,
     slow_work: SlowWorkHook,
+    store: Option<SchemaStore>,
 }
 
 impl McpValidator {
     /// Creates a validator with an empty tool cache.
     pub fn new(config: ValidationConfig) -> Self {
-        Self::with_hook(config, SlowWorkHook::default())
+        Self::build(config, SlowWorkHook::default(), None)
     }
 
     /// Sets the hook that runs work that takes long. Replaces the tool cache by an empty one.
     #[must_use]
     pub fn with_slow_work(self, slow_work: Arc<dyn SlowWork>) -> Self {
-        Self::with_hook(self.config, SlowWorkHook::new(slow_work))
+        Self::build(self.config, SlowWorkHook::new(slow_work), self.store)
     }
 
-    fn with_hook(config: ValidationConfig, slow_work: SlowWorkHook) -> Self {
-        let cache = ToolSchemaCache::with_formats(config.limits, config.formats);
+    /// Shares compiled schemas with the other validators of a store. Replaces the tool cache by an empty one.
+    #[must_use]
+    pub fn with_schema_store(self, store: &SchemaStore) -> Self {
+        Self::build(self.config, self.slow_work, Some(store.clone()))
+    }
+
+    fn build(
+        config: ValidationConfig,
+        slow_work: SlowWorkHook,
+        store: Option<SchemaStore>,
+    ) -> Self {
+        let (limits, formats) = (config.limits, config.formats);
+        let cache = match &store {
+            Some(store) => ToolSchemaCache::in_store(store, limits, formats),
+            None => ToolSchemaCache::with_formats(limits, formats),
+        };
         let cache = cache.compiling(config.compile_schemas).with_slow_work(slow_work.clone());
-        Self { cache, config, slow_work }
+        Self { cache, config, slow_work, store }
     }
 
     /// Returns the cache of known tools.
@@ -113,6 +128,22 @@ impl McpValidator {
             Lookup::Unchecked => ValidationResult::valid(),
             Lookup::Quarantined(error) => ValidationResult::unchecked(error.to_string()),
             Lookup::Unknown(tools) => self.unknown_tool(&tools, tool, arguments),
+        }
+    }
+
+    /// Returns whether a call is invalid, without explaining why: its tool is unknown, or the tool's schema
+    /// does not accept the arguments.
+    pub fn rejects(&self, server: &str, tool: &str, arguments: Node<'_>) -> bool {
+        if !self.config.pre_validate {
+            return false;
+        }
+        match self.cache.lookup(server, tool) {
+            Lookup::Usable(cached) => {
+                self.evaluate(&cached, arguments) != Verdict::Valid
+                    || !json_defects::find(arguments, &self.config).0.is_empty()
+            }
+            Lookup::Unknown(_) => true,
+            Lookup::Unchecked | Lookup::Quarantined(_) => false,
         }
     }
 

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::retained::Retained;
 use crate::config::{Formats, Limits};
 use crate::schema::SchemaRejection;
 
@@ -16,6 +17,8 @@ pub(super) struct Budget<'b> {
     pub(super) formats: Formats,
     pub(super) server: &'b AtomicUsize,
     pub(super) total: &'b Arc<AtomicUsize>,
+    /// Schemas that no list may use, which are dropped when memory is needed.
+    pub(super) retained: &'b Retained,
 }
 
 /// Share of one compiled schema in the total.
@@ -33,7 +36,8 @@ impl Budget<'_> {
         if is_over(self.server, self.limits.compiled_bytes_per_server) {
             return Err(SchemaRejection::over_server_budget(self.limits));
         }
-        if is_over(self.total, self.limits.compiled_bytes) {
+        let is_over_total = || is_over(self.total, self.limits.compiled_bytes);
+        if is_over_total() && (!self.retained.clear() || is_over_total()) {
             return Err(SchemaRejection::over_total_budget(self.limits));
         }
         Ok(())

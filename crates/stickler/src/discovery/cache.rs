@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::server::{Entry, ServerTools, quarantine};
 use super::shared::Shared;
-use super::{CachedSchema, Freshness, ToolDefinition, view};
+use super::{CachedSchema, Freshness, SchemaStore, ToolDefinition, view};
 use crate::config::{CompileSchemas, Formats, Limits};
 use crate::error::McpSchemaError;
 use crate::slow_work::SlowWorkHook;
@@ -27,6 +27,8 @@ pub struct ToolSchemaCache {
     changes: RwLock<HashMap<String, u64>>,
     /// Content shared by all lists.
     shared: Arc<Shared>,
+    /// Runs compilations.
+    slow_work: SlowWorkHook,
 }
 
 /// Statistics of the cache.
@@ -96,9 +98,14 @@ impl ToolSchemaCache {
         Self { shared: Arc::new(Shared::new(limits, formats)), ..Self::default() }
     }
 
-    /// Compiles schemas in a hook. Replaces the content of the cache.
+    /// Creates an empty cache that shares its schemas with the other caches of a store.
+    pub fn in_store(store: &SchemaStore, limits: Limits, formats: Formats) -> Self {
+        Self { shared: store.shared(limits, formats), ..Self::default() }
+    }
+
+    /// Compiles schemas in a hook.
     pub(crate) fn with_slow_work(mut self, slow_work: SlowWorkHook) -> Self {
-        self.shared = Arc::new(self.shared.with_slow_work(slow_work));
+        self.slow_work = slow_work;
         self
     }
 
@@ -122,7 +129,7 @@ impl ToolSchemaCache {
         freshness: Freshness,
     ) -> Discovery {
         let limits = &self.shared.limits;
-        let mut learned = ServerTools::new(&self.shared, freshness);
+        let mut learned = ServerTools::new(&self.shared, &self.slow_work, freshness);
         let mut discovery = Discovery::default();
         for tool in tools {
             if learned.names().len() >= limits.tools_per_server {
@@ -157,8 +164,9 @@ impl ToolSchemaCache {
     pub fn register(&self, server: &str, tool: &ToolDefinition) -> Result<(), McpSchemaError> {
         let mut servers = write(&self.servers);
         let known = servers.get(server).map(|tools| (**tools).clone());
-        let mut learned =
-            known.unwrap_or_else(|| ServerTools::new(&self.shared, Freshness::default()));
+        let mut learned = known.unwrap_or_else(|| {
+            ServerTools::new(&self.shared, &self.slow_work, Freshness::default())
+        });
         learned.insert(tool);
         let learned = Arc::new(learned);
         servers.insert(server.to_owned(), Arc::clone(&learned));

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::content::Content;
 use super::listed::ListedTool;
+use super::retained::Kept;
 use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition};
 use crate::error::McpSchemaError;
 use crate::schema::{CompiledSchema, SchemaRejection, check_size};
+use crate::slow_work::SlowWorkHook;
 use crate::suggest::tool_names::Listed;
 
 /// The tool list of a server. Immutable once published; a new list replaces it.
@@ -26,6 +28,7 @@ pub(crate) struct ServerTools {
     /// Estimated memory of the schemas compiled for this list.
     compiled_bytes: Arc<AtomicUsize>,
     shared: Arc<Shared>,
+    slow_work: SlowWorkHook,
 }
 
 #[derive(Debug, Clone)]
@@ -36,7 +39,11 @@ pub(super) enum Entry {
 }
 
 impl ServerTools {
-    pub(super) fn new(shared: &Arc<Shared>, freshness: Freshness) -> Self {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        slow_work: &SlowWorkHook,
+        freshness: Freshness,
+    ) -> Self {
         Self {
             tools: HashMap::new(),
             names: Vec::new(),
@@ -47,6 +54,7 @@ impl ServerTools {
             has_param_headers: false,
             compiled_bytes: Arc::default(),
             shared: Arc::clone(shared),
+            slow_work: slow_work.clone(),
         }
     }
 
@@ -76,7 +84,8 @@ impl ServerTools {
 
     /// Returns the output schema of a tool, compiling it if needed.
     pub(crate) fn output(&self, tool: &str) -> Option<&Arc<CompiledSchema>> {
-        self.compiled(self.outputs.get(tool)?).ok()
+        let content = self.outputs.get(tool)?;
+        self.compiled(content, || Kept::Output(Arc::clone(content))).ok()
     }
 
     pub(super) fn entry(&self, tool: &str) -> Option<&Entry> {
@@ -94,23 +103,30 @@ impl ServerTools {
     /// Returns the compiled tool or the reason why it cannot be used.
     pub(super) fn cached<'t>(
         &'t self,
-        listed: &'t ListedTool,
+        listed: &'t Arc<ListedTool>,
     ) -> Result<&'t Arc<CachedSchema>, SchemaRejection> {
         match listed.ready() {
             Some(cached) => Ok(cached),
-            None => listed.cached(|content| self.compiled(content)),
+            None => {
+                listed.cached(|content| self.compiled(content, || Kept::Tool(Arc::clone(listed))))
+            }
         }
     }
 
     fn compiled<'t>(
         &self,
         content: &'t Content,
+        kept: impl FnOnce() -> Kept,
     ) -> Result<&'t Arc<CompiledSchema>, SchemaRejection> {
         if let Some(outcome) = content.outcome() {
             return outcome;
         }
         let budget = self.shared.budget(&self.compiled_bytes);
-        self.shared.slow_work.run(|| content.compiled(&budget, &self.shared.compilations))
+        let compiled = self.slow_work.run(|| content.compiled(&budget, &self.shared.compilations));
+        if content.outcome().is_some() {
+            self.shared.retained.keep(kept(), content);
+        }
+        compiled
     }
 
     /// Records which tools of an older list are missing, up to a limit.

@@ -10,15 +10,14 @@ use super::budget::Budget;
 use super::cache::{read, write};
 use super::content::Content;
 use super::listed::ListedTool;
+use super::retained::Retained;
 use super::{CacheStats, JsonText, ToolDefinition};
 use crate::config::{Formats, Limits};
-use crate::slow_work::SlowWorkHook;
 
-/// Holds weak references: content that no list uses is dropped.
+/// Holds weak references: content that no list uses is dropped, except what is retained.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) limits: Limits,
-    pub(super) slow_work: SlowWorkHook,
     formats: Formats,
     contents: RwLock<HashMap<JsonText, Weak<Content>>>,
     /// Tools by the hash of their definition.
@@ -26,6 +25,7 @@ pub(super) struct Shared {
     /// Estimated memory of all compiled schemas.
     compiled_bytes: Arc<AtomicUsize>,
     pub(super) compilations: AtomicU64,
+    pub(super) retained: Retained,
 }
 
 impl Shared {
@@ -33,9 +33,13 @@ impl Shared {
         Self { limits, formats, ..Self::default() }
     }
 
-    /// Returns empty content with the same settings that compiles schemas in a hook.
-    pub(super) fn with_slow_work(&self, slow_work: SlowWorkHook) -> Self {
-        Self { limits: self.limits, formats: self.formats, slow_work, ..Self::default() }
+    /// Creates content of which a part stays although no list uses it.
+    pub(super) fn retaining(limits: Limits, formats: Formats, bytes: usize) -> Self {
+        Self { limits, formats, retained: Retained::new(bytes), ..Self::default() }
+    }
+
+    pub(super) fn has_settings(&self, limits: &Limits, formats: Formats) -> bool {
+        self.limits == *limits && self.formats == formats
     }
 
     /// Returns the shared tool for a definition without compiling its schema.
@@ -63,7 +67,13 @@ impl Shared {
 
     /// Returns the budget of a list with an initial charge.
     pub(super) fn budget<'b>(&'b self, server: &'b AtomicUsize) -> Budget<'b> {
-        Budget { limits: &self.limits, formats: self.formats, server, total: &self.compiled_bytes }
+        Budget {
+            limits: &self.limits,
+            formats: self.formats,
+            server,
+            total: &self.compiled_bytes,
+            retained: &self.retained,
+        }
     }
 
     pub(super) fn count(&self, stats: &mut CacheStats) {
@@ -81,8 +91,8 @@ impl Shared {
     }
 
     pub(super) fn clear(&self) {
-        write(&self.contents).clear();
-        write(&self.tools).clear();
+        self.retained.clear();
+        self.remove_unused();
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::tape::splice;
+
 /// Non-adjacent spans of a text and their replacements.
 #[derive(Debug, Default)]
 pub(super) struct Splices {
@@ -26,16 +28,10 @@ impl Splices {
 
     /// Applies all replacements; `base` is the offset of the text within the coordinates of the spans.
     pub(super) fn apply(self, text: &str, base: usize) -> String {
-        let mut spliced = String::with_capacity(text.len());
-        let mut position = 0;
-        for (start, (end, replacement)) in self.pieces {
-            let (start, end) = (start.saturating_sub(base), end.saturating_sub(base));
-            spliced.push_str(text.get(position..start).unwrap_or_default());
-            spliced.push_str(&replacement);
-            position = end;
-        }
-        spliced.push_str(text.get(position..).unwrap_or_default());
-        spliced
+        let edits = self.pieces.into_iter().map(|(start, (end, replacement))| {
+            (start.saturating_sub(base)..end.saturating_sub(base), replacement)
+        });
+        splice(text, edits.collect())
     }
 }
 

@@ -4,10 +4,12 @@
 //! ([`validation_tool`]). The tool takes one or several calls ([`ValidationRequest`]) and returns a
 //! report about each of them ([`ValidationReport`]).
 
+mod answer_cache;
 mod capability;
 mod report;
 mod request;
 
+pub use answer_cache::AnswerCache;
 pub use capability::{ToolValidationCapability, ValidationLevels};
 pub use report::ValidationReport;
 pub use request::{CallToValidate, ValidationRequest, ValidationRequestError};

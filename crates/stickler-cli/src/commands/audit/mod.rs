@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use indicatif::ProgressBar;
-use stickler::{CompileSchemas, Repair, Revision, ValidationConfig};
+use stickler::{CompileSchemas, Repair, Revision, SchemaStore, ValidationConfig};
 use stickler_protocol::{ProtocolSchemas, Side};
 
 use self::output::Output;
@@ -39,6 +39,8 @@ use crate::style::Palette;
 struct Setup {
     config: ValidationConfig,
     schemas: Arc<ProtocolSchemas>,
+    /// Recordings often repeat the same tool lists.
+    tool_schemas: SchemaStore,
     revision: Option<Revision>,
     /// Computed when the first raw message is read.
     senders: OnceLock<Senders>,
@@ -68,6 +70,7 @@ impl Setup {
             config,
             senders: OnceLock::new(),
             schemas: Arc::new(schemas),
+            tool_schemas: SchemaStore::new(),
             revision,
             raw_sender: options.direction.map(Into::into),
             bar: output::progress(&options.files),

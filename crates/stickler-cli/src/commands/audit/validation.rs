@@ -32,11 +32,12 @@ pub(super) struct SessionValidator {
 }
 
 impl SessionValidator {
-    /// Creates the validator of a file. Files share no tool definitions.
+    /// Creates the validator of a file. Files share compiled schemas, but not their tool lists.
     pub(super) fn new(path: &Path, setup: &Setup) -> Self {
         let server = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
-        let validator = Arc::new(McpValidator::new(setup.config.clone()));
-        let middleware = ValidationMiddleware::new(server, validator)
+        let validator =
+            McpValidator::new(setup.config.clone()).with_schema_store(&setup.tool_schemas);
+        let middleware = ValidationMiddleware::new(server, Arc::new(validator))
             .with_policy(Policy::observing())
             .with_protocol(Arc::clone(&setup.schemas));
         let middleware = match setup.revision {

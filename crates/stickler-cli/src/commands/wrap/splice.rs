@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use stickler::tape::splice;
+
 /// Replacement of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
@@ -24,17 +26,12 @@ impl Change {
 }
 
 /// Returns the part of a text in `within` with the changes applied; all ranges refer to the whole text.
-pub(super) fn apply(text: &str, within: Range<usize>, mut changes: Vec<Change>) -> String {
-    changes.sort_by_key(|change| (change.place.start, change.place.end));
-    let mut spliced = String::with_capacity(within.len() + 128);
-    let mut done = within.start;
-    for change in changes {
-        spliced.push_str(text.get(done..change.place.start).unwrap_or_default());
-        spliced.push_str(&change.text);
-        done = change.place.end;
-    }
-    spliced.push_str(text.get(done..within.end).unwrap_or_default());
-    spliced
+pub(super) fn apply(text: &str, within: Range<usize>, changes: Vec<Change>) -> String {
+    let start = within.start;
+    let edits = changes.into_iter().map(|Change { place, text }| {
+        (place.start.saturating_sub(start)..place.end.saturating_sub(start), text)
+    });
+    splice(text.get(within).unwrap_or_default(), edits.collect())
 }
 
 /// Returns a line diff: removed and added lines, and the common lines around them.

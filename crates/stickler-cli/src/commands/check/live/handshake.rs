@@ -1,10 +1,8 @@
 //! Opens a session: the handshake of either protocol era, then the tool list.
 
-use std::collections::HashSet;
-
 use serde_json::{Value, json};
-use stickler::Revision;
 use stickler::tape::{Node, TapeBuffer};
+use stickler::{ListPages, Revision};
 
 use super::Setup;
 use super::connection::Connection;
@@ -18,9 +16,6 @@ pub(super) struct ToolListing {
     pub(super) text: Vec<u8>,
     pub(super) tools: Vec<Value>,
 }
-
-/// Maximum number of pages of the tool list.
-const MAX_PAGES: usize = 1000;
 
 /// Maximum nesting depth, above that of any usable schema.
 const MAX_DEPTH: usize = 1 << 12;
@@ -77,12 +72,12 @@ fn discover(setup: &Setup, mut session: Session) -> Result<Session, Failure> {
 pub(super) fn list_tools(session: &mut Session) -> Result<ToolListing, Failure> {
     let mut parts: Vec<String> = Vec::new();
     let mut tools = Vec::new();
-    let mut cursors = HashSet::new();
-    let mut params = json!({});
+    let mut pages = ListPages::default();
     if !session.has_tools {
         return Ok(ToolListing { text: b"[]".to_vec(), tools });
     }
-    for _ in 0..MAX_PAGES {
+    loop {
+        let params = pages.cursor().map_or(json!({}), |cursor| json!({ "cursor": cursor }));
         let response = session.request("tools/list", params);
         let Outcome::Result(result) = &response.outcome else {
             let reason = describe("tools/list", &response);
@@ -93,10 +88,9 @@ pub(super) fn list_tools(session: &mut Session) -> Result<ToolListing, Failure> 
         };
         parts.extend(raw_tools(&response.raw));
         tools.extend(result["tools"].as_array().cloned().unwrap_or_default());
-        let next = result["nextCursor"].as_str().map(str::to_owned);
-        match next.filter(|next| cursors.insert(next.clone())) {
-            Some(next) => params = json!({ "cursor": next }),
-            None => break,
+        // The tools of an endless list are checked as far as they are known.
+        if pages.follow(result["nextCursor"].as_str().map(str::to_owned)) != Ok(true) {
+            break;
         }
     }
     Ok(ToolListing { text: format!("[{}]", parts.join(",")).into_bytes(), tools })

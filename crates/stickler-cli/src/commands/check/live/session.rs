@@ -200,7 +200,7 @@ impl Session {
     }
 
     fn record_findings(&mut self, expected: &ExpectedResponse, verdict: Verdict, bytes: &[u8]) {
-        let method = verdict.subject.method.unwrap_or_default();
+        let method = verdict.header.method.clone().unwrap_or_default();
         for finding in verdict.findings {
             // JSON-RPC requires a `null` id if none could be read; newer MCP schemas do not allow it.
             let is_expected = matches!(expected, ExpectedResponse::ErrorWithoutId)

@@ -1,0 +1,284 @@
+//! Admission checks of an HTTP request, and its dispatch to the server.
+//!
+//! Checks the host, origin, token, media types and body size, in this order. A rejected request never
+//! reaches the protocol layer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{AUTHORIZATION, EXPECT, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
+use stickler::rules::json_rpc;
+use stickler::{Era, Revision};
+use stickler_protocol::envelope::{PartialHeader, may_contain};
+use stickler_protocol::headers::VERSION_KEY;
+use stickler_protocol::{Side, error_reply};
+use stickler_transport::http::{Received, SESSION, Stalled, receive_within};
+
+use crate::connection_factory::ConnectionFactory;
+use crate::downstream::http::content_negotiation::{self, AllowedHosts, is_loopback};
+use crate::downstream::http::half_close::HalfClose;
+use crate::downstream::http::inbound_message::InboundMessage;
+use crate::downstream::http::reply::{self, HttpResponse};
+use crate::downstream::http::sessions::Sessions;
+use crate::downstream::http::stream_response;
+use crate::downstream::http::to_command;
+use crate::driver::message::Outgoing;
+use crate::log::Log;
+use crate::multiplexer::Multiplexer;
+use crate::upstream::http::Proxy;
+
+/// The server that requests are dispatched to.
+pub(crate) enum Backend {
+    Command(Arc<Sessions>, Multiplexer),
+    Url(Arc<Proxy>),
+}
+
+/// Accepts the HTTP requests for one server.
+pub(crate) struct Frontend {
+    pub(crate) backend: Backend,
+    pub(crate) origins: Vec<String>,
+    pub(crate) token: Option<String>,
+    /// Host names that requests may use.
+    pub(crate) hosts: AllowedHosts,
+    pub(crate) keep_alive: Duration,
+    pub(crate) log: Log,
+}
+
+/// Maximum time between two parts of a request body.
+const BODY_READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+pub(crate) const LEGACY_SSE_NOT_SUPPORTED: &str = "the HTTP+SSE transport of 2024-11-05 is not supported; use \
+    Streamable HTTP: POST to the path of the server";
+
+impl Backend {
+    fn factory(&self) -> &ConnectionFactory {
+        match self {
+            Self::Command(sessions, _) => &sessions.factory,
+            Self::Url(proxy) => &proxy.factory,
+        }
+    }
+
+    /// Closes streams that have no natural end.
+    pub(crate) fn close_streams(&self) {
+        match self {
+            Self::Command(sessions, _) => sessions.close_streams(),
+            Self::Url(proxy) => proxy.close_streams(),
+        }
+    }
+
+    /// Ends all sessions, processes and requests.
+    pub(crate) async fn close_all(&self) {
+        match self {
+            Self::Command(sessions, multiplexer) => {
+                multiplexer.close().await;
+                sessions.close_all().await;
+            }
+            Self::Url(proxy) => proxy.close_all(),
+        }
+    }
+}
+
+impl Frontend {
+    pub(crate) async fn handle(
+        &self,
+        request: Request<Incoming>,
+        half_close: &HalfClose,
+    ) -> HttpResponse {
+        let mut response = self.respond(request, half_close).await;
+        response.body_mut().keep_alive(self.keep_alive);
+        response
+    }
+
+    async fn respond(&self, request: Request<Incoming>, half_close: &HalfClose) -> HttpResponse {
+        if let Some(rejection) =
+            self.check_access(&request).or_else(|| self.check_media_types(&request))
+        {
+            return rejection;
+        }
+        let (mut parts, body) = request.into_parts();
+        if self.token.is_some() {
+            // The token authenticates to the gateway and must not reach the server.
+            parts.headers.remove(AUTHORIZATION);
+        }
+        match parts.method {
+            Method::POST => match self.receive(&parts.headers, body).await {
+                Ok(body) => {
+                    let inbound = InboundMessage::of(body);
+                    half_close.request_received(inbound.expects_response());
+                    self.post(parts.headers, inbound).await
+                }
+                Err(rejection) => rejection,
+            },
+            Method::GET => {
+                half_close.request_received(true);
+                self.listen(parts.headers).await
+            }
+            Method::DELETE => {
+                half_close.request_received(false);
+                self.close(parts.headers).await
+            }
+            _ => reply::not_allowed("GET, POST, DELETE", "this HTTP method is not supported"),
+        }
+    }
+
+    /// Rejects a request with a forbidden host or origin or without the token.
+    pub(crate) fn check_access(&self, request: &Request<Incoming>) -> Option<HttpResponse> {
+        if let Some(rejection) = self.hosts.check(request.headers()) {
+            return Some(rejection);
+        }
+        if let Some(origin) = request.headers().get(ORIGIN)
+            && !self.is_allowed_origin(origin)
+        {
+            return Some(reply::invalid_request(
+                StatusCode::FORBIDDEN,
+                "this origin is not allowed",
+            ));
+        }
+        if !self.is_authorized(request.headers()) {
+            let mut response =
+                reply::invalid_request(StatusCode::UNAUTHORIZED, "a bearer token is required");
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return Some(response);
+        }
+        None
+    }
+
+    /// Checks media types for a command; a server behind a URL checks them itself.
+    fn check_media_types(&self, request: &Request<Incoming>) -> Option<HttpResponse> {
+        match self.backend {
+            Backend::Command(..) => {
+                content_negotiation::check_media_types(request.method(), request.headers())
+            }
+            Backend::Url(_) => None,
+        }
+    }
+
+    fn is_allowed_origin(&self, origin: &HeaderValue) -> bool {
+        let Ok(origin) = origin.to_str() else { return false };
+        if self.origins.iter().any(|one| one == "*" || one.eq_ignore_ascii_case(origin)) {
+            return true;
+        }
+        let host = origin.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
+        host.is_some_and(|host| is_loopback(&host))
+    }
+
+    fn is_authorized(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let credentials = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let credentials = credentials.and_then(|value| value.split_once(' '));
+        credentials.is_some_and(|(scheme, credentials)| {
+            scheme.eq_ignore_ascii_case("bearer")
+                && constant_time_eq(credentials.trim().as_bytes(), token.as_bytes())
+        })
+    }
+
+    async fn receive(
+        &self,
+        headers: &HeaderMap,
+        incoming: Incoming,
+    ) -> Result<Bytes, HttpResponse> {
+        let factory = self.backend.factory();
+        let limit = factory.message_bytes();
+        // A client that sent `Expect: 100-continue` is rejected before it sends an oversized body.
+        let expects_continue = headers.contains_key(EXPECT);
+        let received = if expects_continue && incoming.size_hint().lower() > limit as u64 {
+            Ok(Received::TooLarge(Bytes::new()))
+        } else {
+            receive_within(incoming, limit, Some(BODY_READ_TIMEOUT)).await
+        };
+        match received {
+            Ok(Received::Whole(body)) => Ok(body),
+            Ok(Received::Broken) => {
+                Err(reply::invalid_request(StatusCode::BAD_REQUEST, "the body is incomplete"))
+            }
+            Err(Stalled) => {
+                let reason =
+                    format!("no more body data arrived for {} s", BODY_READ_TIMEOUT.as_secs());
+                Err(reply::invalid_request(StatusCode::REQUEST_TIMEOUT, &reason))
+            }
+            Ok(Received::TooLarge(beginning)) => {
+                let mut connection = factory.connection(&factory.name, None);
+                let actions =
+                    connection.handle_oversized(Side::Client, PartialHeader::of(&beginning));
+                let Outgoing { to_client, events, .. } = Outgoing::copied(actions);
+                for event in &events {
+                    self.log.event(event, None);
+                }
+                let response = to_client.into_iter().next().map(|message| message.bytes);
+                Err(reply::json(StatusCode::PAYLOAD_TOO_LARGE, response.unwrap_or_default()))
+            }
+        }
+    }
+
+    async fn post(&self, headers: HeaderMap, inbound: InboundMessage) -> HttpResponse {
+        if inbound.body.trim_ascii().is_empty() {
+            // On a pipe an empty line is ignored; an HTTP client requires a response.
+            let reason = "Parse error: the body is empty; it must be a JSON-RPC message";
+            let error = error_reply(None, json_rpc::PARSE_ERROR, reason);
+            return reply::rejection(StatusCode::BAD_REQUEST, error, reason);
+        }
+        match &self.backend {
+            Backend::Command(sessions, multiplexer) => {
+                let response = match era(&headers, &inbound) {
+                    Era::Legacy => to_command::post(sessions, &headers, &inbound).await,
+                    Era::Modern => {
+                        to_command::post_modern(multiplexer, sessions, &headers, &inbound).await
+                    }
+                };
+                reply::reusing_headers(headers, response)
+            }
+            Backend::Url(proxy) => proxy.post(headers, inbound).await,
+        }
+    }
+
+    async fn listen(&self, headers: HeaderMap) -> HttpResponse {
+        match &self.backend {
+            Backend::Url(proxy) => proxy.get(headers).await,
+            Backend::Command(..) if era(&headers, &InboundMessage::empty()) == Era::Modern => {
+                reply::not_allowed("POST", "revision 2026-07-28 has no GET stream")
+            }
+            Backend::Command(..) if !headers.contains_key(SESSION) => {
+                // Clients of the HTTP+SSE transport start with a GET without a session.
+                reply::not_allowed("POST, DELETE", LEGACY_SSE_NOT_SUPPORTED)
+            }
+            Backend::Command(sessions, _) => stream_response::listen(sessions, &headers),
+        }
+    }
+
+    async fn close(&self, headers: HeaderMap) -> HttpResponse {
+        match &self.backend {
+            Backend::Url(proxy) => proxy.delete(headers).await,
+            Backend::Command(..) if era(&headers, &InboundMessage::empty()) == Era::Modern => {
+                reply::not_allowed("POST", "revision 2026-07-28 has no sessions")
+            }
+            Backend::Command(sessions, _) => to_command::close(sessions, &headers),
+        }
+    }
+}
+
+/// Determines the era of a request from its version header, session or body.
+pub(crate) fn era(headers: &HeaderMap, inbound: &InboundMessage) -> Era {
+    let version = content_negotiation::version(headers);
+    let revision = version.and_then(Revision::parse);
+    let has_session = headers.contains_key(SESSION);
+    let body_names_version = || may_contain(&inbound.body, VERSION_KEY);
+    // Versions are dates: an unknown one is newer or invalid. Only legacy requests have sessions.
+    let is_newer = || revision.map_or(!has_session, |one| one.era() == Era::Modern);
+    let is_modern = match version {
+        // `initialize` is legacy whatever version it requests, unless both header and body declare a
+        // modern version.
+        Some(_) if inbound.is_initialize() => is_newer() && body_names_version(),
+        Some(_) => is_newer(),
+        None => !has_session && !inbound.is_initialize() && body_names_version(),
+    };
+    if is_modern { Era::Modern } else { Era::Legacy }
+}
+
+/// Compares in constant time, so that the duration does not reveal how much of a token matches.
+fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
+    let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && differences == 0
+}

@@ -1,0 +1,47 @@
+//! HTTP rules of revision 2026-07-28: headers that mirror the body, and removed methods.
+
+use hyper::header::HeaderValue;
+use hyper::{HeaderMap, StatusCode};
+use stickler::Revision;
+use stickler::rules::json_rpc;
+use stickler_protocol::headers::{self, HeaderRejection, PARAM, ParamHeaders};
+
+use crate::downstream::http::reply::{self, HttpResponse};
+use crate::log::Log;
+use tracing::warn;
+
+/// Compares the headers of a request with its body; returns a hash of the client capabilities.
+pub(crate) fn check(headers: &HeaderMap, body: &[u8]) -> Result<u64, HeaderRejection> {
+    let header = |name: &str| {
+        let mut values = headers.get_all(name).iter();
+        let first = values.next()?;
+        // Repeated headers with different values are ambiguous and never match the body.
+        let is_unambiguous = values.all(|other| other == first);
+        Some(if is_unambiguous { text(first) } else { "" })
+    };
+    headers::check(body, header)
+}
+
+/// A value that is not text becomes empty: it is present but never matches the body.
+fn text(value: &HeaderValue) -> &str {
+    value.to_str().unwrap_or_default()
+}
+
+/// Returns the headers of a request that mirror tool arguments.
+pub(crate) fn param_headers(headers: &HeaderMap) -> ParamHeaders {
+    let found = headers.iter().filter(|(name, _)| name.as_str().starts_with(PARAM));
+    let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
+    ParamHeaders::new(found.map(|(name, value)| (name.as_str().to_owned(), text(value))))
+}
+
+/// Returns the response to a request with mismatched headers.
+pub(crate) fn reject(rejection: HeaderRejection, log: &Log) -> HttpResponse {
+    warn!(parent: log.span(), "message from the client rejected: {}", rejection.message);
+    reply::header_rejection(rejection)
+}
+
+/// Returns the response to a request with a method that the revision has removed.
+pub(crate) fn method_not_found(request: &[u8], method: &str) -> HttpResponse {
+    let reason = format!("Method not found: `{method}` is not a method of {}", Revision::LATEST);
+    reply::error(StatusCode::NOT_FOUND, request, json_rpc::METHOD_NOT_FOUND, &reason)
+}

@@ -1,0 +1,193 @@
+//! Routes requests to servers by path.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::{Request, StatusCode};
+use serde_json::json;
+use stickler_transport::Server;
+use tracing::{Span, info, warn};
+
+use crate::downstream::http::content_negotiation::AllowedHosts;
+use crate::downstream::http::frontend::{Backend, Frontend, LEGACY_SSE_NOT_SUPPORTED};
+use crate::downstream::http::half_close::HalfClose;
+use crate::downstream::http::reply::{self, HttpResponse, Rejection};
+use crate::downstream::http::sessions::Sessions;
+use crate::downstream::http::{Endpoint, HttpSettings};
+use crate::multiplexer::Multiplexer;
+use crate::upstream::http::Proxy;
+
+/// All servers and their paths.
+pub(crate) struct Router {
+    routes: Vec<Route>,
+    accepts_without_token: bool,
+}
+
+struct Route {
+    name: Arc<str>,
+    /// The paths of the server; the first one is shown to users.
+    paths: Vec<String>,
+    frontend: Frontend,
+}
+
+impl Router {
+    pub(crate) fn new(
+        endpoints: Vec<Endpoint>,
+        settings: HttpSettings,
+        is_loopback: bool,
+    ) -> io::Result<Self> {
+        let HttpSettings { listen, path, origins, token } = settings;
+        let hosts = AllowedHosts::new(&listen, is_loopback, &origins);
+        let is_only = endpoints.len() == 1;
+        let accepts_without_token = token.is_none();
+        let routes = endpoints.into_iter().map(|endpoint| {
+            let name = Arc::clone(&endpoint.factory.name);
+            let named_path = format!("/{}{path}", path_segment(&name));
+            // A single server is also available without its name in the path.
+            let paths = if is_only {
+                vec![path.clone(), named_path, String::new()]
+            } else {
+                vec![named_path]
+            };
+            let log = endpoint.log.clone();
+            let keep_alive = endpoint.limits.keep_alive;
+            let backend = backend(endpoint)?;
+            let frontend = Frontend {
+                backend,
+                origins: origins.clone(),
+                token: token.clone(),
+                hosts: hosts.clone(),
+                keep_alive,
+                log,
+            };
+            Ok(Route { name, paths, frontend })
+        });
+        Ok(Self { routes: routes.collect::<io::Result<_>>()?, accepts_without_token })
+    }
+
+    pub(crate) async fn handle(
+        &self,
+        request: Request<Incoming>,
+        half_close: &HalfClose,
+        peer: SocketAddr,
+    ) -> HttpResponse {
+        let path = request.uri().path().trim_end_matches('/');
+        let matches_path = |route: &&Route| route.paths.iter().any(|one| one == path);
+        match self.routes.iter().find(matches_path) {
+            Some(route) => {
+                let answer = route.frontend.handle(request, half_close).await;
+                log_rejection(answer, peer, route.frontend.log.span())
+            }
+            None => log_rejection(self.unrouted(path, &request), peer, &Span::none()),
+        }
+    }
+
+    /// Handles requests for paths without a server.
+    fn unrouted(&self, path: &str, request: &Request<Incoming>) -> HttpResponse {
+        if path == "/healthz" {
+            let names: Vec<&str> = self.routes.iter().map(|route| &*route.name).collect();
+            let health = json!({ "status": "ok", "servers": names });
+            return reply::json(StatusCode::OK, health.to_string());
+        }
+        let rejected = self.routes.first().and_then(|route| route.frontend.check_access(request));
+        if let Some(rejected) = rejected {
+            return rejected;
+        }
+        let paths: Vec<String> = self.routes.iter().map(Route::display_path).collect();
+        let paths = paths.join(", ");
+        let reason = match path {
+            "/sse" | "/message" | "/messages" => format!("{LEGACY_SSE_NOT_SUPPORTED} {paths}"),
+            _ => format!("no server at this path; servers are at {paths}"),
+        };
+        reply::invalid_request(StatusCode::NOT_FOUND, &reason)
+    }
+
+    /// Logs the addresses of all servers.
+    pub(crate) fn log_addresses(&self, address: SocketAddr) {
+        for Route { paths, frontend, .. } in &self.routes {
+            let path = paths.first().map(String::as_str).unwrap_or_default();
+            info!(
+                target: "announcement", parent: frontend.log.span(),
+                "listening on http://{address}{path}"
+            );
+        }
+        if !address.ip().is_loopback() && self.accepts_without_token {
+            warn!("{address} accepts connections from other machines without a token");
+        }
+    }
+
+    /// Ends the standalone streams of all servers.
+    pub(crate) fn close_streams(&self) {
+        self.routes.iter().for_each(|route| route.frontend.backend.close_streams());
+    }
+
+    /// Closes all servers concurrently.
+    pub(crate) async fn close_all(self: &Arc<Self>) {
+        let ends = (0..self.routes.len()).map(|index| {
+            let router = Arc::clone(self);
+            tokio::spawn(async move {
+                if let Some(route) = router.routes.get(index) {
+                    route.frontend.backend.close_all().await;
+                }
+            })
+        });
+        for end in ends.collect::<Vec<_>>() {
+            let _ = end.await;
+        }
+    }
+}
+
+/// Logs a rejected request with its peer and the reason.
+fn log_rejection(mut answer: HttpResponse, peer: SocketAddr, span: &Span) -> HttpResponse {
+    if let Some(Rejection(reason)) = answer.extensions_mut().remove() {
+        let status = answer.status().as_u16();
+        warn!(parent: span, status, %peer, "request rejected: {reason}");
+    }
+    answer
+}
+
+impl Route {
+    fn display_path(&self) -> String {
+        format!("`{}`", self.paths.first().map(String::as_str).unwrap_or_default())
+    }
+}
+
+fn backend(endpoint: Endpoint) -> io::Result<Backend> {
+    let Endpoint { factory, server, limits, log } = endpoint;
+    Ok(match server {
+        Server::Command(command) => {
+            let sessions = Sessions::new(command, Arc::new(factory), log, limits);
+            Backend::Command(Arc::clone(&sessions), Multiplexer::new(sessions))
+        }
+        Server::Url(url, headers) => {
+            Backend::Url(Proxy::new((url, headers), factory, log, limits)?)
+        }
+    })
+}
+
+/// Percent-encodes a name as a path segment.
+fn path_segment(name: &str) -> String {
+    use std::fmt::Write as _;
+    let mut segment = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            segment.push(char::from(byte));
+        } else {
+            let _ = write!(segment, "%{byte:02X}");
+        }
+    }
+    segment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path_segment;
+
+    #[test]
+    fn server_name_is_encoded_as_path_segment() {
+        assert_eq!(path_segment("files"), "files");
+        assert_eq!(path_segment("my files/ä"), "my%20files%2F%C3%A4");
+    }
+}

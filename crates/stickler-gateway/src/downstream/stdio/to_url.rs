@@ -1,0 +1,302 @@
+//! Relay from a client on standard input and output to a server behind a URL: each line becomes a POST.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::{HeaderMap, Uri};
+use stickler_protocol::envelope::{MessageKind, PartialHeader, RequestId};
+use stickler_protocol::frame::{Frame, LineFramer};
+use stickler_protocol::{Header, Purpose, Side};
+use stickler_transport::http::{HttpSession, Upstream};
+use stickler_transport::wire::LineWriter;
+use stickler_transport::without_line_breaks;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
+
+use crate::connection_factory::ConnectionFactory;
+use crate::driver::message::{Message, Origin};
+use crate::driver::{Driver, Link, WaitPolicy};
+use crate::log::Log;
+use crate::upstream::subscription::ToolSubscription;
+
+/// Maximum number of bytes per read.
+const READ_CHUNK_BYTES: usize = 64 << 10;
+
+/// Maximum time to send a message that has no response.
+const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Number of grace periods to wait for pending responses after the client closes its input.
+const DRAIN_GRACE_PERIODS: u32 = 12;
+
+/// The client side of Streamable HTTP.
+pub(crate) struct Client {
+    pub(crate) factory: ConnectionFactory,
+    pub(crate) session: HttpSession,
+    pub(crate) driver: Arc<Driver>,
+    exchanges: Mutex<HashMap<RequestId, AbortHandle>>,
+    /// The gateway's tool list subscription, which runs in the background.
+    subscription: Mutex<Option<AbortHandle>>,
+    weak_self: Weak<Client>,
+}
+
+/// A line from the client.
+enum Line {
+    Whole(Bytes),
+    TooLong(PartialHeader),
+}
+
+/// Relays messages until the client closes its input and pending requests complete.
+pub fn relay_to_url(
+    factory: ConnectionFactory,
+    server: (Uri, HeaderMap),
+    log: Log,
+    grace: Duration,
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(run(factory, server, log, grace));
+    // The thread that reads standard input may block forever.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn run(
+    factory: ConnectionFactory,
+    (url, headers): (Uri, HeaderMap),
+    log: Log,
+    grace: Duration,
+) -> io::Result<()> {
+    let (out, unwritten) = mpsc::channel(64);
+    let writer = write_lines(unwritten)?;
+    let client = Client::new(factory, Upstream::new(url, headers)?, log, out);
+    let (mut lines, ended) = read_lines(client.factory.message_bytes())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    // A server that never responds must not delay the exit indefinitely.
+    tokio::select! {
+        () = pump(&client, &mut lines, grace) => {}
+        () = drain_timeout(ended, grace) => {}
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+        _ = hangup.recv() => {}
+    }
+    client.close_session(grace).await;
+    drop(client);
+    let _ = timeout(grace, tokio::task::spawn_blocking(move || writer.join())).await;
+    Ok(())
+}
+
+/// Handles all lines of the client, then waits for pending responses.
+async fn pump(client: &Arc<Client>, lines: &mut mpsc::Receiver<Line>, grace: Duration) {
+    while let Some(line) = lines.recv().await {
+        match line {
+            Line::Whole(line) => client.handle_line(line).await,
+            Line::TooLong(partial) => {
+                let outgoing = client.driver.handle_oversized(Side::Client, partial);
+                client.driver.dispatch(outgoing).await;
+            }
+        }
+    }
+    client.drain(grace * DRAIN_GRACE_PERIODS).await;
+}
+
+/// Completes when the drain period after the end of input is over.
+async fn drain_timeout(ended: oneshot::Receiver<()>, grace: Duration) {
+    let _ = ended.await;
+    tokio::time::sleep(grace * DRAIN_GRACE_PERIODS).await;
+}
+
+impl Client {
+    fn new(
+        factory: ConnectionFactory,
+        upstream: Arc<Upstream>,
+        log: Log,
+        out: mpsc::Sender<Bytes>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|weak_self: &Weak<Self>| {
+            let connection = factory.subscriber(&factory.name, None);
+            let link = Box::new(PostLink(weak_self.clone()));
+            let driver = Driver::with_single_output(connection, link, log, Instant::now(), out);
+            Self {
+                factory,
+                session: HttpSession::new(upstream),
+                driver,
+                exchanges: Mutex::default(),
+                subscription: Mutex::default(),
+                weak_self: weak_self.clone(),
+            }
+        })
+    }
+
+    fn exchanges(&self) -> MutexGuard<'_, HashMap<RequestId, AbortHandle>> {
+        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Handles one line. Requests are sent concurrently; notifications and responses keep their order.
+    async fn handle_line(&self, line: Bytes) {
+        let outcome = self.driver.post(&line, true, WaitPolicy::Never);
+        self.driver.deliver(outcome.answers).await;
+        for message in outcome.to_server {
+            let is = |method: &str| message.header.has_method(method);
+            match message.header.kind {
+                // Later messages depend on the negotiated version and session.
+                MessageKind::Request if is("initialize") => self.exchange(message).await,
+                MessageKind::Notification
+                    if is("notifications/cancelled") && self.is_modern(&message.bytes) =>
+                {
+                    self.close_stream(&message.header);
+                }
+                MessageKind::Notification | MessageKind::Response => {
+                    let is_ready = is("notifications/initialized");
+                    let _ = timeout(NOTIFICATION_TIMEOUT, self.exchange(message)).await;
+                    if is_ready && let Some(client) = self.weak_self.upgrade() {
+                        tokio::spawn(async move { client.listen().await });
+                    }
+                }
+                _ => self.spawn_exchange(message),
+            }
+        }
+    }
+
+    /// Sends a message in a background task.
+    fn spawn_exchange(&self, message: Message) {
+        let Some(client) = self.weak_self.upgrade() else { return };
+        let id = message.header.id.clone();
+        let key = id.clone();
+        let mut exchanges = self.exchanges();
+        let task = tokio::spawn(async move {
+            client.exchange(message).await;
+            if let Some(id) = id {
+                client.exchanges().remove(&id);
+            }
+        });
+        if let Some(key) = key {
+            exchanges.insert(key, task.abort_handle());
+        }
+    }
+
+    /// Keeps the gateway's tool list subscription open until the relay ends.
+    fn subscribe(&self, message: Message) {
+        let subscription = ToolSubscription {
+            driver: Arc::clone(&self.driver),
+            upstream: Arc::clone(self.session.upstream()),
+            limit: self.factory.message_bytes(),
+        };
+        let headers = self.headers(&message.bytes);
+        let task = tokio::spawn(async move { subscription.keep_open(headers, message).await });
+        *self.subscription() = Some(task.abort_handle());
+    }
+
+    fn subscription(&self) -> MutexGuard<'_, Option<AbortHandle>> {
+        self.subscription.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Cancels a request by closing its stream, as required since 2026-07-28.
+    fn close_stream(&self, cancellation: &Header) {
+        let id = cancellation.cancels.as_ref();
+        if let Some(exchange) = id.and_then(|id| self.exchanges().remove(id)) {
+            exchange.abort();
+        }
+    }
+
+    /// Waits until no request is pending, at most for the given time.
+    async fn drain(&self, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        while Instant::now() < deadline && self.driver.pending_requests() > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Deletes the session, so that the server need not wait for it to expire.
+    async fn close_session(&self, grace: Duration) {
+        if let Some(subscription) = self.subscription().take() {
+            subscription.abort();
+        }
+        let _ = timeout(grace, self.session.close(self.driver.agreed_revision())).await;
+    }
+}
+
+/// Sends gateway requests as POSTs.
+struct PostLink(Weak<Client>);
+
+impl Link for PostLink {
+    fn send(&self, _: &Arc<Driver>, message: Message) {
+        let Some(client) = self.0.upgrade() else { return };
+        let is_cancellation = message.header.has_method("notifications/cancelled");
+        if is_cancellation && client.is_modern(&message.bytes) {
+            client.close_stream(&message.header);
+        } else if message.origin == Origin::Request(Purpose::Subscribe) {
+            client.subscribe(message);
+        } else {
+            client.spawn_exchange(message);
+        }
+    }
+}
+
+/// Reads lines from standard input on a thread. The second receiver completes at the end of input.
+fn read_lines(limit: usize) -> io::Result<(mpsc::Receiver<Line>, oneshot::Receiver<()>)> {
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let (sender, receiver) = mpsc::channel(16);
+    let (end, ended) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut end = Some(end);
+        let mut framer = LineFramer::new(limit);
+        let mut chunk = vec![0; READ_CHUNK_BYTES];
+        loop {
+            let read = match input.read(&mut chunk) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => 0,
+            };
+            if read == 0
+                && let Some(end) = end.take()
+            {
+                let _ = end.send(());
+            }
+            framer.push(chunk.get(..read).unwrap_or_default());
+            loop {
+                let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
+                let line = match frame {
+                    Some(Frame::Line(line)) => Line::Whole(Bytes::copy_from_slice(line)),
+                    Some(Frame::TooLong { partial, .. }) => Line::TooLong(partial),
+                    None => break,
+                };
+                if sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+            if read == 0 {
+                return;
+            }
+        }
+    });
+    Ok((receiver, ended))
+}
+
+fn write_lines(mut messages: mpsc::Receiver<Bytes>) -> io::Result<std::thread::JoinHandle<()>> {
+    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    Ok(std::thread::spawn(move || {
+        let mut writer = LineWriter::default();
+        while let Some(message) = messages.blocking_recv() {
+            let mut next = Some(message);
+            while let Some(message) = next {
+                // The data of an event may contain line breaks.
+                let message = without_line_breaks(message);
+                if writer.push(&message, &mut output).is_err() {
+                    return;
+                }
+                next = messages.try_recv().ok();
+            }
+            if writer.flush(&mut output).is_err() {
+                return;
+            }
+        }
+    }))
+}
