@@ -20,7 +20,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use self::audit::{AuditOptions, Deny};
 #[cfg(feature = "call")]
 pub(crate) use self::call::CallOptions;
-pub(crate) use self::checks::{Answer, CheckOptions, Formats, Help, Repair, UnknownFields};
+pub(crate) use self::checks::{Answer, CheckOptions, Formats, Help, Mode, Repair, UnknownFields};
 pub(crate) use self::choices::RestartWhen;
 pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};

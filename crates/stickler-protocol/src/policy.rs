@@ -1,6 +1,7 @@
 //! The policy that maps each rule violation to an action.
 
 pub use stickler::AnswerForm;
+use stickler::Mode;
 use stickler::rules::{MessageRule, Severity};
 
 use crate::side::Side;
@@ -67,6 +68,26 @@ impl Policy {
     /// Returns a policy that rejects nothing, for recorded sessions.
     pub fn observing() -> Self {
         Self::from_preset(Preset::Observing)
+    }
+
+    /// Returns the policy of a mode. Observing, it only reports what a peer can handle itself; what cannot be
+    /// routed safely is rejected as in every mode.
+    pub fn in_mode(mode: Mode) -> Self {
+        let policy = Self::default();
+        if mode != Mode::Observe {
+            return policy;
+        }
+        let rules = [
+            MessageRule::BadParams,
+            MessageRule::UnknownMethod,
+            MessageRule::UnknownTool,
+            MessageRule::InvalidArguments,
+            MessageRule::UnusableSchema,
+            MessageRule::InvalidResult,
+        ];
+        let sides = [Side::Client, Side::Server];
+        let reported = sides.into_iter().flat_map(|side| rules.map(|rule| (side, rule)));
+        reported.fold(policy, |policy, (side, rule)| policy.with(side, rule, RuleAction::Warn))
     }
 
     fn from_preset(default: Preset) -> Self {

@@ -51,7 +51,7 @@ fn calls_are_validated_without_being_made() {
     assert_eq!(structured["details"]["corrected"]["arguments"], json!({ "path": "a" }));
     assert_eq!(answer["content"][0]["text"], structured.to_string());
     let both = json!({ "calls": [single, { "tool": "stat", "arguments": { "path": "a" } }] });
-    let answer = validate(&mut link, 4, "validate", both);
+    let answer = validate(&mut link, 4, "stickler_validate", both);
     let valid: Vec<&Value> = answer["structuredContent"]["results"]
         .as_array()
         .unwrap()

@@ -16,7 +16,7 @@ mod tool;
 mod tool_failure;
 mod workspace;
 
-pub use serving::{over_http, over_stdio};
+pub use serving::{Answers, over_http, over_stdio};
 use tool::Tool;
 pub use workspace::{Permissions, Workspace};
 

@@ -13,7 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use rmcp::ServiceExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use stickler_rmcp::{AnswerForm, RawLayer, RawSettings, RawTransport, Validated, ValidationConfig};
+use stickler_rmcp::{AnswerForm, Mode, RawLayer, RawTransport, Validated};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tower_layer::Layer as _;
@@ -29,10 +29,19 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Delay after a failure to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// How a server treats invalid calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answers {
+    /// How much it intervenes.
+    pub mode: Mode,
+    /// The form of the response to a rejected call.
+    pub form: AnswerForm,
+}
+
 /// Serves on standard input and output until the input ends or a signal arrives.
-pub fn over_stdio(suite: Suite, workspace: Workspace, form: AnswerForm) -> io::Result<()> {
-    run(suite, workspace, form, |server| async move {
-        let transport = RawTransport::stdio(&RawSettings::default());
+pub fn over_stdio(suite: Suite, workspace: Workspace, answers: Answers) -> io::Result<()> {
+    run(suite, workspace, answers, |server| async move {
+        let transport = RawTransport::stdio(&server.raw_settings());
         // A client that disconnects before the handshake is not an error.
         if let Ok(running) = server.serve(transport).await {
             let _ = running.waiting().await;
@@ -45,11 +54,11 @@ pub fn over_stdio(suite: Suite, workspace: Workspace, form: AnswerForm) -> io::R
 pub fn over_http(
     suite: Suite,
     workspace: Workspace,
-    form: AnswerForm,
+    answers: Answers,
     listen: &str,
 ) -> io::Result<()> {
     let listen = listen.to_owned();
-    run(suite, workspace, form, |server| async move {
+    run(suite, workspace, answers, |server| async move {
         let listener = TcpListener::bind(&listen).await?;
         let address = listener.local_addr()?;
         info!(target: "announcement", "listening on http://{address}/mcp");
@@ -63,8 +72,9 @@ pub fn over_http(
 async fn accept(listener: &TcpListener, server: Validated<ReferenceServer>) -> io::Result<()> {
     let sessions = Arc::new(LocalSessionManager::default());
     let config = StreamableHttpServerConfig::default();
+    let raw = server.raw_settings();
     let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
-    let service = RawLayer::new(RawSettings::default()).layer(service);
+    let service = RawLayer::new(raw).layer(service);
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -104,13 +114,13 @@ fn log_rejection(status: StatusCode, peer: SocketAddr) {
 fn run<F: Future<Output = io::Result<()>>>(
     suite: Suite,
     workspace: Workspace,
-    form: AnswerForm,
+    answers: Answers,
     serve: impl FnOnce(Validated<ReferenceServer>) -> F,
 ) -> io::Result<()> {
     let workspace = Arc::new(workspace);
     let handler = ReferenceServer::new(suite, Arc::clone(&workspace));
     let server =
-        Validated::new(handler, ValidationConfig::default()).answer_with(form).with_deep_checks();
+        Validated::in_mode(handler, answers.mode).answer_with(answers.form).with_deep_checks();
     if suite == Suite::Scheduler {
         scheduler::run_due_jobs(&workspace);
     }

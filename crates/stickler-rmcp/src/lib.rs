@@ -42,5 +42,7 @@ pub use raw::{RawBody, RawLayer, RawService, RawSettings, RawTransport};
 pub use server::{Concerns, DeepCall, DeepChecks, ToolCheck, ToolProblem, Validated};
 pub use stickler::rules::Code;
 pub use stickler::tool_validation::{ValidationLevels, ValidationReport};
-pub use stickler::{AnswerForm, Era, ToolValidationCapability, ValidationConfig};
+pub use stickler::{
+    AnswerForm, Era, Mode, Repair, ToolValidationCapability, UnknownFields, ValidationConfig,
+};
 pub use stickler_protocol::Policy;

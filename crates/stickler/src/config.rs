@@ -1,8 +1,14 @@
 //! Configuration of validation, help, repair and limits.
 
 /// How calls are validated, explained and repaired.
+///
+/// ```
+/// use stickler::ValidationConfig;
+///
+/// let config = ValidationConfig { pre_validate: false, ..Default::default() };
+/// # assert!(config.enhance_errors);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ValidationConfig {
     /// Validate the arguments before the call.
     pub pre_validate: bool,
@@ -88,7 +94,34 @@ impl Default for Signals {
 /// tools without parameters.
 pub const BUILT_IN_INJECTED_KEYS: [&str; 2] = ["task_progress", "random_string"];
 
+/// How much an adapter intervenes. A mode sets defaults; explicit settings override it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Rejects invalid calls and answers them with help.
+    #[default]
+    Enforce,
+    /// Repairs what is beyond doubt, and rejects an unlisted field only if it is probably a mistake: no call that
+    /// works without Stickler fails with it.
+    Assist,
+    /// Rejects, repairs and adds nothing, and reports what it would have rejected.
+    Observe,
+}
+
 impl ValidationConfig {
+    /// Returns the defaults of a mode.
+    pub fn in_mode(mode: Mode) -> Self {
+        let default = Self::default();
+        match mode {
+            Mode::Enforce => default,
+            Mode::Assist => Self {
+                unknown_fields: UnknownFields::RejectMistakes,
+                repair: Repair::Apply,
+                ..default
+            },
+            Mode::Observe => Self { repair: Repair::Off, enhance_errors: false, ..default },
+        }
+    }
+
     /// Returns whether a client adds the key to calls.
     pub(crate) fn is_injected(&self, key: &str) -> bool {
         BUILT_IN_INJECTED_KEYS.contains(&key) || self.injected_keys.iter().any(|known| known == key)
@@ -111,6 +144,9 @@ pub enum UnknownFields {
     /// Treats an object schema with `properties` but without a keyword about other fields as closed.
     #[default]
     Reject,
+    /// Like `Reject`, but accepts a call that satisfies its schema as written if none of its unlisted fields
+    /// resembles another one. Such fields are reported.
+    RejectMistakes,
     /// Applies the schema as written.
     FollowSchema,
 }

@@ -67,14 +67,14 @@ pub use arguments::{
 #[doc(hidden)]
 pub use config::Signals;
 pub use config::{
-    BUILT_IN_INJECTED_KEYS, CompileSchemas, Formats, HelpDetail, Limits, Repair, UnknownFields,
-    ValidationConfig,
+    BUILT_IN_INJECTED_KEYS, CompileSchemas, Formats, HelpDetail, Limits, Mode, Repair,
+    UnknownFields, ValidationConfig,
 };
 pub use discovery::{
     CacheStats, CachedSchema, Discovery, EndlessList, Freshness, JsonText, ListPages, SchemaStore,
     ToolDefinition, ToolList, ToolListError, ToolSchemaCache, view_of,
 };
-pub use enhance::ErrorEnhancer;
+pub use enhance::{ENHANCED_KEY, ErrorEnhancer};
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
 pub use finding::Finding;
 pub use render::{

@@ -104,7 +104,7 @@ fn disabled_enhancement_adds_nothing() {
 }
 
 #[test]
-fn enhanced_json_rpc_error_changes_only_its_message() {
+fn enhanced_json_rpc_error_gets_a_longer_message_and_a_mark() {
     let validator = validator(ValidationConfig::default());
     let reply = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"missing field `entity`","data":{"big":12345678901234567890}}}"#;
     let enhanced =
@@ -115,7 +115,9 @@ fn enhanced_json_rpc_error_changes_only_its_message() {
             r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"missing field"#
         )
     );
-    assert!(text.ends_with(r#","data":{"big":12345678901234567890}}}"#));
+    assert!(
+        text.ends_with(r#","data":{"big":12345678901234567890,"dev.stickler/enhanced":true}}}"#)
+    );
     let value: Value = serde_json::from_str(text).unwrap();
     assert!(value["error"]["message"].as_str().unwrap().contains("Required: [entity]"));
 }
@@ -131,6 +133,36 @@ fn failed_result_gets_an_additional_text_block() {
     assert_eq!(content.len(), 2);
     assert_eq!(content[0]["text"], "missing field `entity`");
     assert!(content[1]["text"].as_str().unwrap().contains("Required: [entity]"));
+}
+
+#[test]
+fn enhanced_responses_are_not_enhanced_again() {
+    let validator = validator(ValidationConfig::default());
+    let enhancer = ErrorEnhancer::of(&validator);
+    for reply in [
+        r#"{"id":7,"error":{"code":-32602,"message":"missing field `entity`"}}"#,
+        r#"{"id":7,"error":{"code":-32602,"message":"missing field `entity`","data":[1]}}"#,
+        r#"{"id":7,"result":{"content":[{"type":"text","text":"missing field `entity`"}],"isError":true}}"#,
+        r#"{"id":7,"result":{"_meta":{},"content":[{"type":"text","text":"missing field `entity`"}],"isError":true}}"#,
+    ] {
+        let once = enhancer.enhance_reply("novanet", "novanet_generate", reply.as_bytes());
+        assert_ne!(&*once, reply.as_bytes(), "{reply}");
+        let twice = enhancer.enhance_reply("novanet", "novanet_generate", &once);
+        assert!(matches!(twice, Cow::Borrowed(_)), "{reply}");
+    }
+}
+
+#[test]
+fn errors_of_python_functions_are_recognised_if_the_schema_agrees() {
+    let validator = validator(ValidationConfig::default());
+    let enhancer = ErrorEnhancer::of(&validator);
+    let is_enhanced = |text: &str| {
+        let enhanced = enhancer.enhance_text("novanet", "novanet_generate", text);
+        enhanced.contains("Required: [entity]")
+    };
+    assert!(is_enhanced("generate() missing 1 required positional argument: 'entity'"));
+    assert!(is_enhanced("generate() got an unexpected keyword argument 'entiy'"));
+    assert!(!is_enhanced("Client.get() missing 1 required positional argument: 'self'"));
 }
 
 #[test]

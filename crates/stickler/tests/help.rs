@@ -130,9 +130,11 @@ fn available_tools_of_an_unknown_tool_answer_are_bounded_at_any_list_size() {
         validator.cache().populate("project", &tools);
         let result = validator.validate("project", "tool_numbr_0", &json!({}));
         let rejection = CallRejection::new(&validator, "project", "tool_numbr_0", &result);
-        let CallAnswer::Error { data, .. } = rejection.answer(AnswerForm::ToolResult) else {
-            panic!("an unknown tool is an error");
+        let CallAnswer::Error { message, data, .. } = rejection.answer(AnswerForm::JsonRpcError)
+        else {
+            panic!("the form is an error");
         };
+        assert_eq!(message, "Unknown tool: tool_numbr_0. Did you mean `tool_number_0`?");
         let available = data["available"].as_array().unwrap();
         assert_eq!(available[0], "tool_number_0");
         assert_eq!(data["omitted"], count + 1 - available.len());

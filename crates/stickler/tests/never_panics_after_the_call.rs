@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use stickler::{ErrorEnhancer, McpValidator, ToolDefinition, ValidationConfig};
+use stickler::{ENHANCED_KEY, ErrorEnhancer, McpValidator, ToolDefinition, ValidationConfig};
 
 #[path = "support/calls.rs"]
 mod calls;
@@ -65,6 +65,13 @@ fn validator(config: ValidationConfig, schema: Value) -> McpValidator {
     validator
 }
 
+/// Removes the mark of an enhanced response.
+fn remove_mark(marks: &mut Value) {
+    if let Some(marks) = marks.as_object_mut() {
+        marks.remove(ENHANCED_KEY);
+    }
+}
+
 fn tool() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["search", "search", "serch", ""])
 }
@@ -84,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn enhanced_response_is_json_and_changes_only_the_message(
+    fn enhanced_response_is_json_and_changes_only_message_and_mark(
         config in calls::config(), schema in calls::schema(), tool in tool(), text in error_message(),
         more in calls::value(),
     ) {
@@ -97,6 +104,7 @@ proptest! {
         let message = enhanced["error"]["message"].take();
         prop_assert!(message.as_str().is_some_and(|message| message.starts_with(&text)));
         enhanced["error"]["message"] = json!(text);
+        remove_mark(&mut enhanced["error"]["data"]);
         prop_assert_eq!(enhanced, error);
 
         let result = json!({ "id": "x", "result": {
@@ -108,6 +116,10 @@ proptest! {
         if let Some(content) = enhanced["result"]["content"].as_array_mut() {
             prop_assert!(content.len() == 2 || content.len() == 3);
             content.truncate(2);
+        }
+        remove_mark(&mut enhanced["result"]["_meta"]);
+        if let Some(result) = enhanced["result"].as_object_mut() {
+            result.remove("_meta");
         }
         prop_assert_eq!(enhanced, result);
     }

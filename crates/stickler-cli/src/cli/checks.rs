@@ -35,8 +35,20 @@ pub(crate) struct CheckOptions {
 pub(crate) enum UnknownFields {
     /// Reject them: a schema that lists properties and does not mention others is closed
     Reject,
+    /// Reject a field only if it probably stands for another one or the call is invalid anyway; report the others
+    RejectMistakes,
     /// Follow the schema literally
     FollowSchema,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// Reject invalid calls and answer with help
+    Enforce,
+    /// Repair what is beyond doubt; reject no call that works without Stickler
+    Assist,
+    /// Change and reject nothing; report what would be rejected
+    Observe,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -81,7 +93,18 @@ impl From<UnknownFields> for stickler::UnknownFields {
     fn from(choice: UnknownFields) -> Self {
         match choice {
             UnknownFields::Reject => Self::Reject,
+            UnknownFields::RejectMistakes => Self::RejectMistakes,
             UnknownFields::FollowSchema => Self::FollowSchema,
+        }
+    }
+}
+
+impl From<Mode> for stickler::Mode {
+    fn from(choice: Mode) -> Self {
+        match choice {
+            Mode::Enforce => Self::Enforce,
+            Mode::Assist => Self::Assist,
+            Mode::Observe => Self::Observe,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Answer, CheckOptions, LogOptions, RestartWhen};
+use super::{Answer, CheckOptions, LogOptions, Mode, RestartWhen};
 use crate::config::{positive_seconds, seconds};
 use crate::protocol_schema::SchemaSource;
 
@@ -22,6 +22,10 @@ pub(crate) struct RunOptions {
     /// servers
     #[arg(long, value_name = "NAME", requires = "config", conflicts_with_all = ["command", "url"])]
     pub(crate) server: Vec<String>,
+
+    /// How much to intervene [default: enforce]
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<Mode>,
 
     /// Form of the response to a rejected call [default: tool-result]
     #[arg(long, value_enum)]

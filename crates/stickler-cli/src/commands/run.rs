@@ -8,7 +8,7 @@ use stickler_gateway::{
 use stickler_transport::Server;
 
 use crate::cli::RunOptions;
-use crate::config::{self, Configuration, Configured, RunSettings, ServerSettings};
+use crate::config::{self, Configuration, Configured, RunSettings};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::logging::{self, LogLevel};
 use crate::protocol_schema;
@@ -68,8 +68,8 @@ fn endpoint(one: Configured, shared: SharedResources) -> Endpoint {
         grace: settings.grace,
         restart: settings.restart,
     };
-    let policy = settings.policy();
-    let ServerSettings { validation, connection, .. } = settings;
+    let (policy, validation) = (settings.policy(), settings.validation());
+    let connection = settings.connection();
     let factory = ConnectionFactory::new(Arc::clone(&name), policy, validation, connection, shared);
     Endpoint { factory, server, limits, log: Log::new(name) }
 }

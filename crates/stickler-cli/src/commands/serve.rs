@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use stickler::AnswerForm;
-use stickler_reference::{Permissions, Workspace, over_http, over_stdio};
+use stickler_reference::{Answers, Permissions, Workspace, over_http, over_stdio};
 
-use crate::cli::{Answer, LogOptions};
+use crate::cli::{Answer, LogOptions, Mode};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::{config, logging};
 
@@ -40,6 +39,10 @@ pub(crate) struct ServeOptions {
     /// Form of the response to a rejected call
     #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
     pub(crate) answer: Answer,
+
+    /// How much to intervene
+    #[arg(long, value_enum, default_value_t = Mode::Assist)]
+    pub(crate) mode: Mode,
 
     #[command(flatten)]
     pub(crate) log: LogOptions,
@@ -90,10 +93,10 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
         let root = options.root.display();
         Failure::Usage(format!("cannot use the root `{root}`: {error}"))
     })?;
-    let form = AnswerForm::from(options.answer);
+    let answers = Answers { mode: options.mode.into(), form: options.answer.into() };
     let served = match &options.listen {
-        Some(listen) => over_http(options.suite.into(), workspace, form, listen),
-        None => over_stdio(options.suite.into(), workspace, form),
+        Some(listen) => over_http(options.suite.into(), workspace, answers, listen),
+        None => over_stdio(options.suite.into(), workspace, answers),
     };
     served.map_err(|error| {
         let place = options.listen.as_deref().unwrap_or("standard input and output");

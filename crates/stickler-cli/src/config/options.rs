@@ -58,11 +58,14 @@ fn apply_to_server(options: &RunOptions, settings: &mut ServerSettings) {
     if let Some(answer) = options.answer {
         settings.answer = answer.into();
     }
+    if let Some(mode) = options.mode {
+        settings.mode = mode.into();
+    }
     if let Some(strict) = options.strict {
         settings.strict = strict;
     }
     if let Some(quiet) = options.quiet_capability {
-        settings.connection.announce = !quiet;
+        settings.chosen.announce = Some(!quiet);
     }
     if let Some(grace) = options.grace {
         settings.grace = grace;
@@ -82,7 +85,14 @@ fn apply_to_server(options: &RunOptions, settings: &mut ServerSettings) {
     if let Some(children) = http.max_children {
         settings.children = children;
     }
-    options.checks.apply(&mut settings.validation);
+    let checks = &options.checks;
+    checks.apply(&mut settings.validation);
+    if let Some(choice) = checks.unknown_fields {
+        settings.chosen.unknown_fields = Some(choice.into());
+    }
+    if let Some(choice) = checks.repair {
+        settings.chosen.repair = Some(choice.into());
+    }
 }
 
 /// Parses a duration, with the same rules as in a file.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use stickler::{AnswerForm, MessageRule, ValidationConfig};
+use stickler::{AnswerForm, MessageRule, Mode, Repair, UnknownFields, ValidationConfig};
 use stickler_protocol::{ConnectionSettings, Policy, RuleAction, Side};
 use stickler_transport::Restart;
 
@@ -60,8 +60,21 @@ pub(crate) struct ServerSettings {
     pub(crate) retry_limit: u32,
     /// Overrides of the default policy.
     pub(crate) exceptions: Vec<(Side, MessageRule, RuleAction)>,
-    pub(crate) validation: ValidationConfig,
-    pub(crate) connection: ConnectionSettings,
+    /// The mode, which sets the defaults of what `chosen` does not contain.
+    pub(crate) mode: Mode,
+    pub(crate) chosen: Chosen,
+    /// Without what the mode decides: see [`validation`](Self::validation).
+    pub(super) validation: ValidationConfig,
+    pub(super) connection: ConnectionSettings,
+}
+
+/// Explicit settings that take precedence over the mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Chosen {
+    pub(crate) unknown_fields: Option<UnknownFields>,
+    pub(crate) repair: Option<Repair>,
+    pub(crate) enhance_errors: Option<bool>,
+    pub(crate) announce: Option<bool>,
 }
 
 impl Default for ServerSettings {
@@ -78,6 +91,8 @@ impl Default for ServerSettings {
             answer: policy.answer,
             retry_limit: policy.repeat_limit,
             exceptions: Vec::new(),
+            mode: Mode::default(),
+            chosen: Chosen::default(),
             validation: ValidationConfig::default(),
             connection: ConnectionSettings::default(),
         }
@@ -86,11 +101,29 @@ impl Default for ServerSettings {
 
 impl ServerSettings {
     pub(crate) fn policy(&self) -> Policy {
-        let mut policy = if self.strict { Policy::strict() } else { Policy::default() };
+        let mut policy = if self.strict { Policy::strict() } else { Policy::in_mode(self.mode) };
         policy.answer = self.answer;
         policy.repeat_limit = self.retry_limit;
         let exceptions = self.exceptions.iter();
         exceptions.fold(policy, |policy, (side, rule, action)| policy.with(*side, *rule, *action))
+    }
+
+    /// Returns the configuration of the validation in the mode.
+    pub(crate) fn validation(&self) -> ValidationConfig {
+        let of_mode = ValidationConfig::in_mode(self.mode);
+        let chosen = self.chosen;
+        let mut config = self.validation.clone();
+        config.unknown_fields = chosen.unknown_fields.unwrap_or(of_mode.unknown_fields);
+        config.repair = chosen.repair.unwrap_or(of_mode.repair);
+        config.enhance_errors = chosen.enhance_errors.unwrap_or(of_mode.enhance_errors);
+        config
+    }
+
+    /// Returns the settings of a connection in the mode.
+    pub(crate) fn connection(&self) -> ConnectionSettings {
+        let mut settings = self.connection.clone();
+        settings.announce = self.chosen.announce.unwrap_or(self.mode != Mode::Observe);
+        settings
     }
 }
 

@@ -152,7 +152,11 @@ pub(super) mod tests {
         assert_eq!(faults(&example), [""; 0]);
         let layer = read(&document::read(&Source::of(&example)).unwrap(), Path::new(".")).unwrap();
         assert_eq!(layer.run, RunSettings::default());
-        assert_eq!(layer.base, ServerSettings::default());
+        let (given, default) = (layer.base, ServerSettings::default());
+        assert_eq!(given.validation(), default.validation());
+        assert_eq!(given.connection(), default.connection());
+        // An explicit default differs from an absent setting only in another mode.
+        assert_eq!(ServerSettings { chosen: default.chosen, ..given }, default);
         let mut keys = SETTINGS.iter().map(|setting| setting.key.rsplit('.').next().unwrap());
         let missing =
             keys.find(|key| !example.lines().any(|line| line.starts_with(&format!("{key} ="))));
@@ -202,8 +206,8 @@ pub(super) mod tests {
             policy.server.STK-109 = 'enforce'\n[servers.b]\nurl = 'http://x/mcp'\n";
         let layer = read(&document::read(&Source::of(text)).unwrap(), Path::new(".")).unwrap();
         let [a, b] = layer.drafts.as_slice() else { panic!("two servers") };
-        assert_eq!(a.settings.validation.repair, stickler::Repair::Apply);
-        assert_eq!(b.settings.validation.repair, stickler::Repair::Off);
+        assert_eq!(a.settings.validation().repair, stickler::Repair::Apply);
+        assert_eq!(b.settings.validation().repair, stickler::Repair::Off);
         let action = |settings: &ServerSettings| {
             settings.policy().action(Side::Server, MessageRule::InvalidResult)
         };

@@ -9,7 +9,7 @@ use super::document::{Data, Value};
 use super::fault::Fault;
 use super::given::{Expected, Given, ORIGINS, TEXTS, expected};
 use super::settings::{RunSettings, ServerSettings, WithoutTools};
-use crate::cli::{Answer, Formats, Help, Repair, RestartWhen, UnknownFields};
+use crate::cli::{Answer, Formats, Help, Mode, Repair, RestartWhen, UnknownFields};
 
 /// A setting.
 pub(super) struct Setting {
@@ -66,18 +66,21 @@ pub(super) const SETTINGS: &[Setting] = &[
     }),
     server("restart_pause", |s, given| put(&mut s.restart.pause, given.seconds())),
     server("restart_limit", |s, given| put(&mut s.restart.limit, given.integer())),
+    server("mode", |s, given| put(&mut s.mode, given.choice::<Mode>().map(Into::into))),
     server("strict", |s, given| put(&mut s.strict, given.flag())),
     server("answer", |s, given| put(&mut s.answer, given.choice::<Answer>().map(Into::into))),
     server("retry_limit", |s, given| put(&mut s.retry_limit, given.integer())),
     server("unknown_fields", |s, given| {
-        put(&mut s.validation.unknown_fields, given.choice::<UnknownFields>().map(Into::into))
+        let choice = given.choice::<UnknownFields>();
+        put(&mut s.chosen.unknown_fields, choice.map(|choice| Some(choice.into())))
     }),
     server("formats", |s, given| {
         put(&mut s.validation.formats, given.choice::<Formats>().map(Into::into))
     }),
     server("repair", |s, given| {
-        put(&mut s.validation.repair, given.choice::<Repair>().map(Into::into))
+        put(&mut s.chosen.repair, given.choice::<Repair>().map(|choice| Some(choice.into())))
     }),
+    server("enhance_errors", |s, given| put(&mut s.chosen.enhance_errors, given.flag().map(Some))),
     server("help", |s, given| put(&mut s.validation.help, given.choice::<Help>().map(Into::into))),
     server("help_token_budget", |s, given| {
         put(&mut s.validation.help_token_budget, given.integer())
@@ -90,7 +93,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     server("documentation_url", |s, given| {
         put(&mut s.validation.documentation_url, given.some_text())
     }),
-    server("announce", |s, given| put(&mut s.connection.announce, given.flag())),
+    server("announce", |s, given| put(&mut s.chosen.announce, given.flag().map(Some))),
     server("ask_for_tools", |s, given| put(&mut s.connection.fetch_tools, given.flag())),
     server("calls_without_tools", |s, given| {
         let choice = given.choice::<WithoutTools>();

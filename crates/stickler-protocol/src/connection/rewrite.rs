@@ -2,8 +2,10 @@
 //! and removal of messages that belong to gateway requests. Each applies to a single message and to
 //! the messages of a batch.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use stickler::ErrorEnhancer;
 use stickler::tape::{Node, TapeBuffer};
 
 use super::inspect::combine_decisions;
@@ -95,13 +97,31 @@ impl Connection {
                 self.validation_cache.clear();
                 out.extend(self.subscription_request());
             }
-            "tools/call" => self.cache_validation_result(part, message, now),
+            "tools/call" => {
+                self.cache_validation_result(part, message, now);
+                return self.enhance(part, message, now).map(Decision::Rewrite);
+            }
             "notifications/tools/list_changed"
             | "notifications/resources/list_changed"
             | "notifications/resources/updated" => self.validation_cache.clear(),
             _ => {}
         }
         self.announce(method, message).map(Decision::Rewrite)
+    }
+
+    /// Returns the response to a failed call with details from the tool's schema; `None` if it is
+    /// forwarded unchanged.
+    fn enhance(&self, part: &Part, message: &[u8], now: Duration) -> Option<Vec<u8>> {
+        let tool = part.header.tool.as_deref().filter(|_| part.header.is_failed_call)?;
+        // An outdated schema could advise the opposite of what the server just said.
+        if self.validator.cache().is_stale(&self.server, now) {
+            return None;
+        }
+        let enhancer = ErrorEnhancer::of(&self.validator);
+        match enhancer.enhance_reply(&self.server, tool, message) {
+            Cow::Owned(enhanced) => Some(enhanced),
+            Cow::Borrowed(_) => None,
+        }
     }
 }
 

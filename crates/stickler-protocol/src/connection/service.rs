@@ -16,9 +16,6 @@ use crate::verdict::{Decision, Part};
 /// The announced name of the tool, prefixed to avoid a clash with the server's tools.
 pub(super) const TOOL: &str = "stickler_validate";
 
-/// The conventional name of the tool, which clients may call without listing tools.
-const ALIAS: &str = stickler::tool_validation::DEFAULT_METHOD;
-
 /// How long results of the gateway's tool are cached.
 const RESULT_LIFETIME: Duration = Duration::from_secs(300);
 
@@ -34,7 +31,7 @@ impl Connection {
         self.settings.announce
             && !self.server_validates
             && call.decision == Decision::Forward
-            && (tool == TOOL || tool == ALIAS)
+            && tool == TOOL
             && !self.server_has(tool)
     }
 
@@ -46,10 +43,8 @@ impl Connection {
         if !self.settings.announce || self.server_validates || !is_known {
             return;
         }
-        for name in [TOOL, ALIAS] {
-            if !cache.tool_names(&self.server).iter().any(|known| known == name) {
-                let _ = cache.register(&self.server, &validation_tool(name));
-            }
+        if !cache.tool_names(&self.server).iter().any(|known| known == TOOL) {
+            let _ = cache.register(&self.server, &validation_tool(TOOL));
         }
     }
 

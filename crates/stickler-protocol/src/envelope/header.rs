@@ -28,6 +28,8 @@ pub struct Header {
     pub cancels: Option<RequestId>,
     /// The JSON-RPC code of an error response.
     pub code: Option<i32>,
+    /// Whether a response to `tools/call` is an error or a result with `isError`.
+    pub is_failed_call: bool,
     /// The headers of the messages of a batch.
     pub batch: Vec<Header>,
 }

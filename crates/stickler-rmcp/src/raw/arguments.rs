@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use stickler::tape::{Node, TapeBuffer};
+use stickler::tape::{Node, TapeBuffer, splice};
 use stickler::{
     AnswerForm, CallAnswer, CallRejection, Era, Finding, McpValidator, MessageRule, Revision,
     Severity,
@@ -22,15 +22,23 @@ pub(crate) struct KnownTools {
     pub(crate) answer: AnswerForm,
 }
 
+/// What to do with a call whose arguments are not an object.
+pub(super) enum Resolution {
+    /// Pass on this message, with repaired arguments.
+    Repaired(Vec<u8>),
+    /// Send this response; with its code if it is an error.
+    Answer(Vec<u8>, Option<i32>),
+}
+
 impl KnownTools {
-    /// Returns a response, and its error code, with help for a call that is rejected only because of the shape of its
-    /// arguments; `None` for all other messages and for unknown tools.
-    pub(super) fn answer(
+    /// Resolves a call that is rejected only because of the shape of its arguments; `None` for all other messages
+    /// and for unknown tools.
+    pub(super) fn resolve(
         &self,
         message: &[u8],
         verdict: &Verdict,
         revision: Option<Revision>,
-    ) -> Option<(Vec<u8>, Option<i32>)> {
+    ) -> Option<Resolution> {
         let errors = || verdict.findings.iter().filter(|one| one.severity == Severity::Error);
         let is_about_arguments = |finding: &Finding| {
             finding.rule == MessageRule::BadParams && finding.path == "/params/arguments"
@@ -47,7 +55,9 @@ impl KnownTools {
         let arguments = root.pointer("/params/arguments")?;
         let result = self.validator.validate_node(&self.server, &tool, arguments);
         if result.is_valid {
-            return None;
+            let repaired = result.arguments()?.get().to_owned();
+            let message = splice(tape.text(), vec![(arguments.span(), repaired)]);
+            return Some(Resolution::Repaired(message.into_bytes()));
         }
         let rejection = CallRejection::new(&self.validator, &self.server, &tool, &result);
         let (outcome, value, code) = match rejection.answer(self.answer) {
@@ -63,7 +73,7 @@ impl KnownTools {
             }
         };
         let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{outcome}\":{value}}}");
-        Some((answer.into_bytes(), code))
+        Some(Resolution::Answer(answer.into_bytes(), code))
     }
 }
 

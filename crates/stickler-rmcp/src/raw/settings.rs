@@ -6,7 +6,7 @@ use std::time::Duration;
 use stickler::{Limits, McpValidator, Revision, ValidationConfig};
 use stickler_protocol::{Decision, Policy, ProtocolSchemas, Side, ValidationMiddleware, Verdict};
 
-use super::arguments::KnownTools;
+use super::arguments::{KnownTools, Resolution};
 use crate::problems::Problems;
 
 /// Settings for the validation of raw messages.
@@ -79,14 +79,25 @@ impl RawSettings {
         now: Duration,
     ) -> Verdict {
         let mut verdict = middleware.handle(Side::Client, message, now);
-        if let (Decision::Answer(_), Some(tools)) = (&verdict.decision, &self.tools)
-            && let Some((bytes, code)) = tools.answer(message, &verdict, middleware.revision())
-            && let Decision::Answer(reply) = &mut verdict.decision
-        {
-            reply.bytes = bytes;
-            Arc::make_mut(&mut reply.header).code = code;
+        let Some(tools) = &self.tools else { return verdict };
+        let Decision::Answer(reply) = &verdict.decision else { return verdict };
+        let mut reply = reply.clone();
+        match tools.resolve(message, &verdict, middleware.revision()) {
+            Some(Resolution::Answer(bytes, code)) => {
+                reply.bytes = bytes;
+                Arc::make_mut(&mut reply.header).code = code;
+                verdict.decision = Decision::Answer(reply);
+                verdict
+            }
+            Some(Resolution::Repaired(message)) => {
+                let mut verdict = middleware.handle(Side::Client, &message, now);
+                if verdict.is_forward() {
+                    verdict.decision = Decision::Rewrite(message);
+                }
+                verdict
+            }
+            None => verdict,
         }
-        verdict
     }
 
     pub(super) fn message_bytes(&self) -> usize {

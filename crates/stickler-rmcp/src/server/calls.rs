@@ -9,7 +9,8 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use stickler::{CallAnswer, CallRejection, ErrorEnhancer, ValidationResult};
+use serde_json::{Value, json};
+use stickler::{CallAnswer, CallRejection, ENHANCED_KEY, ErrorEnhancer, Mode, ValidationResult};
 
 use super::Validated;
 use crate::problems::Problems;
@@ -62,6 +63,18 @@ impl<H: ServerHandler> Validated<H> {
         if result.is_valid {
             return self.admitted(&request.name, &result);
         }
+        if self.settings.mode == Mode::Observe {
+            let findings = result.findings();
+            let problems = Problems(&findings);
+            let (tool, rule) = (&request.name, problems.rule());
+            tracing::warn!(
+                server = self.name,
+                %tool,
+                rule,
+                "call of `{tool}` would be rejected: {problems}"
+            );
+            return Admission::Admitted(None);
+        }
         Admission::Rejected(self.reject(&request.name, arguments.as_deref(), &result, context))
     }
 
@@ -77,6 +90,12 @@ impl<H: ServerHandler> Validated<H> {
     fn admitted(&self, tool: &str, result: &ValidationResult) -> Admission {
         if let Some(reason) = &result.unchecked {
             tracing::warn!(server = self.name, tool, reason, "call forwarded without validation");
+        }
+        if !result.tolerated().is_empty() {
+            let findings = result.findings();
+            let problems = Problems(&findings);
+            let rule = problems.rule();
+            tracing::warn!(server = self.name, tool, rule, "call of `{tool}` accepted: {problems}");
         }
         let Some(arguments) = result.arguments() else { return Admission::Admitted(None) };
         let edits: Vec<String> = result.edits.iter().map(|edit| edit.path.clone()).collect();
@@ -127,13 +146,20 @@ impl<H: ServerHandler> Validated<H> {
             Ok(CallToolResponse::Complete(mut result)) if result.is_error == Some(true) => {
                 let texts = result.content.iter().filter_map(|piece| piece.as_text());
                 let texts: Vec<&str> = texts.map(|piece| piece.text.as_str()).collect();
-                let addition = enhancer.addition(&self.name, tool, &texts.join("\n"));
-                result.content.extend(addition.map(ContentBlock::text));
+                if let Some(addition) = enhancer.addition(&self.name, tool, &texts.join("\n")) {
+                    result.content.push(ContentBlock::text(addition));
+                    let meta = result.meta.get_or_insert_default();
+                    meta.insert(ENHANCED_KEY.to_owned(), true.into());
+                }
                 Ok(result.into())
             }
-            Err(mut error) if error.code == ErrorCode::INVALID_PARAMS => {
-                let message = enhancer.enhance_text(&self.name, tool, &error.message).into_owned();
-                error.message = message.into();
+            Err(mut error) => {
+                if let Some(addition) = enhancer.addition(&self.name, tool, &error.message) {
+                    error.message = format!("{}\n\n{addition}", error.message).into();
+                    if let Value::Object(data) = error.data.get_or_insert_with(|| json!({})) {
+                        data.insert(ENHANCED_KEY.to_owned(), true.into());
+                    }
+                }
                 Err(error)
             }
             outcome => outcome,

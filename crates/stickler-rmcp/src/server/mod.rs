@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::ServerHandler;
 use stickler::tool_validation::DEFAULT_METHOD;
-use stickler::{AnswerForm, McpValidator, ValidationConfig};
-use stickler_protocol::RejectionCounts;
+use stickler::{AnswerForm, McpValidator, Mode, ValidationConfig};
+use stickler_protocol::{Policy, RejectionCounts};
 
 use deep::ErasedChecks;
 pub use deep::{Concerns, DeepCall, DeepChecks};
@@ -65,6 +65,7 @@ pub struct Validated<H> {
 
 #[derive(Clone)]
 struct Settings {
+    mode: Mode,
     answer: AnswerForm,
     repeat_limit: u32,
     /// The preferred name of the validation tool; `None` if there is no such tool.
@@ -84,6 +85,16 @@ impl<H: ServerHandler> Validated<H> {
     /// Wraps a handler.
     pub fn new(handler: H, config: ValidationConfig) -> Self {
         Self::over(Arc::new(handler), schema_store::validator(config), Arc::default())
+    }
+
+    /// Wraps a handler in a mode. [`Mode::Observe`] logs what it would have rejected, and announces nothing.
+    pub fn in_mode(handler: H, mode: Mode) -> Self {
+        let mut server = Self::new(handler, ValidationConfig::in_mode(mode));
+        server.settings.mode = mode;
+        if mode == Mode::Observe {
+            server.settings.method = None;
+        }
+        server
     }
 
     /// Wraps another handler with the same settings, for servers that create one handler for each
@@ -121,6 +132,7 @@ impl<H: ServerHandler> Validated<H> {
             discovery_lock,
             session: Mutex::default(),
             settings: Settings {
+                mode: Mode::default(),
                 answer: AnswerForm::default(),
                 repeat_limit: 5,
                 method,
@@ -199,11 +211,12 @@ impl<H: ServerHandler> Validated<H> {
     /// # }
     /// ```
     pub fn raw_settings(&self) -> RawSettings {
-        RawSettings::default().with_tools(KnownTools {
+        let tools = KnownTools {
             server: self.name.clone(),
             validator: Arc::clone(&self.validator),
             answer: self.settings.answer,
-        })
+        };
+        RawSettings::default().with_policy(Policy::in_mode(self.settings.mode)).with_tools(tools)
     }
 
     /// Returns the wrapped handler.

@@ -42,11 +42,19 @@ async fn invalid_call_gets_help_and_does_not_reach_the_handler() {
 }
 
 #[tokio::test]
-async fn unknown_tool_is_an_error_with_suggestions() {
+async fn unknown_tool_is_answered_in_the_configured_form() {
+    let call = json!({ "path": "a", "content": "hi" });
     let (mut wire, _) = Wire::legacy(wrapped()).await;
-    let response = wire.call("write_notes", json!({ "path": "a", "content": "hi" })).await;
+    let response = wire.call("write_notes", call.clone()).await;
+    assert_eq!(response["result"]["isError"], true);
+    let help = response["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(help.contains("Unknown tool: write_notes. Did you mean `write_note`?"), "{help}");
+
+    let (mut wire, _) = Wire::legacy(wrapped().answer_with(AnswerForm::JsonRpcError)).await;
+    let response = wire.call("write_notes", call).await;
     assert_eq!(response["error"]["code"], -32602);
-    assert_eq!(response["error"]["message"], "Unknown tool: write_notes");
+    let message = "Unknown tool: write_notes. Did you mean `write_note`?";
+    assert_eq!(response["error"]["message"], message);
     assert_eq!(response["error"]["data"]["suggestions"][0], "write_note");
     let available = json!(["write_note", "read_note", "search_notes", "validate"]);
     assert_eq!(response["error"]["data"]["available"], available);
@@ -57,8 +65,9 @@ async fn rejection_form_is_configurable() {
     let (mut wire, _) = Wire::legacy(wrapped().answer_with(AnswerForm::JsonRpcError)).await;
     let response = wire.call("read_note", json!({})).await;
     assert_eq!(response["error"]["code"], -32602);
-    assert!(response["error"]["message"].as_str().unwrap().starts_with("[STK-107]"), "{response}");
-    assert!(response["error"]["data"]["help"].as_str().unwrap().contains("path"));
+    let message = response["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("Tool call failed for: read_note\n"), "{message}");
+    assert_eq!(response["error"]["data"]["findings"][0]["rule"], "STK-107", "{response}");
 
     let (mut wire, _) = Wire::legacy(wrapped().answer_with(AnswerForm::Observation)).await;
     let turn = json!({ "dev.stickler/turn_index": 7 });

@@ -1,5 +1,7 @@
 //! Validation errors: one error for each problem with a call.
 
+use std::fmt;
+
 /// One problem with a call: its kind, its location and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -82,18 +84,38 @@ impl ValidationErrorKind {
 }
 
 impl ValidationError {
-    /// Creates an error about the whole value.
-    pub fn whole(reason: String) -> Self {
+    /// Creates an error of a check of your own. The path is a JSON Pointer within the arguments; the message
+    /// is one sentence that the caller can act on.
+    ///
+    /// ```
+    /// use stickler::{ValidationError, ValidationErrorKind};
+    ///
+    /// let reason = "must be in the future".to_owned();
+    /// let kind = ValidationErrorKind::InvalidValue { reason };
+    /// let error = ValidationError::new("/date", kind, "`/date` must be in the future.");
+    /// assert_eq!(error.to_string(), "`/date` must be in the future.");
+    /// ```
+    pub fn new(
+        path: impl Into<String>,
+        kind: ValidationErrorKind,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
-            path: String::new(),
+            path: path.into(),
             schema_path: String::new(),
-            message: reason.clone(),
+            kind,
+            message: message.into(),
             expected: String::new(),
             received: String::new(),
-            kind: ValidationErrorKind::InvalidValue { reason },
             suggested_values: Vec::new(),
             fills: None,
         }
+    }
+
+    /// Creates an error about the whole value.
+    pub fn whole(reason: String) -> Self {
+        let message = reason.clone();
+        Self::new("", ValidationErrorKind::InvalidValue { reason }, message)
     }
 
     /// Returns the names or values that were probably meant, best first.
@@ -110,3 +132,11 @@ impl ValidationError {
         self.path.rsplit_once('/').map_or("", |(parent, _)| parent)
     }
 }
+
+impl fmt::Display for ValidationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ValidationError {}

@@ -109,7 +109,7 @@ pub(crate) fn explain(
         };
     }
     let (mut problems, mut exhaustive) = explainer.engine_problems(config);
-    let strict = config.unknown_fields == UnknownFields::Reject;
+    let strict = config.unknown_fields != UnknownFields::FollowSchema;
     let mut objects = HashMap::new();
     if strict || !problems.is_empty() {
         let budget = StepBudget::to_explain(root, config.limits.explain_steps);

@@ -16,7 +16,8 @@ pub const ARGUMENTS_POINTER: &str = "/params/arguments";
 pub struct ValidationResult {
     /// Whether the call can be made, with [`arguments`](Self::arguments).
     pub is_valid: bool,
-    /// The problems with the call; for a repaired call, the problems before the repair.
+    /// The problems with the call; for a repaired call, the problems before the repair. A valid call that
+    /// was not repaired can have [tolerated](Self::tolerated) ones.
     pub errors: Vec<ValidationError>,
     /// Whether the list of errors may be incomplete because the explanation exceeded its limits.
     pub truncated: bool,
@@ -60,6 +61,21 @@ impl ValidationResult {
 
     pub(crate) fn rejected(errors: Vec<ValidationError>, truncated: bool) -> Self {
         Self { errors, truncated, ..Self::default() }
+    }
+
+    /// Creates the result of a call that a check of your own rejects, for a help prompt about its errors.
+    pub fn from_errors(errors: Vec<ValidationError>) -> Self {
+        Self { is_valid: errors.is_empty(), errors, ..Self::default() }
+    }
+
+    /// Creates the result of a call whose problems do not make it invalid.
+    pub(super) fn accepted_with(errors: Vec<ValidationError>) -> Self {
+        Self { is_valid: true, errors, ..Self::default() }
+    }
+
+    /// Returns the problems that the configuration tolerates, for a report.
+    pub fn tolerated(&self) -> &[ValidationError] {
+        if self.is_valid && !self.repaired { &self.errors } else { &[] }
     }
 
     /// Returns the edits of the corrected call in words, such as `renamed filepath → path`; empty if there

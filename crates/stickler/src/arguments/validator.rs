@@ -11,13 +11,13 @@ use super::result::{CorrectedCall, ValidationResult};
 use super::verdict::{Verdict, evaluate};
 use super::wording::{Subject, Wording};
 use super::{ValidationError, ValidationErrorKind};
-use crate::config::{Repair, ValidationConfig};
+use crate::config::{Repair, UnknownFields, ValidationConfig};
 use crate::discovery::{CachedSchema, Lookup, SchemaStore, ToolDefinition, ToolSchemaCache};
 use crate::error::{McpSchemaError, McpValidationFailed};
 use crate::repair;
 use crate::schema::Answer;
 use crate::slow_work::{SlowWork, SlowWorkHook};
-use crate::tape::{Node, SyntaxError, TapeBuffer};
+use crate::tape::{Kind, Node, SyntaxError, TapeBuffer};
 
 /// JSON Pointer of the structured content within the response to a `tools/call`.
 const STRUCTURED_CONTENT_POINTER: &str = "/result/structuredContent";
@@ -237,6 +237,12 @@ impl McpValidator {
                 None
             }
         };
+        if let Some(explanation) = &explanation
+            && errors.is_empty()
+            && self.tolerates(cached, arguments, explanation)
+        {
+            return ValidationResult::accepted_with(explanation.shown().to_vec());
+        }
         truncated |= explanation.as_ref().is_some_and(|explanation| !explanation.complete);
         let has_only_injected = errors.is_empty()
             && explanation
@@ -258,6 +264,25 @@ impl McpValidator {
         errors.extend(result.errors.drain(..).take(room));
         result.errors = errors;
         result
+    }
+
+    /// Returns whether a call has no other problems than unlisted fields that resemble no other field, and
+    /// satisfies its schema as written.
+    fn tolerates(
+        &self,
+        cached: &CachedSchema,
+        arguments: Node<'_>,
+        explanation: &Explanation,
+    ) -> bool {
+        let is_unrelated = |error: &ValidationError| {
+            let found = explanation.match_at(&error.path);
+            matches!(error.kind, ValidationErrorKind::UnknownField { .. })
+                && found.is_none_or(|found| found.target.is_none())
+        };
+        self.config.unknown_fields == UnknownFields::RejectMistakes
+            && arguments.kind() == Kind::Object
+            && explanation.errors.iter().all(is_unrelated)
+            && cached.compiled.check(arguments, self.config.limits.verdict_steps) == Answer::Valid
     }
 
     /// Runs the work directly for a small value, in the hook for a large one.

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::argument_errors::{ArgumentError, ErrorKind};
+use super::argument_errors::{ArgumentError, ErrorKind, recognise, recognise_for};
 use crate::arguments::names;
 use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
-use crate::render::{cut_to_tokens, estimate_tokens};
+use crate::render::{CLOSING, cut_to_tokens, estimate_tokens};
 use crate::schema::SchemaGraph;
 use crate::suggest::{self, ComparisonBudget, tool_names};
 use crate::tape::unescape_segment;
@@ -14,22 +14,30 @@ use crate::tape::unescape_segment;
 /// Maximum number of names in a list.
 const MAX_LISTED_NAMES: usize = 40;
 
+/// Returns the addition to an error text; `None` if the text is not about the arguments, or if it has
+/// an addition already.
 pub(super) fn compose(
     cache: &ToolSchemaCache,
     config: &ValidationConfig,
     server: &str,
     tool: &str,
-    errors: &[ArgumentError],
+    text: &str,
 ) -> Option<String> {
+    if text.contains(CLOSING) {
+        return None;
+    }
     let addition = match cache.lookup(server, tool) {
-        Lookup::Usable(schema) => argument_help(&schema, config, server, errors)?,
+        Lookup::Usable(schema) => {
+            let errors = recognise_for(text, tool, &schema.properties);
+            argument_help(&schema, config, server, &errors)?
+        }
         Lookup::Unknown(tools) => {
             let is_unknown =
-                errors.iter().any(|one| matches!(one.kind, ErrorKind::UnknownTool { .. }));
+                recognise(text).iter().any(|one| matches!(one.kind, ErrorKind::UnknownTool { .. }));
             let budget = ComparisonBudget::new(config.limits.explain_steps);
             let (listed, distance) = (tools.described(), config.suggestion_distance);
             let suggested = tool_names::suggestions(tool, &listed, distance, &budget);
-            let best = suggested.first().filter(|_| is_unknown)?;
+            let best = suggested.first().filter(|best| is_unknown && !text.contains(*best))?;
             format!("Did you mean the tool `{best}`?")
         }
         _ => return None,
@@ -66,7 +74,7 @@ fn argument_help(
             text.push_str(&example);
         }
     }
-    text.push_str("Please correct your tool call arguments and try again.");
+    text.push_str(CLOSING);
     Some(text)
 }
 

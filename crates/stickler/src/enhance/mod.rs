@@ -15,6 +15,10 @@ use crate::config::ValidationConfig;
 use crate::discovery::ToolSchemaCache;
 use crate::error::{McpError, McpToolError};
 
+/// The member of a result's `_meta`, or of an error's `data`, that marks an extended response. Such a
+/// response is not extended again, by whichever Stickler it passes next.
+pub const ENHANCED_KEY: &str = "dev.stickler/enhanced";
+
 /// Extends the errors of a server with details from the schemas of its tools.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorEnhancer<'a> {
@@ -67,10 +71,6 @@ impl<'a> ErrorEnhancer<'a> {
         if !self.config.enhance_errors {
             return None;
         }
-        let errors = argument_errors::recognise(text);
-        if errors.is_empty() {
-            return None;
-        }
-        addition::compose(self.cache, self.config, server, tool, &errors)
+        addition::compose(self.cache, self.config, server, tool, text)
     }
 }

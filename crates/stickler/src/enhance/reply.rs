@@ -1,8 +1,14 @@
-//! Splices the addition into a response to `tools/call`, an error or a result with `isError`.
+//! Splices the addition into a response to `tools/call`, an error or a result with `isError`, and marks
+//! the response.
 
-use crate::tape::{Kind, Node, TapeBuffer, quote};
+use std::ops::Range;
 
-use super::ErrorEnhancer;
+use super::{ENHANCED_KEY, ErrorEnhancer};
+use crate::render::VALIDATION_KEY;
+use crate::tape::{Kind, Node, TapeBuffer, quote, splice};
+
+/// A byte range and the text that replaces it; an empty range inserts.
+type Insertion = (Range<usize>, String);
 
 /// Returns the response with the addition; `None` if it is unchanged.
 pub(super) fn enhance(
@@ -14,26 +20,47 @@ pub(super) fn enhance(
     let mut buffer = TapeBuffer::new();
     let tape = buffer.read(reply, enhancer.config.limits.message_depth).ok()?;
     let root = tape.root();
-    let (range, insert) = if let Some(error) = root.get("error") {
-        let message = error.get("message")?;
+    let insertions = if let Some(error) = root.get("error") {
+        let message = error.get("message").filter(|_| !is_marked(error, "data"))?;
         let text = message.as_str()?;
         let addition = enhancer.addition(server, tool, &text)?;
-        (message.span(), quote(&format!("{text}\n\n{addition}")))
+        let extended = (message.span(), quote(&format!("{text}\n\n{addition}")));
+        [Some(extended), mark(error, "data")]
     } else {
-        let content = failed_content(root)?;
+        let result = root.get("result").filter(|result| !is_marked(*result, "_meta"))?;
+        let content = failed_content(result)?;
         let addition = enhancer.addition(server, tool, &text_of(content))?;
         let end = content.span().end.checked_sub(1)?;
-        (end..end, format!(",{{\"type\":\"text\",\"text\":{}}}", quote(&addition)))
+        let block = (end..end, format!(",{{\"type\":\"text\",\"text\":{}}}", quote(&addition)));
+        [Some(block), mark(result, "_meta")]
     };
-    let mut bytes = reply.get(..range.start)?.to_vec();
-    bytes.extend_from_slice(insert.as_bytes());
-    bytes.extend_from_slice(reply.get(range.end..)?);
-    Some(bytes)
+    let insertions = insertions.into_iter().flatten().collect();
+    Some(splice(tape.text(), insertions).into_bytes())
+}
+
+/// Returns whether Stickler extended the response already, or wrote it.
+fn is_marked(outcome: Node<'_>, member: &str) -> bool {
+    let marks = outcome.get(member);
+    marks.is_some_and(|marks| {
+        marks.get(ENHANCED_KEY).is_some() || marks.get(VALIDATION_KEY).is_some()
+    })
+}
+
+/// Marks the response, unless the member that carries the mark is not an object.
+fn mark(outcome: Node<'_>, member: &str) -> Option<Insertion> {
+    let mark = format!("\"{ENHANCED_KEY}\":true");
+    let (container, text) = match outcome.get(member) {
+        Some(marks) if marks.kind() == Kind::Object => (marks, mark),
+        Some(_) => return None,
+        None => (outcome, format!("\"{member}\":{{{mark}}}")),
+    };
+    let comma = if container.is_empty() { "" } else { "," };
+    let end = container.span().end.checked_sub(1)?;
+    Some((end..end, format!("{comma}{text}")))
 }
 
 /// Returns the content of a tool result with `isError: true`.
-fn failed_content(root: Node<'_>) -> Option<Node<'_>> {
-    let result = root.get("result")?;
+fn failed_content(result: Node<'_>) -> Option<Node<'_>> {
     let is_error = result.get("isError").and_then(Node::as_bool) == Some(true);
     let content = result.get("content").filter(|node| node.kind() == Kind::Array)?;
     (is_error && !content.is_empty()).then_some(content)

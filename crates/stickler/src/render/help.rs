@@ -19,7 +19,7 @@ use crate::discovery::CachedSchema;
 pub struct HelpPrompt(String);
 
 /// The last sentence of every help prompt.
-pub(super) const CLOSING: &str = "Please correct your tool call arguments and try again.";
+pub(crate) const CLOSING: &str = "Please correct your tool call arguments and try again.";
 
 impl HelpPrompt {
     pub(super) fn new(text: String) -> Self {

@@ -13,8 +13,10 @@ mod reported_finding;
 mod tokens;
 mod unknown_tool;
 
+pub(crate) use help::CLOSING;
 pub use help::HelpPrompt;
 pub use observation::{ObservedError, RetryObservation};
+pub(crate) use rejection::VALIDATION_KEY;
 pub use rejection::{AnswerForm, CallAnswer, CallRejection};
 pub use reported_finding::{ReportedFinding, reported_findings};
 pub(crate) use tokens::cut as cut_to_tokens;

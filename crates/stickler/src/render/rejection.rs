@@ -8,10 +8,10 @@ use super::reported_finding::{ReportedFinding, reported_findings};
 use super::{tokens, unknown_tool};
 use crate::arguments::{McpValidator, ValidationErrorKind, ValidationResult};
 use crate::finding::Finding;
-use crate::rules::{Code, json_rpc};
+use crate::rules::json_rpc;
 
 /// The key in the `_meta` of a result under which the findings are stored.
-const VALIDATION_KEY: &str = "dev.stickler/validation";
+pub(crate) const VALIDATION_KEY: &str = "dev.stickler/validation";
 
 /// A rejected call, ready to be rendered as a response.
 ///
@@ -61,9 +61,9 @@ pub enum CallAnswer {
     Error {
         /// The JSON-RPC error code.
         code: i32,
-        /// One sentence.
+        /// The help prompt; for an unknown tool, one sentence with suggestions.
         message: String,
-        /// The findings and the help in machine-readable form.
+        /// The findings in machine-readable form, and the help for an unknown tool.
         data: Value,
     },
 }
@@ -126,22 +126,17 @@ impl<'r> CallRejection<'r> {
         &self.findings
     }
 
-    /// Renders the response. An unknown tool is always answered with an error.
+    /// Renders the response.
     pub fn answer(&self, form: AnswerForm) -> CallAnswer {
-        if let Some(suggestions) = self.unknown_tool() {
-            return self.unknown_tool_answer(suggestions);
-        }
         match form {
-            AnswerForm::JsonRpcError => {
-                let message = format!(
-                    "[{}] parameter validation failed for `{}`",
-                    Code::InvalidArguments,
-                    shortened(self.tool)
-                );
-                let mut data = json!(self.validation());
-                data["help"] = self.help().into();
-                CallAnswer::Error { code: json_rpc::INVALID_PARAMS, message, data }
-            }
+            AnswerForm::JsonRpcError => match self.unknown_tool() {
+                Some(suggestions) => self.unknown_tool_error(suggestions),
+                None => CallAnswer::Error {
+                    code: json_rpc::INVALID_PARAMS,
+                    message: self.help(),
+                    data: json!(self.validation()),
+                },
+            },
             AnswerForm::ToolResult => self.tool_result(&self.help()),
             AnswerForm::Observation => {
                 let Self { validator, server, tool, result, turn, .. } = *self;
@@ -153,7 +148,7 @@ impl<'r> CallRejection<'r> {
     }
 
     /// Lists the available tools within the budget for the help: a server can have thousands.
-    fn unknown_tool_answer(&self, suggestions: &[String]) -> CallAnswer {
+    fn unknown_tool_error(&self, suggestions: &[String]) -> CallAnswer {
         let Self { validator, server, tool, result, .. } = *self;
         let budget = validator.config().help_token_budget;
         let available = unknown_tool::available(validator, server, tool, result, budget);
@@ -165,7 +160,7 @@ impl<'r> CallRejection<'r> {
         if available.omitted > 0 {
             data["omitted"] = available.omitted.into();
         }
-        let message = format!("Unknown tool: {}", shortened(self.tool));
+        let message = result.errors.first().map_or_else(String::new, ToString::to_string);
         CallAnswer::Error { code: json_rpc::INVALID_PARAMS, message, data }
     }
 

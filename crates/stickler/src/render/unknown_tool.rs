@@ -77,9 +77,14 @@ pub(super) fn help(
     HelpPrompt::new(text)
 }
 
-/// Returns the corrected call, if it fits into its share of the budget, and the closing sentence.
+/// Returns the problem and the corrected call, as far as they fit into their share of the budget, and the closing
+/// sentence.
 fn ending(validator: &McpValidator, result: &ValidationResult, max_tokens: usize) -> String {
     let mut ending = String::new();
+    let problem = result.errors.first().map(|error| format!("\n{}\n", error.message));
+    let problem = problem.filter(|problem| tokens::estimate(problem) <= max_tokens);
+    ending.push_str(problem.as_deref().unwrap_or_default());
+    let max_tokens = max_tokens - tokens::estimate(&ending).min(max_tokens);
     if let Some(call) = result.corrected.as_ref().filter(|_| !validator.config().mask_values) {
         let name = crate::tape::quote(&call.name);
         let call = format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.get());

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::{Node, splice};
-use stickler::tool_validation::{DEFAULT_METHOD, is_validation_tool};
 use stickler::{
     CallRejection, Edit, Freshness, Repair, ValidationError, ValidationErrorKind, ValidationResult,
 };
@@ -95,6 +94,11 @@ impl Connection {
                 note_repair(case, &result);
                 return CallOutcome::Repaired(repaired);
             }
+            for error in result.tolerated() {
+                let rule = MessageRule::InvalidArguments;
+                let finding = Finding::from_schema(rule, ARGUMENTS_POINTER, error);
+                case.record_as(RuleAction::Warn, finding);
+            }
             deferred.record(case);
             return CallOutcome::Pass;
         }
@@ -172,15 +176,8 @@ impl Connection {
     fn resembles_no_tool(&self, name: &str, result: &ValidationResult) -> bool {
         let is_unknown =
             |error: &ValidationError| matches!(error.kind, ValidationErrorKind::UnknownTool { .. });
-        let resembling = || self.validator.tools_resembling(&self.server, name);
         result.errors.iter().any(is_unknown)
-            && resembling().iter().all(|tool| self.is_unlisted_service(tool))
-    }
-
-    /// Returns whether a name is the alias of the gateway's tool, which is not listed.
-    fn is_unlisted_service(&self, name: &str) -> bool {
-        let known = || self.validator.cache().get(&self.server, name);
-        name == DEFAULT_METHOD && known().is_some_and(|known| is_validation_tool(&known))
+            && self.validator.tools_resembling(&self.server, name).is_empty()
     }
 
     fn check_arguments(&self, name: &str, arguments: Option<Node<'_>>) -> ValidationResult {

@@ -61,6 +61,7 @@ impl Connection {
         let header = Arc::make_mut(&mut case.header);
         header.method = Some(pending.method.clone());
         header.tool.clone_from(&pending.tool);
+        header.is_failed_call = &*pending.method == "tools/call" && is_failure(envelope);
         replace_or_forward(case, Some(&pending))
     }
 
@@ -194,6 +195,12 @@ fn check_input_requests(
             case.record(finding.with(format!("the capability `{path}`"), "none"));
         }
     }
+}
+
+/// Returns whether a response to a call is an error or a result with `isError`.
+fn is_failure(envelope: &Envelope<'_>) -> bool {
+    let is_error = |result: Node<'_>| result.get("isError").and_then(Node::as_bool) == Some(true);
+    envelope.shape == Shape::Error || envelope.outcome.is_some_and(is_error)
 }
 
 /// Returns whether a modern result has a result type that the revision does not define.

@@ -16,6 +16,7 @@ mod named_parameter;
 mod per_field;
 mod prefix;
 mod pydantic;
+mod python_signature;
 mod serde_text;
 mod tokens;
 mod unknown_tool;
@@ -73,6 +74,16 @@ pub(crate) fn recognise(text: &str) -> Vec<ArgumentError> {
         .find(|errors| !errors.is_empty())
         .map(deduplicated)
         .unwrap_or_default()
+}
+
+/// Like [`recognise`], for a tool with these fields. Also recognises texts that are about the arguments
+/// only if the name of the tool or its fields confirm it.
+pub(crate) fn recognise_for(text: &str, tool: &str, fields: &[String]) -> Vec<ArgumentError> {
+    let errors = recognise(text);
+    if errors.is_empty() {
+        return python_signature::recognise(&ErrorMessage::read(truncated(text)), tool, fields);
+    }
+    errors
 }
 
 type Recogniser = fn(&ErrorMessage<'_>) -> Vec<ArgumentError>;
