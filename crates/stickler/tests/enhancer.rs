@@ -157,8 +157,8 @@ fn errors_of_python_functions_are_recognised_if_the_schema_agrees() {
     let validator = validator(ValidationConfig::default());
     let enhancer = ErrorEnhancer::of(&validator);
     let is_enhanced = |text: &str| {
-        let enhanced = enhancer.enhance_text("novanet", "novanet_generate", text);
-        enhanced.contains("Required: [entity]")
+        let text = enhancer.enhance_text("novanet", "novanet_generate", text);
+        text.contains("Required: [entity]")
     };
     assert!(is_enhanced("generate() missing 1 required positional argument: 'entity'"));
     assert!(is_enhanced("generate() got an unexpected keyword argument 'entiy'"));

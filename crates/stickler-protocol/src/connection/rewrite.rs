@@ -119,7 +119,7 @@ impl Connection {
         }
         let enhancer = ErrorEnhancer::of(&self.validator);
         match enhancer.enhance_reply(&self.server, tool, message) {
-            Cow::Owned(enhanced) => Some(enhanced),
+            Cow::Owned(extended) => Some(extended),
             Cow::Borrowed(_) => None,
         }
     }
