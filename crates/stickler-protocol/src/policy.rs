@@ -70,8 +70,8 @@ impl Policy {
         Self::from_preset(Preset::Observing)
     }
 
-    /// Returns the policy of a mode. Observing, it only reports what a peer can handle itself; what cannot be
-    /// routed safely is rejected as in every mode.
+    /// Returns the policy of a mode. `Observe` only reports invalid calls, parameters and results; messages that
+    /// cannot be routed safely are rejected in every mode.
     pub fn in_mode(mode: Mode) -> Self {
         let policy = Self::default();
         if mode != Mode::Observe {

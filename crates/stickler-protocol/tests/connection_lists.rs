@@ -219,7 +219,7 @@ fn next_call_after_list_changed_is_validated_against_the_new_list() {
 fn only_the_listed_name_of_the_validation_tool_is_suggested() {
     let mut link = Link::with_known_tools();
     let sent = link.client(call(7, "evaluate", json!({})));
-    assert_eq!(sent.server, [call(7, "evaluate", json!({}))], "`validate` is no tool");
+    assert_eq!(sent.server, [call(7, "evaluate", json!({}))], "`validate` is not a tool");
     let waiting = link.client(call(8, "stickler_validat", json!({})));
     let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
     let text = sent.client[0]["result"]["content"][0]["text"].as_str().unwrap();

@@ -100,8 +100,7 @@ pub enum Mode {
     /// Rejects invalid calls and answers them with help.
     #[default]
     Enforce,
-    /// Repairs what is beyond doubt, and rejects an unlisted field only if it is probably a mistake: no call that
-    /// works without Stickler fails with it.
+    /// Repairs what is beyond doubt, and rejects an unlisted field only if it is probably a mistake.
     Assist,
     /// Rejects, repairs and adds nothing, and reports what it would have rejected.
     Observe,

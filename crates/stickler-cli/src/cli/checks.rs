@@ -45,7 +45,7 @@ pub(crate) enum UnknownFields {
 pub(crate) enum Mode {
     /// Reject invalid calls and answer with help
     Enforce,
-    /// Repair what is beyond doubt; reject no call that works without Stickler
+    /// Repair what is beyond doubt; reject an unlisted field only if it is probably a mistake
     Assist,
     /// Change and reject nothing; report what would be rejected
     Observe,
