@@ -97,6 +97,17 @@ fn synonyms_and_longer_names_are_suggested_first() {
 }
 
 #[test]
+fn compound_takes_precedence_over_a_misspelling_of_half_the_name() {
+    let schema = object(
+        json!({ "vmid": { "type": "integer" }, "name": { "type": "string" } }),
+        json!(["vmid", "name"]),
+    );
+    let result = validate(schema, json!({ "node": "pve1", "vmid": 101, "snapname": "upgrade" }));
+    assert_eq!(first(&result, "/snapname").as_deref(), Some("name"));
+    assert_ne!(first(&result, "/node").as_deref(), Some("name"), "{:?}", result.errors);
+}
+
+#[test]
 fn opposites_are_never_suggested() {
     for (sent, other) in [
         ("from", "to"),

@@ -2,7 +2,8 @@
 //!
 //! Contract: the surest pair is decided first, ties in the order of the fields and of the schema. A pair
 //! is chosen only if it is convincing, stands out from the field's other candidates, and no other
-//! unknown field claims the same candidate as strongly. All other pairs are only ranked.
+//! unknown field claims the same candidate as strongly. All other pairs are only ranked; a candidate that
+//! is chosen for one field is not offered for another.
 
 /// The minimum score of a candidate that is listed.
 pub(crate) const LISTED: u32 = 200;
@@ -58,16 +59,27 @@ pub(crate) fn assign(fields: usize, mut pairs: Vec<Pair>) -> Vec<Assigned> {
             taken.push((pair.field, pair.candidate));
         }
     }
+    let chosen: Vec<(usize, usize)> = pairs
+        .iter()
+        .filter(|pair| taken.contains(&(pair.field, pair.candidate)))
+        .filter(|pair| stands_out(pair, &pairs, &taken))
+        .map(|pair| (pair.field, pair.candidate))
+        .collect();
     for (field, result) in assigned.iter_mut().enumerate() {
-        let own = taken.iter().find(|(taker, _)| *taker == field).map(|(_, own)| *own);
-        let of_others = |candidate: usize| {
-            taken.iter().any(|(taker, other)| *other == candidate && *taker != field)
+        let of = |list: &[(usize, usize)], candidate: usize| {
+            list.iter().find(|(_, other)| *other == candidate).map(|(owner, _)| *owner)
         };
-        let mut ranked: Vec<&Pair> = pairs.iter().filter(|pair| pair.field == field).collect();
-        ranked.sort_by_key(|pair| (Some(pair.candidate) != own, of_others(pair.candidate)));
-        result.is_chosen = ranked
-            .first()
-            .is_some_and(|first| Some(first.candidate) == own && stands_out(first, &pairs, &taken));
+        let is_possible =
+            |pair: &&Pair| of(&chosen, pair.candidate).is_none_or(|owner| owner == field);
+        let own = pairs.iter().filter(|pair| pair.field == field);
+        let mut ranked: Vec<&Pair> = own.filter(is_possible).collect();
+        // Its own candidate first, those of other fields last.
+        ranked.sort_by_key(|pair| match of(&taken, pair.candidate) {
+            Some(owner) if owner == field => 0,
+            None => 1,
+            Some(_) => 2,
+        });
+        result.is_chosen = chosen.iter().any(|(owner, _)| *owner == field);
         let best = ranked.into_iter().take(MAX_RANKED);
         result.ranked = best.map(|pair| (pair.candidate, pair.score)).collect();
     }
@@ -76,16 +88,12 @@ pub(crate) fn assign(fields: usize, mut pairs: Vec<Pair>) -> Vec<Assigned> {
 
 /// Returns whether the pair is convincing and neither of its sides has an equally good partner.
 fn stands_out(pair: &Pair, pairs: &[Pair], taken: &[(usize, usize)]) -> bool {
-    let rivals = |other: &&Pair| {
-        let same_field = other.field == pair.field && other.candidate != pair.candidate;
-        let same_candidate = other.candidate == pair.candidate && other.field != pair.field;
-        let other_side_is_free = if same_field {
-            !taken.iter().any(|(_, candidate)| *candidate == other.candidate)
-        } else {
-            !taken.iter().any(|(field, _)| *field == other.field)
+    let rivals =
+        |other: &&Pair| match (other.field == pair.field, other.candidate == pair.candidate) {
+            (true, false) => !taken.iter().any(|(_, candidate)| *candidate == other.candidate),
+            (false, true) => !taken.iter().any(|(field, _)| *field == other.field),
+            _ => false,
         };
-        (same_field || same_candidate) && other_side_is_free
-    };
     pair.score >= CHOSEN && pairs.iter().filter(rivals).all(|other| leads(pair, other))
 }
 
@@ -115,7 +123,7 @@ mod tests {
     fn surest_pair_is_decided_first() {
         let assigned = assign(2, vec![pair(0, 0, 900), pair(1, 0, 700), pair(1, 1, 650)]);
         assert_eq!(assigned[0].ranked, [(0, 900)]);
-        assert_eq!(assigned[1].ranked, [(1, 650), (0, 700)]);
+        assert_eq!(assigned[1].ranked, [(1, 650)]);
         assert!(assigned[0].is_chosen && assigned[1].is_chosen);
     }
 

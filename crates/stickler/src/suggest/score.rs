@@ -34,6 +34,9 @@ const MISSING: u32 = 250;
 /// Weight of the only candidate.
 const ONLY_CANDIDATE: u32 = 100;
 
+/// Factor for the form of names that consist of known words: `node` is hardly a misspelling of `name`.
+const KNOWN_WORDS: u32 = 500;
+
 /// A field of the schema that the call does not have.
 #[derive(Debug)]
 pub(crate) struct FieldWords {
@@ -63,7 +66,13 @@ pub(crate) fn score(
     comparison: Comparison<'_>,
     signals: Signals,
 ) -> u32 {
-    let form = evidence.form.filter(|_| signals.form).map_or(0, form_score);
+    let mut form = evidence.form.filter(|_| signals.form).map_or(0, form_score);
+    if evidence.form.is_some_and(|(distance, _)| distance > 1)
+        && unknown.are_known()
+        && candidate.name.are_known()
+    {
+        form = form * KNOWN_WORDS / 1000;
+    }
     if form < 1000 && have_opposites(unknown, &candidate.name) {
         return 0;
     }

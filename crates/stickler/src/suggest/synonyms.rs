@@ -18,6 +18,8 @@ pub(crate) struct Meaning {
     first_sides: u32,
     /// The same for the second side.
     second_sides: u32,
+    /// Whether the word is in the vocabulary.
+    pub(crate) is_known: bool,
     /// Whether the word is common in names and says little about them.
     pub(crate) is_generic: bool,
     /// Whether the word qualifies another one.
@@ -48,11 +50,6 @@ impl Meaning {
     }
 }
 
-/// Returns whether a word is in the vocabulary.
-pub(crate) fn is_known(word: &str) -> bool {
-    VOCABULARY.contains_key(word)
-}
-
 static VOCABULARY: LazyLock<HashMap<&'static str, Meaning>> = LazyLock::new(|| {
     let mut all: HashMap<&'static str, Meaning> = HashMap::new();
     for (index, group) in SYNONYMS.iter().enumerate() {
@@ -79,6 +76,9 @@ static VOCABULARY: LazyLock<HashMap<&'static str, Meaning>> = LazyLock::new(|| {
     }
     for word in OTHER_WORDS {
         all.entry(word).or_default();
+    }
+    for meaning in all.values_mut() {
+        meaning.is_known = true;
     }
     all
 });

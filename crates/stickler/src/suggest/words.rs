@@ -1,14 +1,14 @@
 //! Splits names into words in a canonical form, so that names can be compared by their parts.
 //!
 //! Contract: [`Words::of`] splits at separators and at camelCase boundaries, divides compounds without a
-//! boundary (`filepath`) where both halves are known words, converts to the singular, and replaces
-//! abbreviations. It reads at most [`MAX_NAME_BYTES`] bytes and returns at most [`MAX_WORDS`] words. It
+//! boundary (`filepath`) where both halves are known words or the last one ends many names, converts to the
+//! singular, and replaces abbreviations. It reads at most [`MAX_NAME_BYTES`] bytes and returns at most [`MAX_WORDS`] words. It
 //! runs only when a call is explained, never when a schema is read.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::synonyms::{self, Meaning};
+use super::synonyms::Meaning;
 
 /// The number of bytes of a name that are read.
 const MAX_NAME_BYTES: usize = 128;
@@ -21,6 +21,9 @@ const MAX_TEXT_BYTES: usize = 512;
 
 /// The minimum length of each half of a compound.
 const MIN_COMPOUND_PART: usize = 3;
+
+/// Nouns that are split off even if the rest of the word is unknown. Few other words end with them.
+const COMPOUND_HEADS: &[&str] = &["code", "name", "path", "type", "url"];
 
 /// Abbreviations and what they stand for.
 const ABBREVIATIONS: &[(&str, &str)] = &[
@@ -187,6 +190,11 @@ impl Words {
         self.list.is_empty()
     }
 
+    /// Returns whether the vocabulary contains all words.
+    pub(crate) fn are_known(&self) -> bool {
+        self.list.iter().all(|word| word.meaning.is_known)
+    }
+
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.list.iter().any(|own| own.text == word)
     }
@@ -223,18 +231,25 @@ fn pieces(name: &str) -> Vec<String> {
     pieces
 }
 
-/// Splits a word without a boundary into two known words: `filepath`, `sourcebranch`.
+/// Splits a word without a boundary into two known words (`filepath`, `sourcebranch`), or before a noun
+/// that names often end with (`snapname`).
 fn compound(word: &str) -> Option<(&str, &str)> {
     if word.len() < 2 * MIN_COMPOUND_PART || is_known(word) {
         return None;
     }
-    (MIN_COMPOUND_PART..=word.len() - MIN_COMPOUND_PART)
-        .filter_map(|at| word.split_at_checked(at))
-        .find(|(first, second)| is_known(first) && is_known(second))
+    let mut parts = (MIN_COMPOUND_PART..=word.len() - MIN_COMPOUND_PART)
+        .filter_map(|at| word.split_at_checked(at));
+    let known = parts.find(|(first, second)| is_known(first) && is_known(second));
+    known.or_else(|| {
+        let mut heads = COMPOUND_HEADS.iter();
+        let head = heads.find(|head| word.ends_with(**head))?;
+        word.split_at_checked(word.len() - head.len())
+            .filter(|(rest, _)| rest.len() >= MIN_COMPOUND_PART)
+    })
 }
 
 fn is_known(word: &str) -> bool {
-    synonyms::is_known(&canonical(word))
+    Meaning::of(&canonical(word)).is_known
 }
 
 /// Returns the canonical form of a word: singular and not abbreviated.
@@ -299,6 +314,13 @@ mod tests {
         assert_eq!(words("sourcebranch"), ["source", "branch"]);
         assert_eq!(words("timeout"), ["timeout"]);
         assert_eq!(words("xylophone"), ["xylophone"]);
+    }
+
+    #[test]
+    fn common_last_nouns_are_split_off() {
+        assert_eq!(words("snapname"), ["snap", "name"]);
+        assert_eq!(words("vmtype"), ["vmtype"]);
+        assert_eq!(words("encode"), ["encode"]);
     }
 
     #[test]
