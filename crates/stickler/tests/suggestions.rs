@@ -175,6 +175,44 @@ fn fields_are_moved_out_of_an_object_that_does_not_list_them() {
     assert_eq!(corrected(&result), Some(json!({ "options": { "deep": true }, "path": "a" })));
     let wrapped = validate(schema(), json!({ "request": { "path": "a" } }));
     assert_eq!(corrected(&wrapped), Some(json!({ "path": "a" })));
+    assert_eq!(wrapped.errors.len(), 1, "{:?}", wrapped.errors);
+}
+
+#[test]
+fn object_whose_fields_are_listed_with_its_name_before_them_is_unwrapped() {
+    let text = || json!({ "type": "string" });
+    let schema = || {
+        object(
+            json!({ "id": text(), "ownerName": text(), "ownerEmail": text(), "notes": text() }),
+            json!(["id", "ownerName"]),
+        )
+    };
+    let result =
+        validate(schema(), json!({ "id": "7", "owner": { "name": "Ada", "email": "a@b.c" } }));
+    let right = json!({ "id": "7", "ownerName": "Ada", "ownerEmail": "a@b.c" });
+    assert_eq!(corrected(&result), Some(right));
+    let messages: Vec<&str> = result.errors.iter().map(|error| error.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["`owner` is not a known field; put its fields directly into the object around it, as \
+          `ownerName`, `ownerEmail`."]
+    );
+    let result = validate(schema(), json!({ "id": "7", "owner": { "name": "Ada", "phone": "1" } }));
+    assert_eq!(corrected(&result), None, "a field without a counterpart ends the correction");
+}
+
+#[test]
+fn field_with_a_generic_name_is_moved_into_the_object_that_requires_it() {
+    let nested = json!({
+        "type": "object",
+        "properties": { "field": { "type": "object", "description": "Field definition" } },
+        "required": ["field"]
+    });
+    let schema =
+        object(json!({ "id": { "type": "string" }, "nested": nested }), json!(["id", "nested"]));
+    let result = validate(schema, json!({ "id": "7", "field": { "name": "Priority" } }));
+    let right = json!({ "id": "7", "nested": { "field": { "name": "Priority" } } });
+    assert_eq!(corrected(&result), Some(right));
 }
 
 #[test]

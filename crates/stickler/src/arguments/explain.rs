@@ -134,11 +134,13 @@ fn pair_missing_fields(problems: &mut Vec<Problem<'_>>, matches: &FieldMatches) 
     for (path, found) in matches {
         let Some(target) = &found.target else { continue };
         match &target.place {
-            Place::Same => filled.insert(join(parent(path), &target.name)),
-            Place::Inside(field) => filled.insert(join(parent(path), field)),
-            Place::Around => filled.insert(join(parent(parent(path)), &target.name)),
-            Place::Unwrapped => false,
-        };
+            Place::Same => filled.extend([join(parent(path), &target.name)]),
+            Place::Inside(field) => filled.extend([join(parent(path), field)]),
+            Place::Around => filled.extend([join(parent(parent(path)), &target.name)]),
+            Place::Unwrapped(names) => {
+                filled.extend(names.iter().map(|name| join(parent(path), name)));
+            }
+        }
     }
     problems.retain(|problem| {
         !matches!(problem.error.kind, ValidationErrorKind::MissingRequired { .. })

@@ -33,7 +33,7 @@ impl Candidate<'_> {
     /// Returns the name, with a path if it is in another object.
     pub(super) fn shown_name(&self) -> String {
         match &self.place {
-            Place::Same | Place::Unwrapped => self.name.to_owned(),
+            Place::Same | Place::Unwrapped(_) => self.name.to_owned(),
             Place::Inside(field) => format!("{field}/{}", self.name),
             Place::Around => format!("../{}", self.name),
         }

@@ -74,8 +74,8 @@ pub(crate) enum Place {
     Inside(String),
     /// The object around that object.
     Around,
-    /// None: the fields of the unknown field belong directly in the object.
-    Unwrapped,
+    /// None: the fields of the unknown field belong directly in the object, under these names.
+    Unwrapped(Vec<String>),
 }
 
 /// The matches of a call by the path of the unknown field.
@@ -145,7 +145,7 @@ impl<'e> Matcher<'_, 'e> {
             .iter()
             .chain(around.iter())
             .filter(|candidate| match &candidate.place {
-                Place::Same | Place::Unwrapped => !has(object, candidate.name),
+                Place::Same | Place::Unwrapped(_) => !has(object, candidate.name),
                 Place::Around => !path.is_empty() && !has(object_around, candidate.name),
                 Place::Inside(field) => {
                     let inner = object.and_then(|object| explainer.lookup.get(object, field));
@@ -341,20 +341,31 @@ impl Matcher<'_, '_> {
         is_same_thing && !free.iter().any(is_opposite)
     }
 
-    /// Returns the target of an object whose fields are all fields of the object around it.
+    /// Returns the target of an object whose fields are all fields of the object around it, under the
+    /// same names or with the object's name before them: `attributes: {name}` for `attributeName`.
     fn unwrapped(&self, field: &Unknown<'_, '_>, free: &[&Candidate<'_>]) -> Option<Target> {
-        let value =
-            field.value.filter(|value| value.kind() == Kind::Object && !value.is_empty())?;
-        let is_free = |name: &str| {
-            let mut direct = free.iter().filter(|candidate| candidate.place == Place::Same);
-            direct.any(|candidate| candidate.name == name)
-        };
-        let mut members = value.members();
-        let fits = value.len() <= MAX_FIELDS && members.all(|(name, _)| is_free(&name));
+        let value = field
+            .value
+            .filter(|value| value.kind() == Kind::Object && !value.is_empty())
+            .filter(|value| value.len() <= MAX_FIELDS)?;
         let budget = &self.explainer.comparisons.names;
-        let fits = fits && budget.take_cells(value.len() * free.len());
+        if !budget.take_cells(value.len() * free.len()) {
+            return None;
+        }
+        let direct = || free.iter().filter(|candidate| candidate.place == Place::Same);
+        let mut names: Vec<String> = Vec::new();
+        for (name, _) in value.members() {
+            let prefixed = field.words.followed_by(&Words::of(&name));
+            let found = direct()
+                .find(|candidate| candidate.name == name)
+                .or_else(|| direct().find(|candidate| candidate.words.name == prefixed))?;
+            if names.iter().any(|taken| taken == found.name) {
+                return None;
+            }
+            names.push(found.name.to_owned());
+        }
         let name = field.name.to_owned();
-        fits.then_some(Target { place: Place::Unwrapped, name, missing: None, is_sure: true })
+        Some(Target { place: Place::Unwrapped(names), name, missing: None, is_sure: true })
     }
 }
 
@@ -374,5 +385,7 @@ fn can_move(unknown: &Unknown<'_, '_>, candidate: &Candidate<'_>, evidence: &Evi
         Place::Inside(field) => same(&Words::of(field).followed_by(&candidate.words.name)),
         _ => false,
     };
-    evidence.fit >= Fit::Converts && (same(&candidate.words.name) || with_object)
+    // A name of generic words (`field`) is not alike enough even to itself.
+    let is_same_name = unknown.name == candidate.name;
+    evidence.fit >= Fit::Converts && (is_same_name || same(&candidate.words.name) || with_object)
 }

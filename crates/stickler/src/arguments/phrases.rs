@@ -57,8 +57,9 @@ pub(super) fn one_of(names: &[&str], none: &str) -> String {
 /// have been meant, or choose from the valid ones.
 pub(super) fn advice(found: &FieldMatch, valid: &[&str], without_others: &str) -> String {
     match (&found.target, found.suggestions.as_slice(), valid) {
-        (Some(Target { place: Place::Unwrapped, .. }), ..) => {
-            "put its fields directly into the object around it.".to_owned()
+        (Some(Target { place: Place::Unwrapped(names), .. }), ..) => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            format!("put its fields directly into the object around it, as {}.", listed(&names))
         }
         (Some(target), [best, ..], _) => match (&target.place, &target.missing) {
             (Place::Inside(object), _) => {
@@ -67,10 +68,10 @@ pub(super) fn advice(found: &FieldMatch, valid: &[&str], without_others: &str) -
             (Place::Around, _) => {
                 format!("did you mean `{}` of the object around it?", target.name)
             }
-            (Place::Same | Place::Unwrapped, Some(expected)) => {
+            (Place::Same | Place::Unwrapped(_), Some(expected)) => {
                 format!("did you mean `{best}` ({expected}, required)?")
             }
-            (Place::Same | Place::Unwrapped, None) => format!("did you mean `{best}`?"),
+            (Place::Same | Place::Unwrapped(_), None) => format!("did you mean `{best}`?"),
         },
         (None, [only], _) => {
             format!("the closest field is `{only}`; check that it is the one meant.")

@@ -19,7 +19,7 @@ pub(super) fn proposal(call: &Call<'_>, explanation: &Explanation) -> Option<Pro
     for rename in names::renames(call, explanation) {
         let object = match rename.place {
             Place::Same => continue,
-            Place::Inside(_) | Place::Unwrapped => parent(rename.path),
+            Place::Inside(_) | Place::Unwrapped(_) => parent(rename.path),
             Place::Around => parent(parent(rename.path)),
         };
         by_object.entry(object).or_default().push(rename);
@@ -35,7 +35,7 @@ pub(super) fn proposal(call: &Call<'_>, explanation: &Explanation) -> Option<Pro
             _ => moved.to.to_owned(),
         };
         let kind = match moved.place {
-            Place::Unwrapped => EditKind::UnwrapArguments,
+            Place::Unwrapped(_) => EditKind::UnwrapArguments,
             _ => EditKind::MoveField,
         };
         let to = if kind == EditKind::UnwrapArguments { String::new() } else { to };
@@ -80,8 +80,9 @@ impl<'r, 't> Rewrite<'r, 't> {
         for (key, value) in self.object.members() {
             let moved = self.moves.iter().find(|moved| self.names(moved.path) == [key.as_ref()]);
             match moved.map(|moved| moved.place) {
-                Some(Place::Unwrapped) => {
-                    members.extend(value.members().map(|(key, value)| member(&key, value.raw())));
+                Some(Place::Unwrapped(names)) => {
+                    let unwrapped = value.members().zip(names);
+                    members.extend(unwrapped.map(|((_, value), name)| member(name, value.raw())));
                 }
                 Some(_) => {}
                 None => {
