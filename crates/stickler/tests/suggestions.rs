@@ -179,7 +179,7 @@ fn fields_are_moved_out_of_an_object_that_does_not_list_them() {
 }
 
 #[test]
-fn object_whose_fields_are_listed_with_its_name_before_them_is_unwrapped() {
+fn object_whose_fields_are_listed_with_its_name_before_them_gets_advice() {
     let text = || json!({ "type": "string" });
     let schema = || {
         object(
@@ -189,16 +189,13 @@ fn object_whose_fields_are_listed_with_its_name_before_them_is_unwrapped() {
     };
     let result =
         validate(schema(), json!({ "id": "7", "owner": { "name": "Ada", "email": "a@b.c" } }));
-    let right = json!({ "id": "7", "ownerName": "Ada", "ownerEmail": "a@b.c" });
-    assert_eq!(corrected(&result), Some(right));
+    assert_eq!(corrected(&result), None, "other names are not sure enough");
     let messages: Vec<&str> = result.errors.iter().map(|error| error.message.as_str()).collect();
     assert_eq!(
         messages,
         ["`owner` is not a known field; put its fields directly into the object around it, as \
           `ownerName`, `ownerEmail`."]
     );
-    let result = validate(schema(), json!({ "id": "7", "owner": { "name": "Ada", "phone": "1" } }));
-    assert_eq!(corrected(&result), None, "a field without a counterpart ends the correction");
 }
 
 #[test]

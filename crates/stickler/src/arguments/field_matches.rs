@@ -342,7 +342,8 @@ impl Matcher<'_, '_> {
     }
 
     /// Returns the target of an object whose fields are all fields of the object around it, under the
-    /// same names or with the object's name before them: `attributes: {name}` for `attributeName`.
+    /// same names or with the object's name before them: `attributes: {name}` for `attributeName`. Only the
+    /// same names are sure enough for a corrected call.
     fn unwrapped(&self, field: &Unknown<'_, '_>, free: &[&Candidate<'_>]) -> Option<Target> {
         let value = field
             .value
@@ -354,6 +355,7 @@ impl Matcher<'_, '_> {
         }
         let direct = || free.iter().filter(|candidate| candidate.place == Place::Same);
         let mut names: Vec<String> = Vec::new();
+        let mut is_sure = true;
         for (name, _) in value.members() {
             let prefixed = field.words.followed_by(&Words::of(&name));
             let found = direct()
@@ -362,10 +364,11 @@ impl Matcher<'_, '_> {
             if names.iter().any(|taken| taken == found.name) {
                 return None;
             }
+            is_sure &= found.name == name;
             names.push(found.name.to_owned());
         }
         let name = field.name.to_owned();
-        Some(Target { place: Place::Unwrapped(names), name, missing: None, is_sure: true })
+        Some(Target { place: Place::Unwrapped(names), name, missing: None, is_sure })
     }
 }
 
