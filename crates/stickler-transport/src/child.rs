@@ -8,14 +8,14 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tracing::Span;
+use tokio::time::{Instant, sleep};
 
-use crate::stderr::Stderr;
+use crate::stderr::{Stderr, StderrOutput};
 
 /// The command that starts a server.
 #[derive(Debug, Clone, Default)]
@@ -90,28 +90,13 @@ impl ServerCommand {
         !std::env::split_paths(&paths).any(is_there)
     }
 
-    /// Starts the server in a new process group, so that its descendants end with it. Its standard error
-    /// is logged within `span`.
-    pub fn start(&self, span: &Span) -> io::Result<(Process, ChildStdin, ChildStdout)> {
-        if !Stderr::is_logged() {
-            return self.spawn(Stdio::null());
+    /// Starts the server in a new process group, so that its descendants end with it.
+    pub fn start(&self, stderr: StderrOutput) -> io::Result<(Process, ChildStdin, ChildStdout)> {
+        let (mut server, stdin, stdout) = self.spawn(stderr.stdio())?;
+        if let Some(pipe) = server.child.stderr.take() {
+            server.stderr = Some(Stderr::read(pipe, stderr)?);
         }
-        let (mut server, stdin, stdout) = self.spawn(Stdio::piped())?;
-        let stderr = server.child.stderr.take().ok_or_else(no_pipes)?;
-        server.stderr = Some(Stderr::read(stderr, span.clone())?);
         Ok((server, stdin, stdout))
-    }
-
-    /// Starts the server like [`Self::start`], but it inherits standard error.
-    pub fn start_with_inherited_stderr(&self) -> io::Result<(Process, ChildStdin, ChildStdout)> {
-        self.spawn(Stdio::inherit())
-    }
-
-    /// Starts the server like [`Self::start`] and returns its standard error instead of logging it.
-    pub fn start_with_stderr(&self) -> io::Result<(Process, ChildStdin, ChildStdout, ChildStderr)> {
-        let (mut server, stdin, stdout) = self.spawn(Stdio::piped())?;
-        let stderr = server.child.stderr.take().ok_or_else(no_pipes)?;
-        Ok((server, stdin, stdout, stderr))
     }
 
     fn spawn(&self, stderr: Stdio) -> io::Result<(Process, ChildStdin, ChildStdout)> {
@@ -151,20 +136,20 @@ impl Process {
 
     /// Shuts the server down like [`Self::shutdown`], then terminates its descendants and drains its
     /// standard error.
-    pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
-        let (status, cause) = self.shutdown(grace)?;
+    pub async fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        let (status, cause) = self.shutdown(grace).await?;
         if cause != ExitCause::Killed {
             self.terminate_group();
         }
-        if let Some(stderr) = &self.stderr {
-            stderr.wait(STDERR_DRAIN_TIMEOUT);
+        if let Some(stderr) = self.stderr.take() {
+            stderr.wait(STDERR_DRAIN_TIMEOUT).await;
         }
         Ok(status)
     }
 
     /// Waits `grace` for the server to exit, sends SIGTERM, waits `grace` again, then sends SIGKILL.
     /// Descendants of the server that outlive it are not signalled after its exit.
-    pub fn shutdown(&mut self, grace: Duration) -> io::Result<(ExitStatus, ExitCause)> {
+    pub async fn shutdown(&mut self, grace: Duration) -> io::Result<(ExitStatus, ExitCause)> {
         for cause in [ExitCause::Voluntary, ExitCause::Terminated] {
             if cause == ExitCause::Terminated {
                 signal_group(self.pid(), Signal::TERM);
@@ -174,11 +159,16 @@ impl Process {
                 if let Some(status) = self.child.try_wait()? {
                     return Ok((status, cause));
                 }
-                std::thread::sleep(EXIT_POLL_INTERVAL);
+                sleep(EXIT_POLL_INTERVAL).await;
             }
         }
         signal_group(self.pid(), Signal::KILL);
-        Ok((self.child.wait()?, ExitCause::Killed))
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok((status, ExitCause::Killed));
+            }
+            sleep(EXIT_POLL_INTERVAL).await;
+        }
     }
 
     /// Returns `Some(success)` once the process has exited, even if its output pipe is still open.
@@ -226,26 +216,13 @@ pub fn signal_group(pid: u32, signal: Signal) {
     }
 }
 
-/// Waits until a child process has exited, without reaping it. Returns whether it exited successfully.
-pub fn wait_for_exit(pid: u32) -> bool {
-    let Some(pid) = pid_of(pid) else { return false };
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    loop {
-        match waitid(WaitId::Pid(pid), options) {
-            Err(rustix::io::Errno::INTR) => {}
-            Ok(Some(status)) => return status.exit_status() == Some(0),
-            _ => return false,
-        }
-    }
-}
-
-/// Whether the read end of a pipe is still open. A launcher that starts the server and exits leaves the
-/// pipe to the server.
-pub fn has_reader(pipe: &impl AsFd) -> bool {
-    let mut watched = [PollFd::new(pipe, PollFlags::empty())];
-    let no_wait = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let is_polled = poll(&mut watched, Some(&no_wait)).is_ok();
-    is_polled && watched.iter().all(|one| !one.revents().contains(PollFlags::ERR))
+/// Whether the other end of a pipe or socket is closed. A launcher that starts the server and exits leaves the pipe
+/// to the server.
+pub(crate) fn has_error_or_hangup(fd: &impl AsFd) -> bool {
+    let mut watched = [PollFd::new(fd, PollFlags::empty())];
+    let is_polled = poll(&mut watched, Some(&Timespec::default())).is_ok();
+    let is_gone = PollFlags::ERR | PollFlags::HUP;
+    is_polled && watched.iter().any(|one| one.revents().intersects(is_gone))
 }
 
 fn pid_of(pid: u32) -> Option<Pid> {

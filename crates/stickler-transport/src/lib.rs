@@ -7,34 +7,33 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `child` | server processes: start, graceful shutdown, kill |
-//! | `supervised`, `pipe` | a supervised process on tokio: reading, non-blocking writing, shutdown |
-//! | `signals` | forwarding of termination signals to the server |
-//! | `stderr` | logging of a server's standard error |
+//! | `supervised` | a supervised process: its output, its exit, its shutdown |
+//! | `nonblocking`, `pipe` | reading and writing lines without blocking, for processes and the standard streams |
+//! | `signals` | termination signals |
+//! | `stderr` | the standard error of a server |
 //! | `restart`, `backoff` | restart policy and exponential backoff |
-//! | [`stdin_slot`], [`wire`] | standard input of a restartable server, buffered writing of lines |
 //! | `server` | the location of a server: a command or a URL |
 //! | [`http`] | the HTTP client for servers at a URL |
 
 mod backoff;
 mod child;
 pub mod http;
+mod nonblocking;
 mod pipe;
 mod restart;
 mod server;
 mod signals;
 mod stderr;
-pub mod stdin_slot;
 mod supervised;
-pub mod wire;
 
 pub use backoff::Backoff;
-pub use child::{
-    ExitCause, Process, ServerCommand, exit_code, has_reader, signal_group, wait_for_exit,
-};
+pub use child::{ExitCause, Process, ServerCommand, exit_code, signal_group};
+pub use nonblocking::{Input, LineReader, Output};
 pub use pipe::{Pipe, without_line_breaks};
 pub use restart::{Restart, RestartWhen};
 pub use server::Server;
-pub use signals::{SignalForwarder, exit_on_signals};
+pub use signals::{TerminationSignals, exit_on_signals, forward_signals};
+pub use stderr::StderrOutput;
 pub use supervised::{OutputHandler, SupervisedProcess, read_output};
 
 /// Compiles the example in the README.

@@ -1,40 +1,38 @@
-//! Non-blocking writer for a server's standard input.
+//! Non-blocking writer of lines: a server's standard input, or the standard output of this process.
 //!
 //! A message is written directly if the pipe has capacity; the rest is queued for a background task. The common
 //! case therefore needs no task or thread switch, and messages that are queued concurrently are written
-//! together.
+//! together. The queue is not limited; senders call [`Pipe::wait_for_capacity`] before or after they send.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::os::fd::OwnedFd;
-use std::process::ChildStdin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
-use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
-use crate::child::has_reader;
+use crate::nonblocking::Output;
 
 /// Number of queued bytes above which senders wait for the server to read.
-const MAX_QUEUED_BYTES: usize = 8 << 20;
+const MAX_QUEUED_BYTES: usize = 1 << 20;
 
 /// Maximum number of messages and line breaks per vectored write.
 const MAX_IO_SLICES: usize = 64;
 
-/// Poll interval for pipe capacity.
-const CAPACITY_POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Number of pushed bytes above which the background task writes without [`Pipe::flush`].
+const MAX_PUSHED_BYTES: usize = 128 << 10;
 
 /// The write end of the pipe and its queue.
 pub struct Pipe {
     state: Mutex<State>,
     queued: Notify,
+    /// Notified when queued data was written and when the pipe is closed.
+    changed: Notify,
 }
 
 struct State {
     /// `None` once the pipe is closed.
-    sender: Option<Arc<pipe::Sender>>,
+    sender: Option<Arc<Output>>,
     queue: VecDeque<Bytes>,
     bytes: usize,
     is_closing: bool,
@@ -42,65 +40,91 @@ struct State {
 
 impl Pipe {
     /// Creates the writer and starts its task on the current runtime.
-    pub fn new(stdin: ChildStdin) -> io::Result<Arc<Self>> {
-        let sender = pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?;
+    pub fn new(sender: Output) -> Arc<Self> {
         let state = State {
             sender: Some(Arc::new(sender)),
             queue: VecDeque::new(),
             bytes: 0,
             is_closing: false,
         };
-        let pipe = Arc::new(Self { state: Mutex::new(state), queued: Notify::new() });
-        tokio::spawn(Arc::clone(&pipe).flush());
-        Ok(pipe)
+        let pipe = Self { state: Mutex::new(state), queued: Notify::new(), changed: Notify::new() };
+        let pipe = Arc::new(pipe);
+        tokio::spawn(Arc::clone(&pipe).write_in_background());
+        pipe
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a message as a line. Write errors are ignored: an exited server is detected at the end of
-    /// its output.
+    /// Sends a message as a line: writes what the pipe has capacity for and queues the rest. Line breaks in the
+    /// message become spaces. Write errors are ignored: an exited server is detected at the end of its output.
     pub fn send(&self, message: Bytes) {
-        let mut message = without_line_breaks(message);
-        let mut end = Bytes::from_static(b"\n");
-        let mut state = self.state();
-        let Some(sender) = &state.sender else { return };
-        if state.queue.is_empty() {
-            let parts = [IoSlice::new(&message), IoSlice::new(&end)];
-            match sender.try_write_vectored(&parts) {
-                Ok(written) => {
-                    let of_message = written.min(message.len());
-                    message.advance(of_message);
-                    end.advance(written - of_message);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
-            }
+        if self.append(without_line_breaks(message)) {
+            self.flush();
         }
-        let left = message.len() + end.len();
-        if left > 0 {
-            state.bytes += left;
-            state.queue.extend([message, end].into_iter().filter(|part| !part.is_empty()));
+    }
+
+    /// Queues a message, so that it is written together with those of other senders. Line breaks become spaces.
+    pub fn enqueue(&self, message: Bytes) {
+        self.append(without_line_breaks(message));
+        self.queued.notify_one();
+    }
+
+    /// Queues a line, unchanged, until [`Self::flush`].
+    pub fn push(&self, line: Bytes) {
+        self.append(line);
+        if self.state().bytes > MAX_PUSHED_BYTES {
             self.queued.notify_one();
         }
     }
 
-    /// Queues a message, so that it is written together with those of other senders.
-    pub fn enqueue(&self, message: Bytes) {
-        let message = without_line_breaks(message);
+    /// Queues a line. Returns whether the queue was empty.
+    fn append(&self, line: Bytes) -> bool {
         let mut state = self.state();
+        let was_empty = state.queue.is_empty();
         if state.sender.is_some() {
-            state.bytes += message.len() + 1;
-            state.queue.extend([message, Bytes::from_static(b"\n")]);
+            state.bytes += line.len() + 1;
+            state.queue.extend([line, Bytes::from_static(b"\n")]);
+        }
+        was_empty
+    }
+
+    /// Writes what the pipe has capacity for and leaves the rest to the background task.
+    pub fn flush(&self) {
+        if self.write_queued().is_some() {
             self.queued.notify_one();
         }
+    }
+
+    /// Whether the queue is over its limit.
+    pub fn is_full(&self) -> bool {
+        self.state().bytes > MAX_QUEUED_BYTES
     }
 
     /// Waits until the queue is below its limit.
     pub async fn wait_for_capacity(&self) {
-        while self.state().bytes > MAX_QUEUED_BYTES {
-            tokio::time::sleep(CAPACITY_POLL_INTERVAL).await;
+        self.until(|state| state.bytes <= MAX_QUEUED_BYTES).await;
+    }
+
+    /// Waits until everything is written or cannot be written any more.
+    pub async fn flushed(&self) {
+        self.until(|state| state.queue.is_empty()).await;
+    }
+
+    /// Waits until the pipe is closed: by its owner, or because its reader is gone.
+    pub async fn closed(&self) {
+        self.until(|state| state.sender.is_none()).await;
+    }
+
+    async fn until(&self, condition: impl Fn(&State) -> bool) {
+        loop {
+            // Registered before the check, so that no change is missed.
+            let changed = self.changed.notified();
+            if condition(&self.state()) {
+                return;
+            }
+            changed.await;
         }
     }
 
@@ -112,7 +136,7 @@ impl Pipe {
 
     /// Whether the read end of the pipe is open.
     pub fn has_reader(&self) -> bool {
-        self.state().sender.as_ref().is_some_and(|sender| has_reader(&**sender))
+        self.state().sender.as_ref().is_some_and(|sender| sender.has_reader())
     }
 
     /// Closes the pipe after the queue is written, which signals the end of input to the server.
@@ -123,19 +147,17 @@ impl Pipe {
             state.sender = None;
         }
         self.queued.notify_one();
+        self.changed.notify_waiters();
     }
 
     /// Discards the queue and closes the pipe.
     pub fn abandon(&self) {
-        let mut state = self.state();
-        state.queue.clear();
-        state.bytes = 0;
-        state.is_closing = true;
-        state.sender = None;
+        self.state().abandon();
         self.queued.notify_one();
+        self.changed.notify_waiters();
     }
 
-    async fn flush(self: Arc<Self>) {
+    async fn write_in_background(self: Arc<Self>) {
         loop {
             self.queued.notified().await;
             // Let other ready tasks queue their messages first.
@@ -152,35 +174,45 @@ impl Pipe {
     }
 
     /// Writes queued data until the pipe is full. Returns the sender if data is left.
-    fn write_queued(&self) -> Option<Arc<pipe::Sender>> {
+    fn write_queued(&self) -> Option<Arc<Output>> {
         let mut state = self.state();
-        loop {
-            let sender = state.sender.clone()?;
-            if state.queue.is_empty() {
-                if state.is_closing {
-                    state.sender = None;
-                }
-                return None;
-            }
-            let mut parts = [IoSlice::new(&[]); MAX_IO_SLICES];
-            for (part, message) in parts.iter_mut().zip(&state.queue) {
-                *part = IoSlice::new(message);
-            }
-            let count = state.queue.len().min(MAX_IO_SLICES);
-            match sender.try_write_vectored(parts.get(..count).unwrap_or_default()) {
-                Ok(written) => state.advance(written),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(sender),
-                Err(_) => {
-                    state.queue.clear();
-                    state.bytes = 0;
-                    state.sender = None;
-                }
-            }
-        }
+        let left = state.write();
+        drop(state);
+        self.changed.notify_waiters();
+        left
     }
 }
 
 impl State {
+    fn write(&mut self) -> Option<Arc<Output>> {
+        loop {
+            let sender = self.sender.clone()?;
+            if self.queue.is_empty() {
+                if self.is_closing {
+                    self.sender = None;
+                }
+                return None;
+            }
+            let mut parts = [IoSlice::new(&[]); MAX_IO_SLICES];
+            for (part, message) in parts.iter_mut().zip(&self.queue) {
+                *part = IoSlice::new(message);
+            }
+            let count = self.queue.len().min(MAX_IO_SLICES);
+            match sender.try_write(parts.get(..count).unwrap_or_default()) {
+                Ok(written) => self.advance(written),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(sender),
+                Err(_) => self.abandon(),
+            }
+        }
+    }
+
+    fn abandon(&mut self) {
+        self.queue.clear();
+        self.bytes = 0;
+        self.is_closing = true;
+        self.sender = None;
+    }
+
     /// Removes written bytes from the queue.
     fn advance(&mut self, mut written: usize) {
         self.bytes = self.bytes.saturating_sub(written);

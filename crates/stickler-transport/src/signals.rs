@@ -1,71 +1,56 @@
-//! Forwards termination signals (SIGHUP, SIGINT, SIGTERM) to the process group of the server.
+//! Termination signals (SIGHUP, SIGINT, SIGTERM).
+//!
+//! The gateway receives them as events ([`TerminationSignals`]). A command that blocks forwards them from a thread:
+//! [`exit_on_signals`], [`forward_signals`].
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use tokio::signal::unix::{self, SignalKind, signal};
 
 use super::child::signal_group;
 
 /// Delay between forwarding a signal and SIGKILL in [`exit_on_signals`].
 const KILL_DELAY: Duration = Duration::from_millis(500);
 
-/// Forwards signals to the process group of the current server, which changes when the server restarts.
-#[derive(Debug, Default)]
-pub struct SignalForwarder {
-    pid: AtomicU32,
-    /// The last signal received; 0 for none.
-    signal: AtomicI32,
+/// Receives termination signals instead of their default action.
+#[derive(Debug)]
+pub struct TerminationSignals {
+    hangup: unix::Signal,
+    interrupt: unix::Signal,
+    terminate: unix::Signal,
 }
 
-impl SignalForwarder {
-    /// Installs the signal handlers. A forwarded signal ends the server and closes its output, after
-    /// which the relay returns the server's exit code.
-    ///
-    /// A server that ignores the signal is killed after the grace period.
-    pub fn install(grace: Duration) -> io::Result<Arc<Self>> {
-        let forwarder = Arc::new(Self::default());
-        let shared = Arc::clone(&forwarder);
-        on_signals(move |number| {
-            let is_first = shared.signal.swap(number, Ordering::SeqCst) == 0;
-            shared.forward();
-            if is_first {
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || {
-                    std::thread::sleep(grace);
-                    signal_group(shared.pid(), Signal::KILL);
-                });
-            }
-        })?;
-        Ok(forwarder)
+impl TerminationSignals {
+    /// Installs the handlers. Signals are received from now on.
+    pub fn install() -> io::Result<Self> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
     }
 
-    /// Sets the process id of the running server; 0 if none is running.
-    pub fn set(&self, pid: u32) {
-        self.pid.store(pid, Ordering::SeqCst);
-        // The signal may have arrived before the server was started.
-        if pid != 0 && self.was_signalled() {
-            self.forward();
+    /// Waits for the next signal.
+    pub async fn receive(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.hangup.recv() => Signal::HUP,
+            _ = self.interrupt.recv() => Signal::INT,
+            _ = self.terminate.recv() => Signal::TERM,
         }
     }
+}
 
-    /// Whether a termination signal was received.
-    pub fn was_signalled(&self) -> bool {
-        self.signal.load(Ordering::SeqCst) != 0
-    }
-
-    /// Returns the process id of the running server; 0 if none is running.
-    pub fn pid(&self) -> u32 {
-        self.pid.load(Ordering::SeqCst)
-    }
-
-    fn forward(&self) {
-        signal_group(self.pid(), named(self.signal.load(Ordering::SeqCst)));
-    }
+/// Forwards termination signals to a process group. A process that ignores one is killed after `grace`.
+pub fn forward_signals(pid: u32, grace: Duration) -> io::Result<()> {
+    on_signals(move |signal| {
+        signal_group(pid, named(signal));
+        std::thread::sleep(grace);
+        signal_group(pid, Signal::KILL);
+    })
 }
 
 /// Forwards a termination signal to the server, kills the server after a short delay and exits this process.

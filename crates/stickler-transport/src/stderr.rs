@@ -1,67 +1,91 @@
-//! Reads the standard error of a server and logs its lines with the server's name.
+//! Reads the standard error of a server and passes on its lines.
 //!
-//! A thread reads until the pipe is closed and never blocks on the log, so the server can always write.
-//! Lines are logged with the target `server_stderr`. Long lines are truncated, invalid UTF-8 is replaced and
-//! ANSI escape sequences are removed. [`Stderr::wait`] has a timeout because a descendant of the server may
-//! keep the pipe open.
+//! A task reads until the pipe is closed and never waits for the receiver, so the server can always write.
+//! Logged lines have the target `server_stderr` and the server's name. Long lines are truncated, invalid UTF-8 is
+//! replaced and ANSI escape sequences are removed. [`Stderr::wait`] has a timeout because a descendant of the server
+//! may keep the pipe open.
 
-use std::fmt::Write as _;
-use std::io::{ErrorKind, Read as _};
-use std::process::ChildStderr;
-use std::sync::mpsc::{Receiver, channel};
+use std::fmt::{self, Write as _};
+use std::io;
+use std::process::{ChildStderr, Stdio};
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tracing::Span;
+
+use crate::nonblocking::Input;
 
 /// Size of the read buffer in bytes.
 const READ_CHUNK_BYTES: usize = 4096;
 
-/// Maximum number of bytes logged per line.
+/// Maximum number of bytes that are kept per line.
 const MAX_LINE_BYTES: usize = 4000;
+
+/// What happens to the standard error of a server.
+pub enum StderrOutput {
+    /// Its lines are logged within the span.
+    Log(Span),
+    /// The server writes to the standard error of this process.
+    Inherit,
+    /// Its lines are passed to the function.
+    Lines(Box<dyn FnMut(&str) + Send>),
+}
+
+impl StderrOutput {
+    pub(crate) fn stdio(&self) -> Stdio {
+        match self {
+            Self::Log(_) if !is_logged() => Stdio::null(),
+            Self::Inherit => Stdio::inherit(),
+            Self::Log(_) | Self::Lines(_) => Stdio::piped(),
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        match self {
+            Self::Log(span) => tracing::info!(target: "server_stderr", parent: &*span, "{text}"),
+            Self::Inherit => {}
+            Self::Lines(receive) => receive(text),
+        }
+    }
+}
+
+impl fmt::Debug for StderrOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Log(_) => "Log",
+            Self::Inherit => "Inherit",
+            Self::Lines(_) => "Lines",
+        })
+    }
+}
+
+/// Whether the log level enables these lines.
+fn is_logged() -> bool {
+    tracing::enabled!(target: "server_stderr", tracing::Level::INFO)
+}
 
 /// The reader of a server's standard error.
 #[derive(Debug)]
-pub(crate) struct Stderr {
-    ended: Receiver<()>,
-}
+pub(crate) struct Stderr(JoinHandle<()>);
 
 impl Stderr {
-    /// Whether the log level enables these lines.
-    pub(crate) fn is_logged() -> bool {
-        tracing::enabled!(target: "server_stderr", tracing::Level::INFO)
-    }
-
-    /// Starts the reader thread.
-    pub(crate) fn read(mut input: ChildStderr, span: Span) -> std::io::Result<Self> {
-        let (reading, ended) = channel();
-        let thread = std::thread::Builder::new().name("server stderr".to_owned());
-        thread.spawn(move || {
-            let _reading = reading;
+    /// Starts the task that reads.
+    pub(crate) fn read(input: ChildStderr, mut output: StderrOutput) -> io::Result<Self> {
+        let mut input = Input::new(input)?;
+        Ok(Self(tokio::spawn(async move {
             let (mut chunk, mut line) = ([0; READ_CHUNK_BYTES], Line::default());
-            loop {
-                match input.read(&mut chunk) {
-                    Ok(0) => break,
-                    Ok(read) => {
-                        let bytes = chunk.get(..read).unwrap_or_default();
-                        line.push(bytes, |text| log(&span, text));
-                    }
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
+            while let Ok(read @ 1..) = input.read(&mut chunk).await {
+                let bytes = chunk.get(..read).unwrap_or_default();
+                line.push(bytes, |text| output.line(text));
             }
-            line.end(|text| log(&span, text));
-        })?;
-        Ok(Self { ended })
+            line.end(|text| output.line(text));
+        })))
     }
 
     /// Waits until the pipe is closed, at most for `timeout`.
-    pub(crate) fn wait(&self, timeout: Duration) {
-        let _ = self.ended.recv_timeout(timeout);
+    pub(crate) async fn wait(self, timeout: Duration) {
+        let _ = tokio::time::timeout(timeout, self.0).await;
     }
-}
-
-fn log(span: &Span, text: &str) {
-    tracing::info!(target: "server_stderr", parent: span, "{text}");
 }
 
 /// A line that is being read; only its beginning is stored.

@@ -1,29 +1,29 @@
-//! A supervised server process on tokio: its pipe, the task that reads its output, and its graceful shutdown.
+//! A supervised server process: its pipe, the task that reads its output, and its graceful shutdown.
 //!
 //! Contract: the process is reaped, and its process group ends with it. Output is read until it ends, or until the
 //! process has exited and its output stays idle: a descendant may keep the pipe open.
 
 use std::io;
-use std::os::fd::OwnedFd;
-use std::process::{ChildStdin, ChildStdout};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::{ChildStdout, ExitStatus};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
-use stickler_protocol::frame::{Frame, LineFramer};
-use tokio::net::unix::pipe::Receiver;
-use tokio::sync::OwnedSemaphorePermit;
+use stickler_protocol::frame::Frame;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tracing::{Span, info, warn};
 
 use crate::child::{Process, ServerCommand, signal_group};
+use crate::nonblocking::{Input, LineReader, Output};
 use crate::pipe::Pipe;
-
-/// Size of the read buffer in bytes.
-const READ_CHUNK_BYTES: usize = 64 << 10;
+use crate::stderr::StderrOutput;
 
 /// Interval for checking whether an idle server has exited.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Interval for checking whether a signalled server has exited.
+const SIGNALLED_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Idle polls before the output of an exited process is considered complete.
 const MAX_IDLE_POLLS: u32 = 2;
@@ -34,67 +34,75 @@ pub struct SupervisedProcess {
     pub pipe: Arc<Pipe>,
     /// Taken by the task that shuts the process down.
     server: Mutex<Option<Process>>,
+    pid: u32,
     grace: Duration,
     started: Instant,
-    /// Whether the process exited successfully, and when.
-    ended: Mutex<Option<(bool, Instant)>>,
+    ended: watch::Sender<Option<Exit>>,
     /// Counts against the limit of server processes; released at exit.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+/// How and when a process exited.
+#[derive(Debug, Clone, Copy)]
+struct Exit {
+    /// `None` if the status is not known.
+    status: Option<ExitStatus>,
+    at: Instant,
 }
 
 /// Handles the output of a server process.
 pub trait OutputHandler: Send + Sync + 'static {
     /// Handles a line. Reading continues when the future completes, which applies backpressure.
     fn on_frame(self: &Arc<Self>, frame: Frame<'_>) -> impl Future<Output = ()> + Send;
+    /// Called after the lines that were read together.
+    fn on_chunk_end(&self) {}
+    /// Whether an exit now is not a failure.
+    fn expects_exit(&self) -> bool {
+        false
+    }
     /// Handles the exit of the server.
     fn on_exit(self: &Arc<Self>, reason: &str) -> impl Future<Output = ()> + Send;
 }
 
 impl SupervisedProcess {
-    /// Starts a server and logs its standard error within `span`. The permit is released when it has exited.
+    /// Starts a server. A permit is released when it has exited.
     pub fn start(
         command: &ServerCommand,
         grace: Duration,
-        permit: OwnedSemaphorePermit,
-        span: &Span,
-    ) -> io::Result<(Arc<Self>, ChildStdout)> {
-        Self::supervise(command.start(span)?, grace, Some(permit))
-    }
-
-    /// Starts a server that inherits standard error.
-    pub fn start_with_inherited_stderr(
-        command: &ServerCommand,
-        grace: Duration,
-    ) -> io::Result<(Arc<Self>, ChildStdout)> {
-        Self::supervise(command.start_with_inherited_stderr()?, grace, None)
-    }
-
-    fn supervise(
-        (server, stdin, stdout): (Process, ChildStdin, ChildStdout),
-        grace: Duration,
+        stderr: StderrOutput,
         permit: Option<OwnedSemaphorePermit>,
     ) -> io::Result<(Arc<Self>, ChildStdout)> {
-        let pipe = Pipe::new(stdin)?;
+        let (server, stdin, stdout) = command.start(stderr)?;
+        let pipe = Pipe::new(Output::new(stdin)?);
         let process = Self {
             pipe,
+            pid: server.pid(),
             server: Mutex::new(Some(server)),
             grace,
             started: Instant::now(),
-            ended: Mutex::default(),
+            ended: watch::Sender::new(None),
             permit: Mutex::new(permit),
         };
         Ok((Arc::new(process), stdout))
     }
 
+    fn server(&self) -> MutexGuard<'_, Option<Process>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the process id, which is also the process group id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Whether the process is shutting down or has exited.
     pub fn is_ending(&self) -> bool {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        self.server().is_none()
     }
 
     /// Whether the process has exited. Terminates the rest of its process group if so.
     fn has_ended(&self) -> bool {
-        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*server {
+        match &*self.server() {
             Some(server) => {
                 // A launcher exits successfully and leaves the pipe to the server it started.
                 let is_gone = |success: bool| !success || !self.pipe.has_reader();
@@ -104,40 +112,72 @@ impl SupervisedProcess {
                 }
                 has_ended
             }
-            None => self.ended.lock().unwrap_or_else(PoisonError::into_inner).is_some(),
+            None => self.ended.borrow().is_some(),
         }
     }
 
     /// Returns the run time and the exit time if the process failed. A process that is still shutting down
     /// counts as failed.
     pub fn failure(&self) -> Option<(Duration, Instant)> {
-        let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let (success, exited_at) = ended.unwrap_or_else(|| (false, Instant::now()));
-        (!success).then(|| (exited_at - self.started, exited_at))
+        let ended = *self.ended.borrow();
+        let Exit { status, at } = ended.unwrap_or(Exit { status: None, at: Instant::now() });
+        let is_success = status.is_some_and(|status| status.success());
+        (!is_success).then(|| (at - self.started, at))
+    }
+
+    /// Waits for the exit and returns the status, if it is known.
+    pub async fn exit_status(&self) -> Option<ExitStatus> {
+        let mut ended = self.ended.subscribe();
+        ended.wait_for(Option::is_some).await.ok().and_then(|exit| exit.and_then(|one| one.status))
+    }
+
+    /// Waits until the process itself has exited, though its output may still be open.
+    pub async fn exited(&self) {
+        let has_exited = || match &*self.server() {
+            Some(server) => server.exit_success().is_some(),
+            None => self.ended.borrow().is_some(),
+        };
+        while !has_exited() {
+            tokio::time::sleep(SIGNALLED_POLL_INTERVAL).await;
+        }
+    }
+
+    /// Sends a signal to the server and its descendants, unless it has exited.
+    pub fn signal(&self, signal: Signal) {
+        if self.ended.borrow().is_none() {
+            signal_group(self.pid, signal);
+        }
     }
 
     /// Kills the server and its descendants. The task that reads its output reaps it.
     pub fn kill(&self) {
-        if let Some(server) = &*self.server.lock().unwrap_or_else(PoisonError::into_inner) {
-            signal_group(server.pid(), Signal::KILL);
+        self.signal(Signal::KILL);
+    }
+
+    /// Takes the process from its supervisor; the caller shuts it down. `None` if a shutdown has already started.
+    pub fn take(&self) -> Option<Process> {
+        let server = self.server().take();
+        if server.is_some() {
+            self.pipe.close();
         }
+        server
     }
 
     /// Shuts the server down: closes its input, then sends SIGTERM and SIGKILL after a grace period each.
     /// Returns `None` if a shutdown has already started.
-    pub async fn end(&self) -> Option<String> {
-        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut server = server?;
-        self.pipe.close();
-        let grace = self.grace;
-        let status = tokio::task::spawn_blocking(move || server.end(grace)).await;
-        self.pipe.abandon();
-        let success = matches!(&status, Ok(Ok(status)) if status.success());
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((success, Instant::now()));
-        drop(self.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
-        match status {
-            Ok(Ok(status)) => Some(format!("the server ended with {status}")),
+    pub async fn end(self: &Arc<Self>) -> Option<String> {
+        let mut server = self.take()?;
+        let process = Arc::clone(self);
+        // In a task, so that the shutdown continues if its caller does not wait for it.
+        let status = tokio::spawn(async move {
+            let status = server.end(process.grace).await.ok();
+            process.pipe.abandon();
+            process.ended.send_replace(Some(Exit { status, at: Instant::now() }));
+            drop(process.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
+            status
+        });
+        match status.await {
+            Ok(Some(status)) => Some(format!("the server ended with {status}")),
             _ => Some("the server ended".to_owned()),
         }
     }
@@ -150,11 +190,11 @@ pub async fn read_output(
     handler: Arc<impl OutputHandler>,
     (message_bytes, span): (usize, Span),
 ) {
-    if let Ok(output) = Receiver::from_owned_fd(OwnedFd::from(stdout)) {
-        read(&process, &output, &handler, message_bytes).await;
+    if let Ok(output) = Input::new(stdout) {
+        read(&process, LineReader::new(output, message_bytes), &handler).await;
     }
     let reason = process.end().await;
-    let is_failure = reason.is_some() && process.failure().is_some();
+    let is_failure = reason.is_some() && process.failure().is_some() && !handler.expects_exit();
     let reason = reason.as_deref().unwrap_or("the server was shut down");
     if is_failure {
         warn!(parent: &span, "{reason}");
@@ -167,44 +207,30 @@ pub async fn read_output(
 /// Reads until the output ends or the process exits: a descendant may keep the output open after the exit.
 async fn read(
     process: &SupervisedProcess,
-    output: &Receiver,
+    mut output: LineReader,
     handler: &Arc<impl OutputHandler>,
-    message_bytes: usize,
 ) {
-    let mut framer = LineFramer::new(message_bytes);
-    let mut chunk = vec![0; READ_CHUNK_BYTES];
     let mut exit_poll = tokio::time::interval(EXIT_POLL_INTERVAL);
     exit_poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut idle_polls = 0;
     loop {
-        let read = match output.try_read(&mut chunk) {
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                tokio::select! {
-                    biased;
-                    ready = output.readable() => match ready {
-                        Ok(()) => idle_polls = 0,
-                        Err(_) => return,
-                    },
-                    _ = exit_poll.tick() => {
-                        idle_polls = if process.has_ended() { idle_polls + 1 } else { 0 };
-                        if idle_polls > MAX_IDLE_POLLS {
-                            return;
-                        }
-                    }
+        let is_open = tokio::select! {
+            biased;
+            is_open = output.fill() => is_open,
+            _ = exit_poll.tick() => {
+                idle_polls = if process.has_ended() { idle_polls + 1 } else { 0 };
+                if idle_polls > MAX_IDLE_POLLS {
+                    return;
                 }
                 continue;
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(_) => 0,
         };
-        framer.push(chunk.get(..read).unwrap_or_default());
-        loop {
-            let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
-            let Some(frame) = frame else { break };
+        idle_polls = 0;
+        while let Some(frame) = output.next_frame() {
             handler.on_frame(frame).await;
         }
-        if read == 0 {
+        handler.on_chunk_end();
+        if !is_open {
             return;
         }
     }

@@ -25,6 +25,20 @@ impl Driver {
         self.pending_responses().close();
     }
 
+    /// Fails all pending requests because the server is gone, and expects another one.
+    pub(crate) async fn server_replaced(self: &Arc<Self>, reason: &str) {
+        let now = self.started.elapsed();
+        let outgoing = {
+            let mut connection = self.connection();
+            let actions = connection.server_gone(Code::ServerGone, reason, now);
+            connection.server_replaced();
+            Outgoing::copied(actions)
+        };
+        self.observe(&outgoing.events, None);
+        self.deliver(outgoing.to_client).await;
+        self.flush();
+    }
+
     /// Sends messages to both sides. Waits for slow readers (backpressure).
     pub(crate) async fn dispatch(self: &Arc<Self>, outgoing: Outgoing) {
         if outgoing.to_server.iter().any(Message::is_batch) {
@@ -43,11 +57,19 @@ impl Driver {
         }
     }
 
+    /// Writes messages that were only queued so far.
+    pub(crate) fn flush(&self) {
+        self.link.flush();
+        if let Some(out) = &self.out {
+            out.flush();
+        }
+    }
+
     pub(crate) async fn deliver(&self, messages: Vec<Message>) {
         for message in messages {
             if let Some(out) = &self.out {
-                // A client that closed its output is detected when its input ends.
-                let _ = out.send(message.bytes).await;
+                out.push(message.bytes);
+                out.wait_for_capacity().await;
                 continue;
             }
             let parts = if message.is_batch() {

@@ -20,7 +20,7 @@ use stickler::{Code, Era, Revision};
 use stickler_protocol::envelope::{PartialHeader, RequestId};
 use stickler_protocol::frame::Frame;
 use stickler_protocol::{Connection, Event, Header, Side};
-use tokio::sync::mpsc;
+use stickler_transport::Pipe;
 use tokio::time::Instant;
 use tracing::Span;
 
@@ -40,6 +40,9 @@ pub(crate) trait Link: Send + Sync {
 
     /// Discards those headers until the next request.
     fn clear_context(&self) {}
+
+    /// Writes messages that were only queued so far.
+    fn flush(&self) {}
 }
 
 /// Which requests of a POST wait in `PendingResponses`.
@@ -60,7 +63,7 @@ pub(crate) struct Driver {
     pending_responses: Mutex<PendingResponses>,
     link: Box<dyn Link>,
     /// The output of a client that reads all messages from one place.
-    out: Option<mpsc::Sender<Bytes>>,
+    out: Option<Arc<Pipe>>,
     log: Log,
     /// Common time origin of all drivers that share learned tools.
     started: Instant,
@@ -98,7 +101,7 @@ impl Driver {
         link: Box<dyn Link>,
         log: Log,
         started: Instant,
-        out: mpsc::Sender<Bytes>,
+        out: Arc<Pipe>,
     ) -> Arc<Self> {
         Arc::new(Self::build(connection, link, log, started, Some(out)))
     }
@@ -108,7 +111,7 @@ impl Driver {
         link: Box<dyn Link>,
         log: Log,
         started: Instant,
-        out: Option<mpsc::Sender<Bytes>>,
+        out: Option<Arc<Pipe>>,
     ) -> Self {
         Self {
             connection: Mutex::new(Box::new(connection)),
@@ -226,6 +229,11 @@ impl Driver {
     /// Returns whether a request of the client or of the gateway waits for its response.
     pub(crate) fn awaits(&self, id: &RequestId) -> bool {
         self.connection().awaits(id)
+    }
+
+    /// Returns whether calls wait for the tool list.
+    pub(crate) fn has_held_calls(&self) -> bool {
+        self.connection().has_held_calls()
     }
 
     /// Returns the number of client requests without a response.

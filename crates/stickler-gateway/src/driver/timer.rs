@@ -40,5 +40,6 @@ impl Driver {
         self.observe(&outgoing.events, None);
         self.schedule_timeout(next);
         self.dispatch(outgoing).await;
+        self.flush();
     }
 }

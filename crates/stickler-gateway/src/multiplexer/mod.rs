@@ -143,13 +143,7 @@ impl Multiplexer {
         let sessions = &self.sessions;
         let permit = Arc::clone(&sessions.children).try_acquire_owned();
         let permit = permit.map_err(|_| SessionError::Full)?;
-        let (process, stdout) = SupervisedProcess::start(
-            &sessions.command,
-            sessions.grace,
-            permit,
-            sessions.log.span(),
-        )
-        .map_err(SessionError::Failed)?;
+        let (process, stdout) = sessions.start(permit, sessions.log.span())?;
         let shared = Arc::new_cyclic(|weak| {
             let factory = &sessions.factory;
             let view = sessions.next_view();

@@ -8,7 +8,9 @@ use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use stickler_protocol::frame::Frame;
-use stickler_transport::{OutputHandler, ServerCommand, SupervisedProcess, read_output};
+use stickler_transport::{
+    OutputHandler, ServerCommand, StderrOutput, SupervisedProcess, read_output,
+};
 use tokio::sync::{Mutex, mpsc};
 use tracing::Span;
 
@@ -50,7 +52,8 @@ impl LineTransport {
             environment: env.clone().into_iter().collect(),
             folder: directory.clone(),
         };
-        let (process, stdout) = SupervisedProcess::start_with_inherited_stderr(&command, grace)?;
+        let (process, stdout) =
+            SupervisedProcess::start(&command, grace, StderrOutput::Inherit, None)?;
         let (sender, messages) = mpsc::channel(MESSAGES_AHEAD);
         let output =
             Arc::new(Output { name: config.name.clone(), messages: Mutex::new(Some(sender)) });

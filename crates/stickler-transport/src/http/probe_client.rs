@@ -1,12 +1,10 @@
 //! A client that posts messages to an MCP server over HTTP and reports everything the server sends.
 //!
-//! Used by commands that probe servers. Messages are posted concurrently on a background runtime; events are
+//! Used by commands that probe servers. Messages are posted concurrently on the caller's runtime; events are
 //! sent to a channel and dropped if it is full or closed.
 
 use std::io;
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, HeaderValue};
@@ -16,6 +14,7 @@ use stickler::Revision;
 use stickler_protocol::envelope::{MessageKind, PartialHeader, RoutingHeader, may_contain};
 use stickler_protocol::frame::SseFrame;
 use stickler_protocol::headers::VERSION_KEY;
+use tokio::sync::mpsc::Sender;
 
 use super::event_stream::EventStream;
 use super::headers::has_content_type;
@@ -37,10 +36,7 @@ pub enum ProbeEvent {
 }
 
 /// Posts messages to one server.
-pub struct ProbeClient {
-    runtime: tokio::runtime::Runtime,
-    inner: Arc<Inner>,
-}
+pub struct ProbeClient(Arc<Inner>);
 
 type Schema = dyn Fn(&str) -> Option<Value> + Send + Sync;
 
@@ -49,7 +45,7 @@ struct Inner {
     revision: Mutex<Option<Revision>>,
     limit: usize,
     schema: Box<Schema>,
-    events: SyncSender<ProbeEvent>,
+    events: Sender<ProbeEvent>,
 }
 
 impl ProbeClient {
@@ -60,10 +56,8 @@ impl ProbeClient {
         token: Option<&str>,
         limit: usize,
         schema: impl Fn(&str) -> Option<Value> + Send + Sync + 'static,
-        events: SyncSender<ProbeEvent>,
+        events: Sender<ProbeEvent>,
     ) -> io::Result<Self> {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let token = token.map(|token| HeaderValue::from_str(&format!("Bearer {token}")));
         let invalid = |_| io::Error::new(io::ErrorKind::InvalidInput, "the token is invalid");
         let token = token.transpose().map_err(invalid)?;
@@ -75,27 +69,25 @@ impl ProbeClient {
             schema: Box::new(schema),
             events,
         };
-        Ok(Self { runtime, inner: Arc::new(inner) })
+        Ok(Self(Arc::new(inner)))
     }
 
-    /// Posts a message in the background.
-    pub fn post(&self, message: &[u8]) {
-        let inner = Arc::clone(&self.inner);
+    /// Posts a message and reports what the server sends.
+    pub fn post(&self, message: &[u8]) -> impl Future<Output = ()> + Send + use<> {
+        let inner = Arc::clone(&self.0);
         let message = Bytes::copy_from_slice(message);
-        self.runtime.spawn(async move { inner.exchange(message).await });
+        async move { inner.exchange(message).await }
     }
 
     /// Sets the protocol revision that is sent with every following message.
     pub fn set_revision(&self, revision: Option<Revision>) {
-        *lock(&self.inner.revision) = revision;
+        *lock(&self.0.revision) = revision;
     }
 
-    /// Deletes the session, if there is one, and shuts the client down.
-    pub fn close(self, grace: Duration) {
-        let revision = *lock(&self.inner.revision);
-        let closed = self.inner.session.close(revision);
-        let _ = self.runtime.block_on(async { tokio::time::timeout(grace, closed).await });
-        self.runtime.shutdown_background();
+    /// Deletes the session, if there is one.
+    pub async fn close(&self) {
+        let revision = *lock(&self.0.revision);
+        self.0.session.close(revision).await;
     }
 }
 

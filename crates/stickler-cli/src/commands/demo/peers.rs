@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use stickler_transport::http::post;
-use stickler_transport::{SignalForwarder, signal_group};
+use stickler_transport::{forward_signals, signal_group};
 
 use crate::exit::Failure;
 
@@ -85,7 +85,7 @@ impl HttpGateway {
     /// Starts the gateway with the files suite and performs the handshake.
     pub(super) fn start(root: &Path) -> Result<Self, Failure> {
         let options = ["--listen", "127.0.0.1:0", "--log", "warn", "--log-format", "text"];
-        // A separate process group: the signal forwarder delivers an interrupt exactly once.
+        // A separate process group: `forward_signals` delivers an interrupt exactly once.
         let mut child = gateway(&options, root)?
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -93,9 +93,7 @@ impl HttpGateway {
             .process_group(0)
             .spawn()
             .map_err(|error| unreachable(&error))?;
-        SignalForwarder::install(RESPONSE_TIMEOUT)
-            .map_err(|error| unreachable(&error))?
-            .set(child.id());
+        forward_signals(child.id(), RESPONSE_TIMEOUT).map_err(|error| unreachable(&error))?;
         let log = lines(child.stderr.take());
         let mut gateway = Self { child, url: String::new(), session: None, next_id: 0 };
         while gateway.url.is_empty() {

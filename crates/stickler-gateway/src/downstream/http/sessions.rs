@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::io;
+use std::process::ChildStdout;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use stickler_transport::{Restart, ServerCommand, SupervisedProcess, read_output};
-use tokio::sync::Semaphore;
+use stickler_transport::{Restart, ServerCommand, StderrOutput, SupervisedProcess, read_output};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
-use tracing::info;
+use tracing::{Span, info};
 
 use crate::connection_factory::ConnectionFactory;
 use crate::downstream::http::{SHUTDOWN_TIMEOUT, ServerLimits};
@@ -99,9 +100,7 @@ impl Sessions {
             Arc::clone(&self.children).try_acquire_owned().map_err(|_| SessionError::Full)?;
         let name = random_session_id().map_err(SessionError::Failed)?;
         let log = self.log.for_session(Some(&name));
-        let (process, stdout) =
-            SupervisedProcess::start(&self.command, self.grace, permit, log.span())
-                .map_err(SessionError::Failed)?;
+        let (process, stdout) = self.start(permit, log.span())?;
         // A separate view: the tool list may depend on the client's capabilities.
         let view = self.next_view();
         let connection = self.factory.connection(&view.name, None);
@@ -124,6 +123,17 @@ impl Sessions {
             drop(view);
         });
         Ok((name, session))
+    }
+
+    /// Starts a process that logs its standard error within `span`.
+    pub(crate) fn start(
+        &self,
+        permit: OwnedSemaphorePermit,
+        span: &Span,
+    ) -> Result<(Arc<SupervisedProcess>, ChildStdout), SessionError> {
+        let stderr = StderrOutput::Log(span.clone());
+        SupervisedProcess::start(&self.command, self.grace, stderr, Some(permit))
+            .map_err(SessionError::Failed)
     }
 
     /// Creates the tool view of a new process.

@@ -15,6 +15,7 @@ use stickler_protocol::{Header, Side};
 use stickler_transport::http::{
     EventStream, Received, add_body_headers, has_content_type, json_headers, legacy_sse, receive,
 };
+use stickler_transport::without_line_breaks;
 use tracing::warn;
 
 use crate::downstream::stdio::to_url::Client;
@@ -69,10 +70,11 @@ impl Client {
             Received::Whole(bytes) => {
                 lease.release();
                 if is_json && is_response(&bytes, &message.header, status) {
+                    let bytes = without_line_breaks(bytes.clone());
                     let outgoing = self.driver.handle_server_message(&bytes);
                     let mut unanswered = message.header.requests().cloned().collect();
                     self.remove_answered(&mut unanswered, message.origin, &outgoing);
-                    self.driver.dispatch(outgoing).await;
+                    self.dispatch(outgoing).await;
                     let is_request = message.header.requests().next().is_some();
                     if status.is_success() && is_request && unanswered.is_empty() {
                         return;
@@ -153,7 +155,8 @@ impl Client {
                     read.last_id = id.or(read.last_id);
                     read.events += 1;
                     let Some(data) = event.data.filter(|_| event.is_message) else { continue };
-                    let outgoing = self.driver.handle_server_message(&Bytes::from(data));
+                    let data = without_line_breaks(Bytes::from(data));
+                    let outgoing = self.driver.handle_server_message(&data);
                     if let Some(request) = request.filter(|_| !unanswered.is_empty()) {
                         self.remove_answered(&mut unanswered, request.origin, &outgoing);
                         read.is_answered = unanswered.is_empty();
@@ -161,9 +164,15 @@ impl Client {
                     outgoing
                 }
             };
-            self.driver.dispatch(outgoing).await;
+            self.dispatch(outgoing).await;
         }
         read
+    }
+
+    /// Sends messages to both sides and writes those to the client.
+    async fn dispatch(&self, outgoing: Outgoing) {
+        self.driver.dispatch(outgoing).await;
+        self.driver.flush();
     }
 
     /// Answers the requests in a message with errors.
@@ -171,9 +180,10 @@ impl Client {
         for id in message.header.requests() {
             if matches!(message.origin, Origin::Request(_)) {
                 let outgoing = self.driver.gateway_request_failed(id, reason);
-                self.driver.dispatch(outgoing).await;
+                self.dispatch(outgoing).await;
             } else if let Some(error) = self.driver.abandon_request(id, code, reason) {
                 self.driver.deliver(vec![error]).await;
+                self.driver.flush();
             }
         }
     }

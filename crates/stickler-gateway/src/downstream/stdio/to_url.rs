@@ -1,39 +1,33 @@
 //! Relay from a client on standard input and output to a server behind a URL: each line becomes a POST.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::fd::AsFd as _;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Uri};
 use stickler_protocol::envelope::{MessageKind, PartialHeader, RequestId};
-use stickler_protocol::frame::{Frame, LineFramer};
+use stickler_protocol::frame::Frame;
 use stickler_protocol::{Header, Purpose, Side};
 use stickler_transport::http::{HttpSession, Upstream};
-use stickler_transport::wire::LineWriter;
-use stickler_transport::without_line_breaks;
-use tokio::signal::unix::{SignalKind, signal};
+use stickler_transport::{Input, LineReader, Output, Pipe, TerminationSignals};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use crate::connection_factory::ConnectionFactory;
+use crate::downstream::stdio::DRAIN_GRACE_FACTOR;
 use crate::driver::message::{Message, Origin};
 use crate::driver::{Driver, Link, WaitPolicy};
 use crate::log::Log;
 use crate::upstream::subscription::ToolSubscription;
 
-/// Maximum number of bytes per read.
-const READ_CHUNK_BYTES: usize = 64 << 10;
+/// Number of lines that are read ahead.
+const LINES_AHEAD: usize = 16;
 
 /// Maximum time to send a message that has no response.
 const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Number of grace periods to wait for pending responses after the client closes its input.
-const DRAIN_GRACE_PERIODS: u32 = 12;
 
 /// The client side of Streamable HTTP.
 pub(crate) struct Client {
@@ -72,25 +66,41 @@ async fn run(
     log: Log,
     grace: Duration,
 ) -> io::Result<()> {
-    let (out, unwritten) = mpsc::channel(64);
-    let writer = write_lines(unwritten)?;
-    let client = Client::new(factory, Upstream::new(url, headers)?, log, out);
-    let (mut lines, ended) = read_lines(client.factory.message_bytes())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let mut signals = TerminationSignals::install()?;
+    let output = Pipe::new(Output::standard()?);
+    let input = LineReader::new(Input::standard()?, factory.message_bytes());
+    let client = Client::new(factory, Upstream::new(url, headers)?, log, Arc::clone(&output));
+    let (end, ended) = oneshot::channel();
+    let (sender, mut lines) = mpsc::channel(LINES_AHEAD);
+    tokio::spawn(read_lines(input, sender, end));
     // A server that never responds must not delay the exit indefinitely.
     tokio::select! {
         () = pump(&client, &mut lines, grace) => {}
         () = drain_timeout(ended, grace) => {}
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-        _ = hangup.recv() => {}
+        _ = signals.receive() => {}
     }
     client.close_session(grace).await;
-    drop(client);
-    let _ = timeout(grace, tokio::task::spawn_blocking(move || writer.join())).await;
+    output.flush();
+    let _ = timeout(grace, output.flushed()).await;
     Ok(())
+}
+
+/// Reads lines ahead of the exchanges, so that the end of input is noticed during one. `end` is sent at the end.
+async fn read_lines(mut input: LineReader, lines: mpsc::Sender<Line>, end: oneshot::Sender<()>) {
+    let mut is_open = true;
+    while is_open {
+        is_open = input.fill().await;
+        while let Some(frame) = input.next_frame() {
+            let line = match frame {
+                Frame::Line(line) => Line::Whole(Bytes::copy_from_slice(line)),
+                Frame::TooLong { partial, .. } => Line::TooLong(partial),
+            };
+            if lines.send(line).await.is_err() {
+                return;
+            }
+        }
+    }
+    let _ = end.send(());
 }
 
 /// Handles all lines of the client, then waits for pending responses.
@@ -103,14 +113,15 @@ async fn pump(client: &Arc<Client>, lines: &mut mpsc::Receiver<Line>, grace: Dur
                 client.driver.dispatch(outgoing).await;
             }
         }
+        client.driver.flush();
     }
-    client.drain(grace * DRAIN_GRACE_PERIODS).await;
+    client.drain(grace * DRAIN_GRACE_FACTOR).await;
 }
 
 /// Completes when the drain period after the end of input is over.
 async fn drain_timeout(ended: oneshot::Receiver<()>, grace: Duration) {
     let _ = ended.await;
-    tokio::time::sleep(grace * DRAIN_GRACE_PERIODS).await;
+    tokio::time::sleep(grace * DRAIN_GRACE_FACTOR).await;
 }
 
 impl Client {
@@ -118,7 +129,7 @@ impl Client {
         factory: ConnectionFactory,
         upstream: Arc<Upstream>,
         log: Log,
-        out: mpsc::Sender<Bytes>,
+        out: Arc<Pipe>,
     ) -> Arc<Self> {
         Arc::new_cyclic(|weak_self: &Weak<Self>| {
             let connection = factory.subscriber(&factory.name, None);
@@ -238,65 +249,4 @@ impl Link for PostLink {
             client.spawn_exchange(message);
         }
     }
-}
-
-/// Reads lines from standard input on a thread. The second receiver completes at the end of input.
-fn read_lines(limit: usize) -> io::Result<(mpsc::Receiver<Line>, oneshot::Receiver<()>)> {
-    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let (sender, receiver) = mpsc::channel(16);
-    let (end, ended) = oneshot::channel();
-    std::thread::spawn(move || {
-        let mut end = Some(end);
-        let mut framer = LineFramer::new(limit);
-        let mut chunk = vec![0; READ_CHUNK_BYTES];
-        loop {
-            let read = match input.read(&mut chunk) {
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => 0,
-            };
-            if read == 0
-                && let Some(end) = end.take()
-            {
-                let _ = end.send(());
-            }
-            framer.push(chunk.get(..read).unwrap_or_default());
-            loop {
-                let frame = if read == 0 { framer.finish() } else { framer.next_frame() };
-                let line = match frame {
-                    Some(Frame::Line(line)) => Line::Whole(Bytes::copy_from_slice(line)),
-                    Some(Frame::TooLong { partial, .. }) => Line::TooLong(partial),
-                    None => break,
-                };
-                if sender.blocking_send(line).is_err() {
-                    return;
-                }
-            }
-            if read == 0 {
-                return;
-            }
-        }
-    });
-    Ok((receiver, ended))
-}
-
-fn write_lines(mut messages: mpsc::Receiver<Bytes>) -> io::Result<std::thread::JoinHandle<()>> {
-    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    Ok(std::thread::spawn(move || {
-        let mut writer = LineWriter::default();
-        while let Some(message) = messages.blocking_recv() {
-            let mut next = Some(message);
-            while let Some(message) = next {
-                // The data of an event may contain line breaks.
-                let message = without_line_breaks(message);
-                if writer.push(&message, &mut output).is_err() {
-                    return;
-                }
-                next = messages.try_recv().ok();
-            }
-            if writer.flush(&mut output).is_err() {
-                return;
-            }
-        }
-    }))
 }
