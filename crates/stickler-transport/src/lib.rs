@@ -34,7 +34,7 @@ pub use child::{
 pub use pipe::{Pipe, without_line_breaks};
 pub use restart::{Restart, RestartWhen};
 pub use server::Server;
-pub use signals::{SignalForwarder, exit_on_signals};
+pub use signals::{SignalForwarder, exit_on_signals, on_user_signal};
 pub use supervised::{OutputHandler, SupervisedProcess, read_output};
 
 /// Compiles the example in the README.

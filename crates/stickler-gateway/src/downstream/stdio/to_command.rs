@@ -28,7 +28,7 @@ use crate::connection_factory::ConnectionFactory;
 use crate::downstream::http::ServerLimits;
 use crate::failure::Failure;
 use crate::log::Log;
-use crate::page_trimming;
+use crate::observe::exchange::{Payload, of_actions};
 use crate::upstream::process::handshake::Handshake;
 use server_queue::ServerWrite;
 
@@ -280,9 +280,9 @@ impl Shared {
     /// Processes a frame. Returns the resulting messages and the generation that they are for.
     fn process_frame<'m>(&self, sender: Side, frame: Frame<'m>) -> (Actions<'m>, u64) {
         let now = self.started.elapsed();
-        let from_client = match frame {
-            Frame::Line(line) if sender == Side::Client => Some(line),
-            _ => None,
+        let received = match frame {
+            Frame::Line(line) => Some((sender, Payload::Borrowed(line))),
+            Frame::TooLong { .. } => None,
         };
         let mut connection = self.connection();
         let actions = match (frame, sender) {
@@ -300,17 +300,8 @@ impl Shared {
             self.unqueued_outputs.fetch_add(1, Ordering::SeqCst);
         }
         drop(connection);
-        self.observe(&actions, from_client);
+        self.log.observe(received, of_actions(&actions));
         (actions, generation)
-    }
-
-    fn observe(&self, actions: &Actions<'_>, from_client: Option<&[u8]>) {
-        for action in actions {
-            if let Action::Event(event) = action {
-                self.log.event(event, from_client);
-                page_trimming::observe(event);
-            }
-        }
     }
 
     fn write_to_server(&self, generation: u64, lines: &mut LineWriter, actions: &Actions<'_>) {
@@ -351,7 +342,7 @@ impl Shared {
                     let generation = self.generation.load(Ordering::SeqCst);
                     self.unqueued_outputs.fetch_add(1, Ordering::SeqCst);
                     drop(connection);
-                    self.observe(&actions, None);
+                    self.log.observe(None, of_actions(&actions));
                     self.queue_for_server(generation, &actions, server_queue);
                     let _ = self.deliver_to_client(&actions);
                     self.connection()

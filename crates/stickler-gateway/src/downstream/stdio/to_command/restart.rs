@@ -73,6 +73,7 @@ impl Shared {
             }
             match command.start(self.log.span()) {
                 Ok((server, stdin, stdout)) => {
+                    self.log.server_restarted();
                     self.signal_forwarder.set(server.pid());
                     self.replay_handshake(stdin);
                     return Some((server, stdout));
