@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use stickler::{Finding, Mode, Severity};
+use stickler::{Finding, Mode};
 use stickler_protocol::{Decision, Side, Verdict};
 
 use super::redaction::{Redacted, Redaction};
@@ -132,21 +132,16 @@ fn verdict(
 }
 
 fn finding(finding: &Finding, is_masked: bool) -> Value {
-    let severity = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
-    let (message, received) = if is_masked {
-        let masked = finding.masked();
-        let message = masked.split_once("] ").map_or(masked.as_str(), |(_, text)| text).to_owned();
-        (message, finding.received.split(' ').next().unwrap_or_default())
+    let masked;
+    let shown = if is_masked {
+        masked = finding.without_values();
+        &masked
     } else {
-        (finding.message.clone(), finding.received.as_str())
+        finding
     };
     json!({
-        "rule": finding.rule.as_str(), "severity": severity, "path": finding.path, "message": message,
-        "expected": finding.expected, "received": received,
+        "rule": shown.rule.as_str(), "severity": shown.severity.to_string(), "path": shown.path,
+        "message": shown.message, "expected": shown.expected, "received": shown.received,
     })
 }
 
