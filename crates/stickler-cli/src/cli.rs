@@ -8,6 +8,7 @@ mod checks;
 mod choices;
 mod log;
 mod lookup;
+mod observe;
 #[cfg(test)]
 mod page;
 mod run;
@@ -24,6 +25,7 @@ pub(crate) use self::checks::{Answer, CheckOptions, Formats, Help, Mode, Repair,
 pub(crate) use self::choices::RestartWhen;
 pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
+pub(crate) use self::observe::{ObserveOptions, RecordValues, SummaryFormat};
 pub(crate) use self::run::{HttpOptions, RunOptions};
 pub(crate) use self::validate::ValidateOptions;
 pub(crate) use self::wrap::WrapOptions;

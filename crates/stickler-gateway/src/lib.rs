@@ -13,6 +13,7 @@
 //! | `multiplexer`, `id_rewrite` | modern requests of all clients on one shared server process |
 //! | `event_store` | resumable event streams of legacy sessions |
 //! | `tool_views` | what is known of a server by client identity and session |
+//! | [`observe`] | events of messages, and their observers |
 //! | `upstream` | servers: processes and URLs |
 
 mod connection_factory;
@@ -23,6 +24,7 @@ mod failure;
 mod id_rewrite;
 mod log;
 mod multiplexer;
+pub mod observe;
 mod page_trimming;
 mod slow_work;
 mod tool_views;

@@ -1,44 +1,64 @@
-//! Converts protocol events to `tracing` events with the fields of their connection.
+//! Logs the events of messages and connections as `tracing` events with the fields of their connection.
 //!
 //! A `Log` belongs to one connection and has one span with its server, session and client. The span has
 //! level `error`, so that every line has these fields at any level. Tool, rule and request id are fields
 //! of the event. Each message produces at most one line for problems and one for notes. Argument values
-//! are never logged. A valid message costs two comparisons.
+//! are never logged. A `Log` is also where a driver reports what its connection received and emitted;
+//! `observe` turns that into events for all observers.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-use stickler::tape::{Node, TapeBuffer};
-use stickler::{Discovery, Edit, Finding, Severity};
+use stickler::{Discovery, Edit, Finding, Mode, Severity};
 use stickler_protocol::envelope::RequestId;
 use stickler_protocol::{Decision, Event, Header, Side, Verdict};
 use tracing::field::{Empty, Value};
 use tracing::{Span, debug, error_span, info, warn};
 
-/// Number of logged session id characters: enough to find its lines, too few to hijack the session.
-const SESSION_CHARACTERS: usize = 8;
+use crate::observe::exchange::{Emitted, Observed, Payload};
+use crate::observe::session::shown_id;
+use crate::observe::{Client, MessageEvent, ObservedServer, Observers, RecordedValues, Target};
+use crate::page_trimming;
 
-/// The log of one connection.
+/// The log of one connection, and the way to its other observers.
 #[derive(Debug, Clone)]
 pub struct Log {
-    server: Arc<str>,
     span: Span,
+    observed: Observed,
 }
 
 impl Log {
     /// Creates the log of a connection to the server with that name.
-    pub fn new(server: Arc<str>) -> Self {
-        let span = error_span!("connection", server = &*server, session = Empty, client = Empty);
-        Self { server, span }
+    pub fn new(name: Arc<str>) -> Self {
+        let target = Target::Command(Vec::new());
+        let values = RecordedValues::default();
+        let server = ObservedServer { name, mode: Mode::default(), target, values };
+        Self::observed(Observed::new(Observers::default(), Arc::new(server), None))
+    }
+
+    /// Creates the log of a connection that others observe too.
+    pub fn with_observers(observers: &Observers, server: ObservedServer) -> Self {
+        Self::observed(Observed::new(observers.clone(), Arc::new(server), None))
+    }
+
+    fn observed(observed: Observed) -> Self {
+        let server = &*observed.session().server.name;
+        let span = error_span!("connection", server, session = Empty, client = Empty);
+        Self { span, observed }
     }
 
     /// Creates the log of another connection to the same server, in a session.
     pub(crate) fn for_session(&self, id: Option<&str>) -> Self {
-        let log = Self::new(Arc::clone(&self.server));
+        let log = Self::observed(self.observed.for_session(id));
         if let Some(id) = id {
             log.set_session(id);
         }
         log
+    }
+
+    /// Creates the log of another connection in the same session.
+    pub(crate) fn for_connection(&self) -> Self {
+        Self { observed: self.observed.for_connection(), span: self.span.clone() }
     }
 
     /// Returns the parent span of the connection's events.
@@ -48,22 +68,32 @@ impl Log {
 
     /// Records the beginning of the session id.
     pub(crate) fn set_session(&self, id: &str) {
-        let shown = SESSION_CHARACTERS.min(id.chars().count() / 2);
-        let begin: String = id.chars().take(shown).collect();
-        self.span.record("session", begin);
+        self.span.record("session", shown_id(id));
     }
 
-    /// Logs an event. `message` is the client message that caused it, if available; it may name the client.
-    pub(crate) fn event(&self, event: &Event, message: Option<&[u8]>) {
-        match event {
-            Event::Checked { sender, verdict } => {
-                if *sender == Side::Client && verdict.header.method.as_deref() == Some("initialize")
-                {
-                    let client = message.and_then(|one| client(one, "/params/clientInfo"));
-                    self.span.record("client", client);
-                }
-                self.checked(*sender, verdict, message);
+    /// Reports that the server process is started again after a failure.
+    pub(crate) fn server_restarted(&self) {
+        self.observed.server_restarted();
+    }
+
+    /// Observes a message that a connection received, and what the connection emitted in consequence.
+    pub(crate) fn observe<'a>(
+        &self,
+        received: Option<(Side, Payload<'a>)>,
+        emitted: impl Iterator<Item = Emitted<'a>> + Clone,
+    ) {
+        for one in emitted.clone() {
+            if let Emitted::Event(event) = one {
+                self.event(event);
+                page_trimming::observe(event);
             }
+        }
+        self.observed.observe(received, emitted, |event| self.message(event));
+    }
+
+    /// Logs an event that is not about a message.
+    fn event(&self, event: &Event) {
+        match event {
             Event::ToolsLearned { discovery } => self.tools_learned(discovery),
             Event::Subscription { status } => info!(parent: &self.span, "{status}"),
             Event::Degraded { reason } => {
@@ -92,16 +122,35 @@ impl Log {
         }
     }
 
-    fn checked(&self, sender: Side, verdict: &Verdict, message: Option<&[u8]>) {
-        // The common case.
+    fn message(&self, event: &MessageEvent) {
+        let MessageEvent { sender, header, .. } = event;
+        if event.is_gateway {
+            return;
+        }
+        if *sender == Side::Client && header.has_method("initialize") {
+            let client = event.client.as_deref().map(Client::to_string);
+            self.span.record("client", client);
+        }
+        let Some(verdict) = &event.verdict else {
+            if tracing::enabled!(tracing::Level::DEBUG) {
+                let line =
+                    Line { sender: *sender, header, decision: &Decision::Forward, client: None };
+                self.report(&line, &[]);
+            }
+            return;
+        };
+        self.checked(event, verdict);
+    }
+
+    fn checked(&self, event: &MessageEvent, verdict: &Verdict) {
         let is_clean = verdict.findings.is_empty() && verdict.edits.is_empty();
         if is_clean && !tracing::enabled!(tracing::Level::DEBUG) {
             return;
         }
-        let client = message
-            .filter(|_| sender == Side::Client && !is_clean)
-            .and_then(|one| client(one, "/params/_meta/io.modelcontextprotocol~1clientInfo"));
-        let client = client.as_deref();
+        // The client of a session is a field of the span.
+        let is_own = event.sender == Side::Client && event.session.client.get().is_none();
+        let client = event.client.as_deref().filter(|_| is_own).map(Client::to_string);
+        let (sender, client) = (event.sender, client.as_deref());
         let (header, decision) = (&verdict.header, &verdict.decision);
         let mut remaining: Vec<&Finding> = verdict.findings.iter().collect();
         for (index, part) in verdict.parts.iter().enumerate() {
@@ -221,16 +270,6 @@ fn id_value(header: &Header) -> Option<Box<dyn Value + '_>> {
     })
 }
 
-/// Returns the name and version of the client in a message.
-fn client(message: &[u8], pointer: &str) -> Option<String> {
-    let mut buffer = TapeBuffer::new();
-    let tape = buffer.read(message, 1 << 10).ok()?;
-    let implementation = tape.root().pointer(pointer)?;
-    let text = |name| implementation.get(name).and_then(Node::as_str).map(String::from);
-    let name = text("name")?;
-    Some(text("version").map_or(name.clone(), |version| format!("{name} {version}")))
-}
-
 /// Describes an edit by field names, without values.
 fn describe_edit(edit: &Edit) -> String {
     let Edit { path, from, to, .. } = edit;
@@ -244,18 +283,11 @@ fn describe_edit(edit: &Edit) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{client, is_within};
+    use super::is_within;
 
     #[test]
     fn finding_path_selects_the_message_of_a_batch() {
         assert!(is_within("/1/params", 1) && is_within("/1", 1));
         assert!(!is_within("/10/params", 1) && !is_within("", 0) && !is_within("/x", 0));
-    }
-
-    #[test]
-    fn client_name_includes_the_version() {
-        let message = br#"{"params":{"clientInfo":{"name":"agent","version":"1.2"}}}"#;
-        assert_eq!(client(message, "/params/clientInfo").as_deref(), Some("agent 1.2"));
-        assert_eq!(client(message, "/params/_meta"), None);
     }
 }

@@ -79,6 +79,7 @@ impl From<HeaderRejection> for Verdict {
         Self {
             decision: Decision::Answer(rejection.answer),
             findings: vec![finding],
+            would_reject: false,
             edits: Vec::new(),
             header: Arc::default(),
             parts: Vec::new(),

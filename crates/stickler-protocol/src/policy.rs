@@ -34,12 +34,24 @@ impl RuleAction {
 pub struct Policy {
     default: Preset,
     exceptions: Vec<(Side, MessageRule, RuleAction)>,
+    /// Only reports what [`OBSERVED`] lists, and what the default would have rejected.
+    observes: bool,
     /// The form of the response to a rejected call.
     pub answer: AnswerForm,
     /// The number of rejections of an identical call after which the response is shortened; 0 disables
     /// this.
     pub repeat_limit: u32,
 }
+
+/// What the mode `observe` only reports.
+const OBSERVED: [MessageRule; 6] = [
+    MessageRule::BadParams,
+    MessageRule::UnknownMethod,
+    MessageRule::UnknownTool,
+    MessageRule::InvalidArguments,
+    MessageRule::UnusableSchema,
+    MessageRule::InvalidResult,
+];
 
 /// The defaults that a policy starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,25 +85,12 @@ impl Policy {
     /// Returns the policy of a mode. `Observe` only reports invalid calls, parameters and results; messages that
     /// cannot be routed safely are rejected in every mode.
     pub fn in_mode(mode: Mode) -> Self {
-        let policy = Self::default();
-        if mode != Mode::Observe {
-            return policy;
-        }
-        let rules = [
-            MessageRule::BadParams,
-            MessageRule::UnknownMethod,
-            MessageRule::UnknownTool,
-            MessageRule::InvalidArguments,
-            MessageRule::UnusableSchema,
-            MessageRule::InvalidResult,
-        ];
-        let sides = [Side::Client, Side::Server];
-        let reported = sides.into_iter().flat_map(|side| rules.map(|rule| (side, rule)));
-        reported.fold(policy, |policy, (side, rule)| policy.with(side, rule, RuleAction::Warn))
+        Self { observes: mode == Mode::Observe, ..Self::default() }
     }
 
     fn from_preset(default: Preset) -> Self {
-        Self { default, exceptions: Vec::new(), answer: AnswerForm::default(), repeat_limit: 5 }
+        let answer = AnswerForm::default();
+        Self { default, exceptions: Vec::new(), observes: false, answer, repeat_limit: 5 }
     }
 
     /// Sets the action for one rule and the messages of one side.
@@ -107,8 +106,18 @@ impl Policy {
         let exception = self.exceptions.iter().find(|(s, r, _)| (*s, *r) == (side, rule));
         match exception {
             Some((_, _, action)) => *action,
+            None if self.observes && OBSERVED.contains(&rule) => RuleAction::Warn,
             None => self.default.action(side, rule),
         }
+    }
+
+    /// Returns whether a message from `side` that violates `rule` is forwarded only because this policy
+    /// observes.
+    pub(crate) fn would_reject(&self, side: Side, rule: MessageRule) -> bool {
+        self.observes
+            && self.action(side, rule) == RuleAction::Warn
+            && !self.exceptions.iter().any(|(s, r, _)| (*s, *r) == (side, rule))
+            && self.default.action(side, rule) == RuleAction::Enforce
     }
 
     /// Returns the action for a notification from `side` that violates `rule`. A notification has no

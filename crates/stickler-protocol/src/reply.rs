@@ -1,10 +1,13 @@
 //! JSON-RPC errors and results that answer rejected messages.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use stickler::internal::reported_findings;
 use stickler::rules::{Code, MessageRule, json_rpc};
 use stickler::{CallAnswer, CallRejection};
 
+use crate::connection::PendingRequest;
 use crate::envelope::{Header, RequestId};
 use crate::policy::AnswerForm;
 use crate::protocol::{Era, Revision};
@@ -59,9 +62,15 @@ impl Responder<'_> {
     }
 
     /// Returns the error for an abandoned request.
-    pub(crate) fn abandoned(self, code: Code, reason: &str, method: &str) -> Reply {
+    pub(crate) fn abandoned(pending: &PendingRequest, code: Code, reason: &str) -> Reply {
+        let responder = Responder { id: Some(&pending.id), revision: pending.revision };
         let message = format!("[{code}] {reason}");
-        self.error(json_rpc::INTERNAL_ERROR, &message, &json!({ "method": method }))
+        let data = json!({ "method": pending.method });
+        let mut reply = responder.error(json_rpc::INTERNAL_ERROR, &message, &data);
+        let header = Arc::make_mut(&mut reply.header);
+        header.method = Some(pending.method.clone());
+        header.tool.clone_from(&pending.tool);
+        reply
     }
 
     /// Returns the response to a rejected call.

@@ -16,6 +16,8 @@ pub struct Verdict {
     pub decision: Decision,
     /// The rule violations found in the message.
     pub findings: Vec<Finding>,
+    /// In the mode `observe`: the message is forwarded, but would be rejected otherwise.
+    pub would_reject: bool,
     /// The edits made to the arguments of a repaired call, without values.
     pub edits: Vec<Edit>,
     /// Kind, id and method of the message.

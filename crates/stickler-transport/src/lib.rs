@@ -32,7 +32,7 @@ pub use nonblocking::{Input, LineReader, Output};
 pub use pipe::{Pipe, without_line_breaks};
 pub use restart::{Restart, RestartWhen};
 pub use server::Server;
-pub use signals::{TerminationSignals, exit_on_signals, forward_signals};
+pub use signals::{TerminationSignals, exit_on_signals, forward_signals, on_user_signal};
 pub use stderr::StderrOutput;
 pub use supervised::{OutputHandler, SupervisedProcess, read_output};
 

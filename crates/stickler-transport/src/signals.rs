@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use tokio::signal::unix::{self, SignalKind, signal};
 
@@ -61,6 +61,13 @@ pub fn exit_on_signals(server: u32) -> io::Result<()> {
         signal_group(server, Signal::KILL);
         std::process::exit(128 + signal);
     })
+}
+
+/// Calls a function on its own thread whenever the process receives SIGUSR1.
+pub fn on_user_signal(act: impl Fn() + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGUSR1])?;
+    std::thread::spawn(move || signals.forever().for_each(|_| act()));
+    Ok(())
 }
 
 fn on_signals(act: impl Fn(i32) + Send + 'static) -> io::Result<()> {

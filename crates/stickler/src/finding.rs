@@ -75,6 +75,17 @@ impl Finding {
         format!("{line} (schema path {})", self.schema_path)
     }
 
+    /// Returns the finding without the values that its message and `received` may quote.
+    #[must_use]
+    pub fn without_values(&self) -> Self {
+        let mut finding = self.clone();
+        self.received_without_value().clone_into(&mut finding.received);
+        if !(self.expected.is_empty() || self.has_value_free_message()) {
+            finding.message = format!("expected {}, received {}", self.expected, finding.received);
+        }
+        finding
+    }
+
     /// Returns whether the message contains no values of the peer: it describes the syntax or the shape
     /// of the message with positions only.
     fn has_value_free_message(&self) -> bool {

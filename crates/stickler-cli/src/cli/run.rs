@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Answer, CheckOptions, LogOptions, Mode, RestartWhen};
+use super::{Answer, CheckOptions, LogOptions, Mode, ObserveOptions, RestartWhen};
 use crate::config::{positive_seconds, seconds};
 use crate::protocol_schema::SchemaSource;
 
@@ -62,6 +62,9 @@ pub(crate) struct RunOptions {
     /// once at startup; can be given once per revision
     #[arg(long, value_name = "REVISION=FILE")]
     pub(crate) protocol_schema: Vec<SchemaSource>,
+
+    #[command(flatten, next_help_heading = "Observability")]
+    pub(crate) observe: ObserveOptions,
 
     #[command(flatten, next_help_heading = "HTTP")]
     pub(crate) http: HttpOptions,
@@ -127,5 +130,6 @@ Examples:
   stickler run --listen 127.0.0.1:8787 -- npx -y @modelcontextprotocol/server-everything
   stickler run --listen 127.0.0.1:8787 --url https://example.com/mcp
   stickler run --url https://example.com/mcp
+  stickler run --mode observe --record ~/.local/state/stickler -- uvx mcp-server-git
   stickler run --config stickler.toml
   stickler run --config .mcp.json --server files";

@@ -1,13 +1,17 @@
 //! `stickler run`: builds the gateway from the configuration and runs it.
 
+mod observers;
+
 use std::sync::Arc;
 
+use stickler_gateway::observe::{ObservedServer, RecordedValues};
 use stickler_gateway::{
     ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits, SharedResources,
 };
 use stickler_transport::Server;
 
-use crate::cli::RunOptions;
+use self::observers::Observing;
+use crate::cli::{RecordValues, RunOptions};
 use crate::config::{self, Configuration, Configured, RunSettings};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::logging::{self, LogLevel};
@@ -25,8 +29,15 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
     }
     let protocol = Arc::new(protocol_schema::load(&run.schemas)?);
     let shared = SharedResources { protocol, ..SharedResources::default() };
-    let endpoints = servers.into_iter().map(|one| endpoint(one, shared.clone()));
-    let mut endpoints: Vec<Endpoint> = endpoints.collect();
+    let observing = observers::start(&run)?;
+    let endpoints = servers.into_iter().map(|one| endpoint(one, shared.clone(), &observing));
+    let endpoints: Vec<Endpoint> = endpoints.collect();
+    let outcome = gateway(endpoints, run);
+    observing.finish();
+    outcome
+}
+
+fn gateway(mut endpoints: Vec<Endpoint>, run: RunSettings) -> Outcome {
     match http_settings(run)? {
         Some(settings) => {
             check_programs_exist(&endpoints)?;
@@ -57,7 +68,7 @@ fn check_programs_exist(endpoints: &[Endpoint]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn endpoint(one: Configured, shared: SharedResources) -> Endpoint {
+fn endpoint(one: Configured, shared: SharedResources, observing: &Observing) -> Endpoint {
     let Configured { name, server, settings } = one;
     let name: Arc<str> = name.into();
     let limits = ServerLimits {
@@ -71,7 +82,14 @@ fn endpoint(one: Configured, shared: SharedResources) -> Endpoint {
     let (policy, validation) = (settings.policy(), settings.validation());
     let connection = settings.connection();
     let factory = ConnectionFactory::new(Arc::clone(&name), policy, validation, connection, shared);
-    Endpoint { factory, server, limits, log: Log::new(name) }
+    let mut observed = ObservedServer::new(name, settings.mode, &server);
+    observed.values = match settings.record_values {
+        RecordValues::Redacted => RecordedValues::Redacted,
+        RecordValues::None => RecordedValues::None,
+        RecordValues::Full => RecordedValues::Full,
+    };
+    let log = Log::with_observers(&observing.observers, observed);
+    Endpoint { factory, server, limits, log }
 }
 
 /// Serves a single client on standard input and output.

@@ -41,6 +41,12 @@ pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failu
     if let Some(format) = options.log.log_format {
         run.log.format = format;
     }
+    if let Some(directory) = &options.observe.record {
+        run.record.directory = Some(directory.clone());
+    }
+    if let Some(summary) = options.observe.summary {
+        run.summary = summary;
+    }
     run.schemas.extend(options.protocol_schema.iter().cloned());
     if run.listen.is_none() && !http.allow_origin.is_empty() {
         return Err(needs_listen("--allow-origin"));
@@ -57,6 +63,9 @@ fn apply_to_server(options: &RunOptions, settings: &mut ServerSettings) {
     let http = &options.http;
     if let Some(answer) = options.answer {
         settings.answer = answer.into();
+    }
+    if let Some(values) = options.observe.record_values {
+        settings.record_values = values;
     }
     if let Some(mode) = options.mode {
         settings.mode = mode.into();

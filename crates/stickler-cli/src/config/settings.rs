@@ -1,5 +1,6 @@
 //! The settings and their defaults.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -7,6 +8,7 @@ use stickler::{AnswerForm, MessageRule, Mode, Repair, UnknownFields, ValidationC
 use stickler_protocol::{ConnectionSettings, Policy, RuleAction, Side};
 use stickler_transport::Restart;
 
+use crate::cli::{RecordValues, SummaryFormat};
 use crate::logging::LogSettings;
 use crate::protocol_schema::SchemaSource;
 
@@ -25,6 +27,33 @@ pub(crate) struct RunSettings {
     pub(crate) log: LogSettings,
     /// Official schemas that replace the built-in ones.
     pub(crate) schemas: Vec<SchemaSource>,
+    /// Form of the summary.
+    pub(crate) summary: SummaryFormat,
+    pub(crate) record: RecordSettings,
+}
+
+/// Settings of the recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecordSettings {
+    /// The directory of the files; `None` to record nothing.
+    pub(crate) directory: Option<PathBuf>,
+    /// Size at which a file is rotated.
+    pub(crate) rotate_bytes: u64,
+    /// Age at which files are deleted.
+    pub(crate) max_age: Duration,
+    /// Total size beyond which the oldest files are deleted.
+    pub(crate) max_bytes: u64,
+}
+
+impl Default for RecordSettings {
+    fn default() -> Self {
+        Self {
+            directory: None,
+            rotate_bytes: 64 << 20,
+            max_age: Duration::from_secs(7 * 24 * 3600),
+            max_bytes: 1 << 30,
+        }
+    }
 }
 
 impl Default for RunSettings {
@@ -36,6 +65,8 @@ impl Default for RunSettings {
             token_env: None,
             log: LogSettings::default(),
             schemas: Vec::new(),
+            summary: SummaryFormat::default(),
+            record: RecordSettings::default(),
         }
     }
 }
@@ -63,6 +94,8 @@ pub(crate) struct ServerSettings {
     /// The mode, which sets the defaults of what `chosen` does not contain.
     pub(crate) mode: Mode,
     pub(crate) chosen: Chosen,
+    /// Which values of its messages are recorded.
+    pub(crate) record_values: RecordValues,
     /// Without what the mode decides: see [`validation`](Self::validation).
     pub(super) validation: ValidationConfig,
     pub(super) connection: ConnectionSettings,
@@ -93,6 +126,7 @@ impl Default for ServerSettings {
             exceptions: Vec::new(),
             mode: Mode::default(),
             chosen: Chosen::default(),
+            record_values: RecordValues::default(),
             validation: ValidationConfig::default(),
             connection: ConnectionSettings::default(),
         }

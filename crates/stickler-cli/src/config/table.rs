@@ -1,5 +1,6 @@
 //! Every setting by its key, with the function that sets it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use stickler::MessageRule;
@@ -53,6 +54,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("bearer_token_env", |s, given| put(&mut s.token_env, given.some_text())),
     run("log", |s, given| put(&mut s.log.level, given.choice())),
     run("log_format", |s, given| put(&mut s.log.format, given.choice())),
+    run("summary", |s, given| put(&mut s.summary, given.choice())),
+    run("record", |s, given| put(&mut s.record.directory, directory(given))),
+    run("record_rotate_bytes", |s, given| put(&mut s.record.rotate_bytes, given.positive())),
+    run("record_max_age", |s, given| put(&mut s.record.max_age, given.seconds())),
+    run("record_max_bytes", |s, given| put(&mut s.record.max_bytes, given.integer())),
+    server("record_values", |s, given| put(&mut s.record_values, given.choice())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
     server("keep_alive", |s, given| put(&mut s.keep_alive, positive_seconds(given))),
     server("max_children", |s, given| put(&mut s.children, given.positive())),
@@ -213,6 +220,13 @@ pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
         "a path such as \"/mcp\" that starts with `/`, does not end with `/`, contains no special \
          characters and is not `/healthz`",
     )
+}
+
+/// Parses a directory; `~/` is the home directory.
+fn directory(given: Given<'_>) -> Result<Option<PathBuf>, Expected> {
+    let Some(text) = given.some_text()? else { return Ok(None) };
+    let home = text.strip_prefix("~/").and_then(|rest| Some((std::env::home_dir()?, rest)));
+    Ok(Some(home.map_or_else(|| PathBuf::from(&text), |(home, rest)| home.join(rest))))
 }
 
 /// Parses a duration; zero means no limit.

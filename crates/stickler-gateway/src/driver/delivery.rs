@@ -20,7 +20,7 @@ impl Driver {
     pub(crate) async fn fail_pending(self: &Arc<Self>, code: Code, reason: &str) {
         let now = self.started.elapsed();
         let outgoing = Outgoing::copied(self.connection().server_gone(code, reason, now));
-        self.observe(&outgoing.events, None);
+        self.observe(None, &outgoing);
         self.deliver(outgoing.to_client).await;
         self.pending_responses().close();
     }

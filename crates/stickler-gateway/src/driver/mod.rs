@@ -19,7 +19,7 @@ use hyper::HeaderMap;
 use stickler::{Code, Era, Revision};
 use stickler_protocol::envelope::{PartialHeader, RequestId};
 use stickler_protocol::frame::Frame;
-use stickler_protocol::{Connection, Event, Header, Side};
+use stickler_protocol::{Connection, Header, Side};
 use stickler_transport::Pipe;
 use tokio::time::Instant;
 use tracing::Span;
@@ -28,7 +28,7 @@ use crate::driver::message::{Message, Origin, Outgoing};
 use crate::driver::pending_responses::{PendingResponses, ResponseReceiver};
 use crate::driver::stream_barrier::StreamBarrier;
 use crate::log::Log;
-use crate::page_trimming;
+use crate::observe::exchange::{Payload, of_message, of_outgoing};
 
 /// The upstream side of a driver.
 pub(crate) trait Link: Send + Sync {
@@ -118,7 +118,7 @@ impl Driver {
             pending_responses: Mutex::default(),
             link,
             out,
-            log,
+            log: log.for_connection(),
             started,
             timer: Mutex::default(),
             stream_barrier: StreamBarrier::new(),
@@ -144,8 +144,8 @@ impl Driver {
         let mut connection = self.connection();
         let actions = connection.handle_client(body, self.started.elapsed());
         let deadline = connection.poll_timeout();
-        let Outgoing { to_client, to_server, held, cancelled, events } =
-            Outgoing::of(actions, body);
+        let outgoing = Outgoing::of(actions, body);
+        let Outgoing { to_server, held, cancelled, .. } = &outgoing;
         let forwarded = to_server.iter().find(|message| message.origin == Origin::Peer);
         let header = forwarded.map(|message| &message.header).or(held.as_ref());
         let ids =
@@ -159,18 +159,23 @@ impl Driver {
             self.pending_responses().register(std::mem::take(&mut ids), token, streams)
         });
         drop(connection);
-        self.observe(&events, Some(body));
+        self.observe(Some((Side::Client, Payload::Shared(body))), &outgoing);
         self.schedule_timeout(deadline);
         let cancelled = header.and_then(|header| header.cancels.as_ref()).or(cancelled.as_ref());
         if let Some(cancelled) = cancelled {
             self.pending_responses().cancel(cancelled);
         }
+        let Outgoing { to_client, to_server, .. } = outgoing;
         PostOutcome { answers: to_client, to_server, ids, responses }
     }
 
     /// Checks a frame from the server. Sends nothing yet.
     pub(crate) fn handle_server_frame(self: &Arc<Self>, frame: Frame<'_>) -> Outgoing {
-        self.handle_server(|connection, now| {
+        let message = match &frame {
+            Frame::Line(line) => Some(Payload::Borrowed(line)),
+            Frame::TooLong { .. } => None,
+        };
+        self.handle_server(message, |connection, now| {
             Outgoing::copied(match frame {
                 Frame::Line(line) => connection.handle_server(line, now),
                 Frame::TooLong { partial, .. } => {
@@ -182,20 +187,21 @@ impl Driver {
 
     /// Checks a server message without copying its bytes. Sends nothing yet.
     pub(crate) fn handle_server_message(self: &Arc<Self>, body: &Bytes) -> Outgoing {
-        self.handle_server(|connection, now| {
+        self.handle_server(Some(Payload::Shared(body)), |connection, now| {
             Outgoing::of(connection.handle_server(body, now), body)
         })
     }
 
     fn handle_server(
         self: &Arc<Self>,
+        message: Option<Payload<'_>>,
         handle: impl FnOnce(&mut Connection, Duration) -> Outgoing,
     ) -> Outgoing {
         let mut connection = self.connection();
         let outgoing = handle(&mut connection, self.started.elapsed());
         let deadline = connection.poll_timeout();
         drop(connection);
-        self.observe(&outgoing.events, None);
+        self.observe(message.map(|message| (Side::Server, message)), &outgoing);
         self.schedule_timeout(deadline);
         outgoing
     }
@@ -203,7 +209,7 @@ impl Driver {
     /// Handles a message that exceeds the size limit.
     pub(crate) fn handle_oversized(&self, sender: Side, partial: PartialHeader) -> Outgoing {
         let outgoing = Outgoing::copied(self.connection().handle_oversized(sender, partial));
-        self.observe(&outgoing.events, None);
+        self.observe(None, &outgoing);
         outgoing
     }
 
@@ -212,13 +218,15 @@ impl Driver {
         let now = self.started.elapsed();
         let actions = self.connection().gateway_request_failed(id, reason, now);
         let outgoing = Outgoing::copied(actions);
-        self.observe(&outgoing.events, None);
+        self.observe(None, &outgoing);
         outgoing
     }
 
     /// Returns the messages that subscribe to tool list changes.
     pub(crate) fn subscribe(&self) -> Vec<Message> {
-        Outgoing::copied(self.connection().subscribe()).to_server
+        let outgoing = Outgoing::copied(self.connection().subscribe());
+        self.observe(None, &outgoing);
+        outgoing.to_server
     }
 
     /// Returns whether the gateway's tool list subscription must stay open.
@@ -286,7 +294,9 @@ impl Driver {
         code: Code,
         reason: &str,
     ) -> Option<Message> {
-        self.connection().abandon_request(id, code, reason).map(Message::from)
+        let message = self.connection().abandon_request(id, code, reason).map(Message::from)?;
+        self.log.observe(None, std::iter::once(of_message(Side::Client, &message)));
+        Some(message)
     }
 
     /// Fails the requests of a message that was not forwarded because its client disconnected.
@@ -301,10 +311,7 @@ impl Driver {
         self.link.set_context(headers);
     }
 
-    fn observe(&self, events: &[Event], from_client: Option<&[u8]>) {
-        for event in events {
-            self.log.event(event, from_client);
-            page_trimming::observe(event);
-        }
+    fn observe(&self, received: Option<(Side, Payload<'_>)>, outgoing: &Outgoing) {
+        self.log.observe(received, of_outgoing(outgoing));
     }
 }

@@ -37,7 +37,7 @@ impl Driver {
             let outgoing = Outgoing::copied(connection.handle_timeout(self.started.elapsed()));
             (outgoing, connection.poll_timeout())
         };
-        self.observe(&outgoing.events, None);
+        self.observe(None, &outgoing);
         self.schedule_timeout(next);
         self.dispatch(outgoing).await;
         self.flush();

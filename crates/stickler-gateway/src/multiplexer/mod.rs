@@ -69,6 +69,7 @@ impl Current {
                     parent: log.span(),
                     "server failed; restart attempt {attempt} in {seconds} s"
                 );
+                log.server_restarted();
                 self.not_before = Some(exited_at + pause);
             }
             None => self.is_given_up = self.backoff.is_limited(),

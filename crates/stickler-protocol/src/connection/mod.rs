@@ -56,6 +56,7 @@ use crate::verdict::{Decision, Part, Reply};
 use inspect::ListUse;
 use lifecycle::Lifecycle;
 use pages::Pages;
+pub(crate) use pending::PendingRequest;
 use pending::PendingTable;
 use rejected_calls::RejectedCalls;
 use subscription::Subscription;
@@ -199,18 +200,13 @@ impl Connection {
     /// Abandons all pending requests of a side and returns the errors for their sender.
     pub(crate) fn abandon(&mut self, requester: Side, code: Code, reason: &str) -> Vec<Reply> {
         let requests = self.pending.of_mut(requester).abandon_all();
-        let replies = requests.iter().map(|pending| {
-            let responder = Responder { id: Some(&pending.id), revision: pending.revision };
-            responder.abandoned(code, reason, &pending.method)
-        });
-        replies.collect()
+        requests.iter().map(|pending| Responder::abandoned(pending, code, reason)).collect()
     }
 
     /// Abandons a client request and returns the error for the client; `None` if it is not pending.
     pub fn abandon_request(&mut self, id: &RequestId, code: Code, reason: &str) -> Option<Reply> {
         let pending = self.pending.of_mut(Side::Client).abandon(id)?;
-        let responder = Responder { id: Some(&pending.id), revision: pending.revision };
-        Some(responder.abandoned(code, reason, &pending.method))
+        Some(Responder::abandoned(&pending, code, reason))
     }
 
     /// Handles the failure of a gateway request that got no response, for example because the

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use stickler::tape::Node;
 
@@ -30,6 +31,8 @@ pub struct Header {
     pub code: Option<i32>,
     /// Whether a response to `tools/call` is an error or a result with `isError`.
     pub is_failed_call: bool,
+    /// For a response: the time since its request was forwarded.
+    pub duration: Option<Duration>,
     /// The headers of the messages of a batch.
     pub batch: Vec<Header>,
 }

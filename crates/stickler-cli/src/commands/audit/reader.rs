@@ -53,6 +53,8 @@ pub(super) enum Content {
     TooLong(PartialHeader),
     /// A record without a readable message.
     BrokenRecord,
+    /// A message that the gateway judged: the range of its verdict, if it has findings.
+    Judged(Option<Range<usize>>),
 }
 
 impl Batch {
@@ -117,11 +119,14 @@ struct Reader<'s> {
     directions: Option<Directions<'s>>,
     buffer: TapeBuffer,
     line: usize,
+    /// The file is a recording of the gateway: a record without a verdict has no findings.
+    is_judged: bool,
 }
 
 impl<'s> Reader<'s> {
     fn new(setup: &'s Setup) -> Self {
-        Self { setup, directions: None, buffer: TapeBuffer::new(), line: 0 }
+        let buffer = TapeBuffer::new();
+        Self { setup, directions: None, buffer, line: 0, is_judged: false }
     }
 
     fn take(&mut self, frame: Frame<'_>, batch: &mut Batch) {
@@ -133,9 +138,21 @@ impl<'s> Reader<'s> {
             }
         };
         let (side, time, content) = match line {
+            Line::Header => {
+                self.is_judged = true;
+                return;
+            }
+            Line::OtherRecord if self.is_judged => return,
             Line::OtherRecord => {
                 batch.skipped += 1;
                 return;
+            }
+            Line::Judged { side, verdict } => {
+                let verdict = verdict.map(|verdict| batch.keep(verdict));
+                (side, Duration::ZERO, Content::Judged(verdict))
+            }
+            Line::Record { side, time, .. } if self.is_judged => {
+                (side, time, Content::Judged(None))
             }
             Line::Record { side, time, message } => {
                 (side, time, Content::Message(batch.keep(message.as_bytes())))

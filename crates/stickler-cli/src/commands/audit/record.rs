@@ -1,7 +1,8 @@
 //! Classifies a line of a recording: a record, a raw message, or neither.
 //!
 //! A record is an object with the strings `dir` and `msg` and without `jsonrpc`, which every message has. Other
-//! members are ignored, except `t`, the time in seconds.
+//! members are ignored, except `t`, the time in seconds, and those of `run --record`: `by`, `verdict` and
+//! `redacted`. `msg_base64` replaces `msg` if the message is not UTF-8.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -16,6 +17,11 @@ use super::outline::Outline;
 pub(super) enum Line<'l> {
     /// A message with its direction and time.
     Record { side: Side, time: Duration, message: Cow<'l, str> },
+    /// A message that the gateway has already judged, with its verdict if it has findings. Its values may be
+    /// redacted.
+    Judged { side: Side, verdict: Option<&'l [u8]> },
+    /// The first line of a recording of the gateway.
+    Header,
     /// A truncated or corrupt record.
     BrokenRecord { side: Side },
     /// A record that is not a message.
@@ -26,9 +32,16 @@ pub(super) enum Line<'l> {
 
 impl<'l> Line<'l> {
     pub(super) fn read(text: &'l [u8], buffer: &'l mut TapeBuffer) -> Self {
-        let Some(Members { dir, msg, t, is_whole }) = Members::of(text) else {
-            return Line::Raw(text);
+        let Some(Members { dir, msg, t, judged, is_whole }) = Members::of(text) else {
+            return own_line(text).unwrap_or(Line::Raw(text));
         };
+        if is_whole && let Some(side) = side_of(dir) {
+            match judged {
+                Some(Judged::ByGateway) => return Line::OtherRecord,
+                Some(Judged::Verdict(verdict)) => return Line::Judged { side, verdict },
+                None => {}
+            }
+        }
         let Some(side) = side_of(dir) else {
             return if is_whole && is_string(msg) { Line::OtherRecord } else { Line::Raw(text) };
         };
@@ -57,7 +70,25 @@ struct Members<'l> {
     dir: &'l [u8],
     msg: Option<&'l [u8]>,
     t: Option<&'l [u8]>,
+    judged: Option<Judged<'l>>,
     is_whole: bool,
+}
+
+/// What the gateway adds to a record.
+enum Judged<'l> {
+    /// The message is its own.
+    ByGateway,
+    Verdict(Option<&'l [u8]>),
+}
+
+/// Recognises the first and the last line of a recording of the gateway.
+fn own_line(text: &[u8]) -> Option<Line<'_>> {
+    let mut outline = Outline::of_object(text)?;
+    match outline.next_key()? {
+        b"stickler_recording" => Some(Line::Header),
+        b"summary" => Some(Line::OtherRecord),
+        _ => None,
+    }
 }
 
 impl<'l> Members<'l> {
@@ -65,17 +96,26 @@ impl<'l> Members<'l> {
     fn of(text: &'l [u8]) -> Option<Self> {
         let mut outline = Outline::of_object(text)?;
         let (mut dir, mut msg, mut t) = (None, None, None);
+        let (mut by, mut verdict, mut is_redacted) = (None, None, false);
         while let Some((key, value)) = outline.next_member() {
             match key {
                 b"jsonrpc" => return None,
                 b"dir" => dir = Some(value),
                 b"msg" => msg = Some(value),
                 b"t" => t = Some(value),
+                b"by" => by = Some(value),
+                b"verdict" => verdict = Some(value),
+                b"redacted" => is_redacted = value == b"true",
                 _ => {}
             }
         }
         let dir = dir.filter(|dir| is_string(Some(dir)))?;
-        Some(Self { dir, msg, t, is_whole: outline.is_whole() })
+        let judged = match (by, verdict) {
+            (Some(b"\"gateway\""), _) => Some(Judged::ByGateway),
+            (_, None) if !is_redacted => None,
+            (_, verdict) => Some(Judged::Verdict(verdict)),
+        };
+        Some(Self { dir, msg, t, judged, is_whole: outline.is_whole() })
     }
 }
 
@@ -153,6 +193,21 @@ mod tests {
     #[test]
     fn record_with_another_direction_is_skipped() {
         check(r#"{"dir":"note","msg":"the server was killed"}"#, &Line::OtherRecord);
+    }
+
+    #[test]
+    fn judged_records_and_lines_of_the_gateway_are_recognised() {
+        check(r#"{"stickler_recording":1,"server":"s"}"#, &Line::Header);
+        check(r#"{"summary":{"messages":3}}"#, &Line::OtherRecord);
+        check(r#"{"dir":"s2c","msg":"{}","by":"gateway"}"#, &Line::OtherRecord);
+        check(
+            r#"{"dir":"c2s","msg":"{}","redacted":true}"#,
+            &Line::Judged { side: Side::Client, verdict: None },
+        );
+        check(
+            r#"{"dir":"c2s","msg_base64":"/w==","verdict":{"findings":[]}}"#,
+            &Line::Judged { side: Side::Client, verdict: Some(br#"{"findings":[]}"#) },
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use stickler::{Finding, McpValidator, MessageRule, Severity};
 use stickler_protocol::{Policy, Side, ValidationMiddleware, Verdict};
 
@@ -28,6 +29,7 @@ pub(super) struct AuditFinding {
 
 pub(super) struct SessionValidator {
     middleware: ValidationMiddleware,
+    shows_values: bool,
     pub(super) tally: Tally,
 }
 
@@ -44,7 +46,8 @@ impl SessionValidator {
             Some(revision) => middleware.with_revision(revision),
             None => middleware,
         };
-        Self { middleware, tally: Tally::default() }
+        let shows_values = !setup.config.mask_values;
+        Self { middleware, shows_values, tally: Tally::default() }
     }
 
     /// Validates a batch and reports the findings in portions.
@@ -77,6 +80,15 @@ impl SessionValidator {
             Content::Message(range) => self.middleware.handle(*side, batch.text(range), *time),
             Content::TooLong(partial) => self.middleware.handle_oversized(*side, partial.clone()),
             Content::BrokenRecord => return vec![broken_record_finding(*line, *side)],
+            Content::Judged(None) => return Vec::new(),
+            Content::Judged(Some(verdict)) => {
+                let findings = recorded_findings(batch.text(verdict));
+                let shown = findings.into_iter().map(|finding| match self.shows_values {
+                    true => finding,
+                    false => finding.without_values(),
+                });
+                return shown.map(|finding| AuditFinding::new(*line, *side, finding)).collect();
+            }
         };
         verdict
             .findings
@@ -91,6 +103,46 @@ impl AuditFinding {
         let Finding { rule, severity, path, message, expected, received, .. } = finding;
         Self { line, side, rule, severity, path, message, expected, received }
     }
+}
+
+/// A verdict in a recording of the gateway.
+#[derive(Deserialize)]
+struct RecordedVerdict {
+    #[serde(default)]
+    findings: Vec<RecordedFinding>,
+}
+
+#[derive(Deserialize)]
+struct RecordedFinding {
+    rule: String,
+    severity: String,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    expected: String,
+    #[serde(default)]
+    received: String,
+}
+
+/// Returns the findings of a recorded verdict. Rules that this version does not know are left out.
+fn recorded_findings(verdict: &[u8]) -> Vec<Finding> {
+    let Ok(RecordedVerdict { findings }) = serde_json::from_slice(verdict) else {
+        return Vec::new();
+    };
+    let known = findings.into_iter().filter_map(|one| {
+        let rule = MessageRule::parse(&one.rule)?;
+        let finding = Finding::new(rule, one.message).at(one.path);
+        let mut finding = finding.with(one.expected, one.received);
+        finding.severity = match one.severity.as_str() {
+            "note" => Severity::Note,
+            "warning" => Severity::Warning,
+            _ => Severity::Error,
+        };
+        Some(finding)
+    });
+    known.collect()
 }
 
 fn broken_record_finding(line: usize, side: Side) -> AuditFinding {

@@ -28,6 +28,7 @@ use crate::downstream::http::to_command;
 use crate::driver::message::Outgoing;
 use crate::log::Log;
 use crate::multiplexer::Multiplexer;
+use crate::observe::exchange::of_outgoing;
 use crate::upstream::http::Proxy;
 
 /// The server that requests are dispatched to.
@@ -203,11 +204,9 @@ impl Frontend {
                 let mut connection = factory.connection(&factory.name, None);
                 let actions =
                     connection.handle_oversized(Side::Client, PartialHeader::of(&beginning));
-                let Outgoing { to_client, events, .. } = Outgoing::copied(actions);
-                for event in &events {
-                    self.log.event(event, None);
-                }
-                let response = to_client.into_iter().next().map(|message| message.bytes);
+                let outgoing = Outgoing::copied(actions);
+                self.log.observe(None, of_outgoing(&outgoing));
+                let response = outgoing.to_client.into_iter().next().map(|message| message.bytes);
                 Err(reply::json(StatusCode::PAYLOAD_TOO_LARGE, response.unwrap_or_default()))
             }
         }

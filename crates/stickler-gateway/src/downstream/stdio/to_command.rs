@@ -149,7 +149,10 @@ impl Relay {
                 return None;
             }
             match self.start(command) {
-                Ok(server) => return Some(server),
+                Ok(server) => {
+                    self.log.server_restarted();
+                    return Some(server);
+                }
                 Err(error) => {
                     error!(parent: self.log.span(), rule = "STK-101", "[STK-101] cannot restart the server: {error}");
                     pause = backoff.next(Duration::ZERO)?;

@@ -55,6 +55,7 @@ impl Connection {
                 case.note(finding);
             }
             case.edits.extend(verdict.edits);
+            case.add_would_reject(verdict.would_reject);
             parts.push(Part { decision: verdict.decision, header: verdict.header });
         }
         let decision = combine_decisions(incoming.node, &parts);

@@ -19,6 +19,8 @@ pub(in crate::connection) struct Case {
     findings: Vec<Finding>,
     /// Index of the finding that rejects the message: the first enforced one.
     rejection: Option<usize>,
+    /// A finding would reject the message if the policy did not only observe.
+    would_reject: bool,
     pub(super) edits: Vec<Edit>,
     /// Allocated from the start, because a case is moved several times.
     pub(super) header: Arc<Header>,
@@ -27,12 +29,21 @@ pub(in crate::connection) struct Case {
 impl Case {
     pub(super) fn new(policy: Arc<Policy>, side: Side, header: Header) -> Self {
         let header = Arc::new(header);
-        Self { policy, side, findings: Vec::new(), rejection: None, edits: Vec::new(), header }
+        Self {
+            policy,
+            side,
+            findings: Vec::new(),
+            rejection: None,
+            would_reject: false,
+            edits: Vec::new(),
+            header,
+        }
     }
 
     /// Records a finding with the action that the policy defines for its rule.
     pub(super) fn record(&mut self, finding: Finding) {
         let action = self.policy.action(self.side, finding.rule);
+        self.would_reject |= self.policy.would_reject(self.side, finding.rule);
         self.record_as(action, finding);
     }
 
@@ -77,6 +88,11 @@ impl Case {
         self.record_each(errors.into_iter().map(|error| Finding::from_schema(rule, place, &error)));
     }
 
+    /// Adds whether a message of a batch would be rejected.
+    pub(super) fn add_would_reject(&mut self, would_reject: bool) {
+        self.would_reject |= would_reject;
+    }
+
     pub(super) fn side(&self) -> Side {
         self.side
     }
@@ -108,8 +124,9 @@ impl Case {
     }
 
     pub(super) fn decide(self, decision: Decision) -> Verdict {
+        let would_reject = self.would_reject && self.rejection.is_none();
         let Self { findings, edits, header, .. } = self;
-        Verdict { decision, findings, edits, header, parts: Vec::new() }
+        Verdict { decision, findings, would_reject, edits, header, parts: Vec::new() }
     }
 
     pub(super) fn forward(self) -> Verdict {

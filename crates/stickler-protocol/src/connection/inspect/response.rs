@@ -61,6 +61,7 @@ impl Connection {
         let header = Arc::make_mut(&mut case.header);
         header.method = Some(pending.method.clone());
         header.tool.clone_from(&pending.tool);
+        header.duration = Some(incoming.now.saturating_sub(pending.sent_at));
         header.is_failed_call = &*pending.method == "tools/call" && is_failure(envelope);
         replace_or_forward(case, Some(&pending))
     }
