@@ -46,6 +46,10 @@ struct Setup {
 }
 
 pub(crate) fn run(options: &AuditOptions) -> Outcome {
+    #[cfg(feature = "ui")]
+    if options.open {
+        return super::ui::open_files(&options.files);
+    }
     let setup = Setup::new(options)?;
     let mut report = Report::new(options, Output::new(setup.bar.clone()));
     parallel::audit(&options.files, &setup, |path, event| report.handle(path, event))?;
