@@ -12,6 +12,8 @@ mod observe;
 #[cfg(test)]
 mod page;
 mod run;
+#[cfg(feature = "ui")]
+mod ui;
 mod validate;
 mod wrap;
 
@@ -27,6 +29,8 @@ pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
 pub(crate) use self::observe::{ObserveOptions, RecordValues, SummaryFormat};
 pub(crate) use self::run::{HttpOptions, RunOptions};
+#[cfg(feature = "ui")]
+pub(crate) use self::ui::UiOptions;
 pub(crate) use self::validate::ValidateOptions;
 pub(crate) use self::wrap::WrapOptions;
 #[cfg(not(feature = "audit"))]
@@ -37,6 +41,8 @@ use crate::commands::absent::AbsentOptions as CallOptions;
 use crate::commands::absent::AbsentOptions as DemoOptions;
 #[cfg(not(feature = "serve"))]
 use crate::commands::absent::AbsentOptions as ServeOptions;
+#[cfg(not(feature = "ui"))]
+use crate::commands::absent::AbsentOptions as UiOptions;
 use crate::commands::check::CheckOptions as ServerCheckOptions;
 #[cfg(feature = "demo")]
 use crate::commands::demo::DemoOptions;
@@ -62,6 +68,8 @@ pub(crate) enum Command {
     Audit(AuditOptions),
     /// Run a proxy in front of a server that validates every message and rejects invalid calls with help
     Run(Box<RunOptions>),
+    /// Show recorded sessions, live and past, in the browser
+    Ui(UiOptions),
     /// Validate and make one tool call
     Call(CallOptions),
     /// Put Stickler in front of every server in a client's configuration file

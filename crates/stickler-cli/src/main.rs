@@ -31,6 +31,10 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(&options),
         #[cfg(not(feature = "run"))]
         Command::Run(_) => commands::absent::run("run"),
+        #[cfg(feature = "ui")]
+        Command::Ui(options) => commands::ui::run(&options),
+        #[cfg(not(feature = "ui"))]
+        Command::Ui(_) => commands::absent::run("ui"),
         #[cfg(feature = "call")]
         Command::Call(options) => commands::call::run(&options),
         #[cfg(not(feature = "call"))]

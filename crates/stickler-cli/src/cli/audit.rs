@@ -15,6 +15,11 @@ pub(crate) struct AuditOptions {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
+    /// Show the recordings in the browser instead of printing findings, as `ui` does
+    #[cfg(feature = "ui")]
+    #[arg(long)]
+    pub(crate) open: bool,
+
     /// Output format of the findings
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

@@ -5,7 +5,8 @@
     feature = "call",
     feature = "demo",
     feature = "run",
-    feature = "serve"
+    feature = "serve",
+    feature = "ui"
 )))]
 pub(crate) mod absent;
 #[cfg(feature = "audit")]
@@ -23,5 +24,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+#[cfg(feature = "ui")]
+pub(crate) mod ui;
 pub(crate) mod validate;
 pub(crate) mod wrap;

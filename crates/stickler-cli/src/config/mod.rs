@@ -91,6 +91,16 @@ pub(crate) fn load(given: &RunOptions) -> Result<Configuration, Failure> {
     Ok(Configuration { run, servers, notes })
 }
 
+/// Returns the servers of a file that are not disabled.
+pub(crate) fn servers(path: &Path) -> Result<Vec<Configured>, Failure> {
+    let source = Source::read(path)?;
+    let layer = read(&source).map_err(|faults| source.failure(&faults))?;
+    let enabled = layer.drafts.into_iter().filter(|draft| !draft.is_disabled);
+    let resolved: Result<Vec<Configured>, Fault> =
+        enabled.map(|draft| draft.resolve(&source.folder())).collect();
+    resolved.map_err(|fault| source.failure(&[fault]))
+}
+
 /// Reads a file in the syntax detected by [`Format::of`].
 fn read(source: &Source) -> Result<Layer, Vec<Fault>> {
     let root = document::read(source)?;

@@ -34,7 +34,7 @@ impl Driver {
             connection.server_replaced();
             Outgoing::copied(actions)
         };
-        self.observe(&outgoing.events, None);
+        self.observe(None, &outgoing);
         self.deliver(outgoing.to_client).await;
         self.flush();
     }

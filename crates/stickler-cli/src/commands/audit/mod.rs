@@ -3,20 +3,16 @@
 //! A file is read by one thread ([`reader`]) and validated by another ([`validation`]). Several files are audited
 //! in parallel ([`parallel`]) and reported in order by the main thread.
 
-mod direction;
 mod input;
 mod json;
-mod outline;
 mod output;
 mod parallel;
 mod reader;
 mod record;
-mod senders;
 mod summary;
 mod tally;
 mod text;
 mod validation;
-mod zstd;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -24,10 +20,10 @@ use std::sync::{Arc, OnceLock};
 use indicatif::ProgressBar;
 use stickler::{CompileSchemas, Repair, Revision, SchemaStore, ValidationConfig};
 use stickler_protocol::{ProtocolSchemas, Side};
+use stickler_recording::Senders;
 
 use self::output::Output;
 use self::parallel::{End, Event};
-use self::senders::Senders;
 use self::summary::Summary;
 use self::text::FileText;
 use self::validation::AuditFinding;
@@ -50,6 +46,10 @@ struct Setup {
 }
 
 pub(crate) fn run(options: &AuditOptions) -> Outcome {
+    #[cfg(feature = "ui")]
+    if options.open {
+        return super::ui::open_files(&options.files);
+    }
     let setup = Setup::new(options)?;
     let mut report = Report::new(options, Output::new(setup.bar.clone()));
     parallel::audit(&options.files, &setup, |path, event| report.handle(path, event))?;

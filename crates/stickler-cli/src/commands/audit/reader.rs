@@ -11,9 +11,9 @@ use stickler::tape::TapeBuffer;
 use stickler_protocol::Side;
 use stickler_protocol::envelope::PartialHeader;
 use stickler_protocol::frame::Frame;
+use stickler_recording::Directions;
 
 use super::Setup;
-use super::direction::Directions;
 use super::input;
 use super::record::Line;
 use crate::lines::Lines;

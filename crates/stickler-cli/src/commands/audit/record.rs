@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use stickler::tape::{Node, TapeBuffer};
 use stickler_protocol::Side;
-
-use super::outline::Outline;
+use stickler_recording::Outline;
 
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
@@ -153,6 +152,7 @@ mod tests {
     use std::time::Duration;
     use stickler::tape::TapeBuffer;
     use stickler_protocol::Side;
+    use stickler_recording::Outline;
 
     fn check(text: &str, expected: &Line<'_>) {
         let mut buffer = TapeBuffer::new();

@@ -10,15 +10,15 @@ use stickler::tape::TapeBuffer;
 use stickler_protocol::Side;
 use stickler_protocol::envelope::RequestId;
 
-use super::outline::Outline;
-use super::senders::Senders;
+use crate::outline::Outline;
+use crate::senders::Senders;
 
 /// Maximum number of pending requests per side; the core has the same limit.
 const MAX_PENDING_REQUESTS: usize = 10_000;
 
 /// State of one session of raw messages, as far as it is needed to infer senders.
 #[derive(Debug)]
-pub(super) struct Directions<'s> {
+pub struct Directions<'s> {
     senders: &'s Senders,
     /// Pending requests with their sequence numbers.
     client: HashMap<RequestId, u64>,
@@ -37,7 +37,8 @@ struct SenderHints<'m> {
 }
 
 impl<'s> Directions<'s> {
-    pub(super) fn new(senders: &'s Senders) -> Self {
+    /// Starts a session in which neither side has sent anything.
+    pub fn new(senders: &'s Senders) -> Self {
         Self {
             senders,
             client: HashMap::new(),
@@ -48,7 +49,7 @@ impl<'s> Directions<'s> {
     }
 
     /// Returns the sender of a line. The beginning of a message is sufficient.
-    pub(super) fn sender(&mut self, text: &[u8]) -> Side {
+    pub fn sender(&mut self, text: &[u8]) -> Side {
         if let Some(mut batch) = Outline::of_array(text) {
             // All messages of a batch have the sender of the first.
             let Some(first) = batch.next_element() else { return Side::Server };

@@ -7,11 +7,11 @@ use stickler_protocol::{Method, ProtocolSchemas, Side};
 
 /// The sender of each method, where only one side may send it.
 #[derive(Debug)]
-pub(super) struct Senders(HashMap<String, Option<Side>>);
+pub struct Senders(HashMap<String, Option<Side>>);
 
 impl Senders {
     /// Merges all revisions. A fixed revision takes precedence for the methods that it has.
-    pub(super) fn new(schemas: &ProtocolSchemas, fixed: Option<Revision>) -> Self {
+    pub fn new(schemas: &ProtocolSchemas, fixed: Option<Revision>) -> Self {
         let mut senders = HashMap::new();
         for revision in Revision::ALL {
             for method in schemas.get(revision).methods() {
@@ -28,7 +28,8 @@ impl Senders {
         Self(senders)
     }
 
-    pub(super) fn of(&self, method: &str) -> Option<Side> {
+    /// Returns the only side that may send a method; `None` if both may or the method is unknown.
+    pub fn of(&self, method: &str) -> Option<Side> {
         self.0.get(method).copied().flatten()
     }
 }

@@ -8,7 +8,7 @@ use memchr::memchr2;
 
 /// Scanner over the members or elements of a JSON object or array.
 #[derive(Debug, Clone)]
-pub(super) struct Outline<'t> {
+pub struct Outline<'t> {
     text: &'t [u8],
     position: usize,
     closing: u8,
@@ -16,11 +16,13 @@ pub(super) struct Outline<'t> {
 }
 
 impl<'t> Outline<'t> {
-    pub(super) fn of_object(text: &'t [u8]) -> Option<Self> {
+    /// Scans an object; `None` if the text does not start with one.
+    pub fn of_object(text: &'t [u8]) -> Option<Self> {
         Self::open(text, b'{', b'}')
     }
 
-    pub(super) fn of_array(text: &'t [u8]) -> Option<Self> {
+    /// Scans an array; `None` if the text does not start with one.
+    pub fn of_array(text: &'t [u8]) -> Option<Self> {
         Self::open(text, b'[', b']')
     }
 
@@ -35,18 +37,18 @@ impl<'t> Outline<'t> {
     }
 
     /// Whether the closing bracket was reached and is the end of the text.
-    pub(super) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
     /// Returns the next member: the key without quotes, and the value.
-    pub(super) fn next_member(&mut self) -> Option<(&'t [u8], &'t [u8])> {
+    pub fn next_member(&mut self) -> Option<(&'t [u8], &'t [u8])> {
         let key = self.next_key()?;
         Some((key, self.value()))
     }
 
     /// Returns the key of the next member. The caller must then read its [`value`](Self::value).
-    pub(super) fn next_key(&mut self) -> Option<&'t [u8]> {
+    pub fn next_key(&mut self) -> Option<&'t [u8]> {
         self.skip(b',')?;
         let key = self.value().strip_prefix(b"\"")?;
         self.skip(b':')?;
@@ -54,7 +56,7 @@ impl<'t> Outline<'t> {
     }
 
     /// Returns the next element of an array.
-    pub(super) fn next_element(&mut self) -> Option<&'t [u8]> {
+    pub fn next_element(&mut self) -> Option<&'t [u8]> {
         self.skip(b',')?;
         Some(self.value()).filter(|value| !value.is_empty())
     }
@@ -74,7 +76,7 @@ impl<'t> Outline<'t> {
     }
 
     /// Returns the next value; in a truncated text, the part that exists.
-    pub(super) fn value(&mut self) -> &'t [u8] {
+    pub fn value(&mut self) -> &'t [u8] {
         let rest = self.text.get(self.position..).unwrap_or_default();
         let length = value_length(rest).unwrap_or(rest.len());
         self.position += length;
