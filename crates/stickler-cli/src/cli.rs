@@ -11,6 +11,7 @@ mod lookup;
 #[cfg(test)]
 mod page;
 mod run;
+mod tools;
 mod validate;
 mod wrap;
 
@@ -25,6 +26,7 @@ pub(crate) use self::choices::RestartWhen;
 pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
 pub(crate) use self::run::{HttpOptions, RunOptions};
+pub(crate) use self::tools::ToolsOptions;
 pub(crate) use self::validate::ValidateOptions;
 pub(crate) use self::wrap::WrapOptions;
 #[cfg(not(feature = "audit"))]
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Run(Box<RunOptions>),
     /// Validate and make one tool call
     Call(CallOptions),
+    /// List the tools of a server and what they cost a model, or save them for `validate` and `check`
+    Tools(ToolsOptions),
     /// Put Stickler in front of every server in a client's configuration file
     Wrap(WrapOptions),
     /// Undo `wrap`

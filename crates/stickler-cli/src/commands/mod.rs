@@ -23,5 +23,6 @@ pub(crate) mod run;
 pub(crate) mod schema;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+pub(crate) mod tools;
 pub(crate) mod validate;
 pub(crate) mod wrap;
