@@ -14,6 +14,7 @@ mod page;
 mod run;
 #[cfg(feature = "ui")]
 mod ui;
+mod tools;
 mod validate;
 mod wrap;
 
@@ -31,8 +32,9 @@ pub(crate) use self::observe::{ObserveOptions, RecordValues, SummaryFormat};
 pub(crate) use self::run::{HttpOptions, RunOptions};
 #[cfg(feature = "ui")]
 pub(crate) use self::ui::UiOptions;
+pub(crate) use self::tools::ToolsOptions;
 pub(crate) use self::validate::ValidateOptions;
-pub(crate) use self::wrap::WrapOptions;
+pub(crate) use self::wrap::{UnwrapOptions, WrapOptions};
 #[cfg(not(feature = "audit"))]
 use crate::commands::absent::AbsentOptions as AuditOptions;
 #[cfg(not(feature = "call"))]
@@ -72,10 +74,12 @@ pub(crate) enum Command {
     Ui(UiOptions),
     /// Validate and make one tool call
     Call(CallOptions),
-    /// Put Stickler in front of every server in a client's configuration file
-    Wrap(WrapOptions),
+    /// List the tools of a server and what they cost a model, or save them for `validate` and `check`
+    Tools(ToolsOptions),
+    /// Put Stickler in front of the servers of your clients, such as Claude Code, Cursor, VS Code or Codex
+    Wrap(Box<WrapOptions>),
     /// Undo `wrap`
-    Unwrap(WrapOptions),
+    Unwrap(UnwrapOptions),
     /// Explain an error code or rule: what it means, why it matters and how to fix it
     Explain(ExplainOptions),
     /// Print the protocol schema of a revision, or one of its definitions

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Call(options) => commands::call::run(&options),
         #[cfg(not(feature = "call"))]
         Command::Call(_) => commands::absent::run("call"),
+        Command::Tools(options) => commands::tools::run(&options),
         Command::Wrap(options) => commands::wrap::wrap(&options),
         Command::Unwrap(options) => commands::wrap::unwrap(&options),
         Command::Explain(options) => commands::explain::run(&options),

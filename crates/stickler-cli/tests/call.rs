@@ -84,3 +84,43 @@ fn unreachable_or_crashed_server_exits_with_3() {
     assert_eq!(run.status, 3, "{}", run.stdout);
     assert!(run.stderr.contains("[STK-105]"), "{}", run.stderr);
 }
+
+#[test]
+fn tools_are_listed_with_their_token_costs() {
+    let server = server();
+    let run = stickler(&["tools", "--", &server]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let mut lines = run.stdout.lines();
+    assert!(lines.next().unwrap().starts_with("tool "), "{}", run.stdout);
+    let echo = run.stdout.lines().find(|line| line.starts_with("echo ")).unwrap();
+    let tokens: usize = echo.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(tokens > 10, "{echo}");
+    let last = run.stdout.lines().last().unwrap();
+    assert!(last.contains(" tools, about ") && last.contains(" tokens"), "{last}");
+    // Options of the server need no `--` before them.
+    assert_eq!(stickler(&["tools", &server, "--mode", "strict"]).status, 0);
+}
+
+#[test]
+fn saved_tools_feed_validate_and_check() {
+    let server = server();
+    let run = stickler(&["tools", "--format", "json", "--", &server]);
+    let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(run.stdout.lines().count(), 1);
+    let file = support::Scratch::new("saved-tools.json", b"");
+    let run = stickler(&["tools", "-o", file.path(), "--", &server]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    let saved = std::fs::read_to_string(file.path()).unwrap();
+    assert!(saved.lines().count() > 20, "one member per line: {saved}");
+    assert_eq!(serde_json::from_str::<Value>(&saved).unwrap(), printed);
+    let run = stickler(&["validate", "--tools", file.path(), "echo", "--args", "{\"txt\":1}"]);
+    assert_eq!((run.status, run.stdout.contains("did you mean `text`")), (1, true));
+    let run = stickler(&["check", "--tools", file.path()]);
+    assert!(run.status < 2, "{}", run.stderr);
+}
+
+#[test]
+fn tools_of_an_unreachable_server_exit_with_3() {
+    let run = stickler(&["tools", "--", "/no/such/program"]);
+    assert_eq!((run.status, run.stderr.contains("cannot start")), (3, true), "{}", run.stderr);
+}

@@ -70,6 +70,7 @@ fn help_lists_every_command_and_the_exit_codes() {
         "audit",
         "run",
         "call",
+        "tools",
         "wrap",
         "unwrap",
         "explain",

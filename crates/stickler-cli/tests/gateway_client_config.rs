@@ -54,8 +54,9 @@ fn client_configuration_errors_have_a_line_and_column() {
     for (text, expected) in [
         ("{\n  \"mcpServers\": {\n    \"a\": 1 } }", ":3:10: server `a` is a number"),
         ("{ \"mcpServers\": { \"a\": {} } }", ":1:19: server `a` needs a `command` or a `url`"),
-        ("{\n\"mcpServers\": [,] }", ":2:16: expected a JSON value"),
-        ("{\n // mine\n}", ":2:2: "),
+        ("{\n\"mcpServers\": [,] }", ":2:16: invalid JSON: expected a JSON value"),
+        ("// mine\n{ /* other */ }", ":2:1: neither `mcpServers` nor `servers` found"),
+        ("{\n /* mine\n}", ":2:2: invalid JSON"),
         ("{ \"other\": {} }", ":1:1: neither `mcpServers` nor `servers` found"),
         (
             "{\"mcpServers\":{\"a\":{\"type\":\"sse\",\"url\":\"http://x/sse\"}}}",
@@ -91,10 +92,8 @@ fn disabled_server_runs_only_when_selected_by_name() {
 fn json_configuration_is_recognised_by_name_or_content() {
     let folder = Folder::new();
     for name in ["b.json", "client"] {
-        for comment in ["// mine\n{}", "\n/* mine */ {}"] {
-            let line = comment.find('/').unwrap() + 1;
-            let expected =
-                format!(":{line}:1: expected a JSON value; JSON does not allow comments");
+        for (comment, place) in [("// mine\n{}", ":2:1"), ("\n/* mine */ {}", ":2:12")] {
+            let expected = format!("{place}: neither `mcpServers` nor `servers` found");
             assert_rejected(&folder, (name, comment), &expected);
         }
         for array in ["[]", "[ {\"mcpServers\": {}}]"] {

@@ -54,10 +54,19 @@ fn wrap_and_unwrap_restore_the_file_byte_for_byte() {
     let (status, stdout, _) = stickler(&["wrap", &link]);
     assert_eq!((status, stdout.as_str()), (0, "`files` wrapped\n`git` wrapped\n"));
     let wrapped = folder.read(".mcp.json");
+    let program = Value::from(PROGRAM).to_string();
     let expected = FILE
-        .replace("\"npx\"", "\"stickler\"")
-        .replace("[\"-y\"", "[\"run\", \"--name\", \"files\", \"--\", \"npx\", \"-y\"")
-        .replace("\"uvx\"", "\"stickler\", \"args\": [\"run\",\"--name\",\"git\",\"--\",\"uvx\"]");
+        .replace("\"npx\"", &program)
+        .replace(
+            "[\"-y\"",
+            "[\"run\", \"--name\", \"files\", \"--mode\", \"assist\", \"--\", \"npx\", \"-y\"",
+        )
+        .replace(
+            "\"uvx\"",
+            &format!(
+                "{program}, \"args\": [\"run\",\"--name\",\"git\",\"--mode\",\"assist\",\"--\",\"uvx\"]"
+            ),
+        );
     assert_eq!(wrapped, expected);
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink(), "a symlink stays a symlink");
     let (_, stdout, _) = stickler(&["wrap", &file]);
@@ -83,12 +92,12 @@ fn only_option_selects_one_server_and_dry_run_changes_nothing() {
     {
         assert!(stdout.lines().any(|one| one == line), "{line}: {stdout}");
     }
-    assert!(stdout.contains("+ \t\t\t\"command\": \"stickler\","), "{stdout}");
+    assert!(stdout.contains(&format!("+ \t\t\t\"command\": \"{PROGRAM}\",")), "{stdout}");
     assert_eq!(folder.read(".mcp.json"), FILE);
     assert_eq!(stickler(&["wrap", "--only", "git", &file]).0, 0);
     let changed: Value = serde_json::from_str(&folder.read(".mcp.json")).unwrap();
     assert_eq!(changed["mcpServers"]["files"]["command"], "npx");
-    assert_eq!(changed["mcpServers"]["git"]["command"], "stickler");
+    assert_eq!(changed["mcpServers"]["git"]["command"], PROGRAM);
     let (status, _, stderr) = stickler(&["wrap", "--only", "fils", &file]);
     assert_eq!((status, stderr.contains("did you mean `files`?")), (2, true), "{stderr}");
 }
@@ -120,19 +129,145 @@ fn byte_order_mark_is_preserved() {
 }
 
 #[test]
-fn comments_and_misspelt_keys_are_explained() {
+fn misspelt_keys_and_wrong_files_are_explained() {
     let folder = Folder::new();
-    for (text, expected) in [
-        ("{\n // mine\n}", ":2:2: "),
-        ("// mine\n{}", "; JSON does not allow comments"),
-        ("{\n // mine\n}", "; JSON does not allow comments"),
-        ("{\"mcpservers\":{}}", ":1:2: unknown member `mcpservers`"),
+    for (name, text, expected) in [
+        (
+            "a.json",
+            "{\"mcpservers\":{}}",
+            ":1:2: unknown member `mcpservers`; did you mean `mcpServers`?",
+        ),
+        ("a.json", "// mine\n{ 'a': 1 }", ":2:3: invalid JSON: "),
+        ("a.toml", "model = gpt\n", ":1:9: invalid TOML: a string needs quotes"),
+        ("a.yaml", "a:\n\tb: 1\n", ":2:2: invalid YAML: tabs"),
+        ("settings.json", "{\"editor.fontSize\": 12}", "no servers found: expected `mcpServers`"),
     ] {
-        let file = folder.file("invalid.json", text);
+        let file = folder.file(name, text);
         let (status, _, stderr) = stickler(&["wrap", &file]);
         assert_eq!((status, stderr.contains(expected)), (2, true), "{stderr}");
-        assert_eq!(folder.read("invalid.json"), text);
+        assert_eq!(folder.read(name), text);
     }
+}
+
+/// Runs a command with a home folder of its own, in the subfolder `project`.
+fn at_home(folder: &Folder, arguments: &[&str]) -> (i32, String, String) {
+    let home = folder.path("");
+    let mut command = Command::new(PROGRAM);
+    command
+        .args(arguments)
+        .env("HOME", &home)
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("CODEX_HOME");
+    command.current_dir(folder.path("project")).stdin(Stdio::null());
+    output_of(&mut command)
+}
+
+const CODEX: &str = "[mcp_servers.docs]\ncommand = \"npx\" # from npm\nargs = [\"-y\", \"docs\"]\n";
+
+/// A home folder with the files of four clients.
+fn home() -> Folder {
+    let folder = Folder::new();
+    for path in ["project/.vscode", ".codex", ".config/zed", ".cursor", ".config/Claude"] {
+        std::fs::create_dir_all(folder.path(path)).unwrap();
+    }
+    folder.file("project/.mcp.json", FILE);
+    folder.file(".codex/config.toml", CODEX);
+    folder.file(".config/zed/settings.json", "{ \"theme\": \"One\" } // no servers\n");
+    folder.file(
+        ".cursor/mcp.json",
+        "{ \"mcpServers\": { \"hf\": { \"url\": \"https://huggingface.co/mcp\" } } }",
+    );
+    folder
+}
+
+#[test]
+fn files_of_all_clients_are_found_and_changed_only_after_confirmation() {
+    let folder = home();
+    let (status, stdout, stderr) = at_home(&folder, &["wrap"]);
+    assert_eq!(status, 2, "{stderr}");
+    assert!(
+        stderr.contains("nothing was changed: `--yes` changes 3 servers in 2 files"),
+        "{stderr}"
+    );
+    for line in [
+        "config.toml (Codex)\n  `docs` will be wrapped\n",
+        "mcp.json (Cursor)\n  `hf` unchanged: the client may sign in to it by OAuth",
+        ".mcp.json (Claude Code)\n  `files` will be wrapped\n  `git` will be wrapped\n",
+    ] {
+        assert!(stdout.contains(line), "{line}: {stdout}");
+    }
+    assert!(!stdout.contains("zed"), "{stdout}");
+    assert_eq!(folder.read(".codex/config.toml"), CODEX);
+    let (status, stdout, stderr) =
+        at_home(&folder, &["wrap", "--yes", "--mode", "observe", "--record", "logs"]);
+    assert_eq!((status, stdout.contains("3 servers wrapped")), (0, true), "{stdout}{stderr}");
+    let record = folder.path("project/logs");
+    let expected = format!("\"--mode\", \"observe\", \"--record\", \"{record}\", \"--\", \"npx\"");
+    let codex = folder.read(".codex/config.toml");
+    assert!(codex.contains(&expected) && codex.contains("# from npm"), "{codex}");
+    let (status, stdout, _) = at_home(&folder, &["wrap", "--status"]);
+    assert_eq!(status, 0);
+    for line in [
+        "  `docs`: wrapped, mode observe",
+        "  `git`: wrapped, mode observe",
+        "  `hf`: not wrapped (remote)",
+    ] {
+        assert!(stdout.lines().any(|one| one == line), "{line}: {stdout}");
+    }
+    let (_, stdout, _) = at_home(&folder, &["wrap", "--status", "--format", "json"]);
+    let states: Vec<Value> =
+        stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (states.len(), &states[0]["state"], &states[0]["server"]),
+        (4, &json!("not wrapped (remote)"), &json!("hf"))
+    );
+    let (status, _, stderr) = at_home(&folder, &["unwrap", "--yes"]);
+    assert_eq!(status, 0, "{stderr}");
+    assert_eq!(
+        (folder.read(".codex/config.toml").as_str(), folder.read("project/.mcp.json").as_str()),
+        (CODEX, FILE)
+    );
+}
+
+#[test]
+fn unreadable_file_of_one_client_does_not_stop_the_others() {
+    let folder = home();
+    folder.file(".cursor/mcp.json", "{ broken");
+    let (status, stdout, stderr) = at_home(&folder, &["wrap", "--yes"]);
+    assert_eq!(status, 2);
+    assert!(stderr.contains("mcp.json:1:3: invalid JSON"), "{stderr}");
+    assert!(stdout.contains("3 servers wrapped"), "{stdout}");
+    assert_eq!(folder.read(".cursor/mcp.json"), "{ broken");
+}
+
+#[test]
+fn gateway_options_are_checked_and_passed_through() {
+    let folder = Folder::new();
+    let file = folder.file(".mcp.json", FILE);
+    for (options, expected) in [
+        (vec!["--", "--lg", "info"], "unexpected argument '--lg'"),
+        (vec!["--", "info"], "options of `run`"),
+        (vec!["--", "--url", "http://x"], "`--url` cannot be passed"),
+    ] {
+        let (status, _, stderr) = stickler(&[&["wrap", &file], options.as_slice()].concat());
+        assert_eq!((status, stderr.contains(expected)), (2, true), "{stderr}");
+        assert_eq!(folder.read(".mcp.json"), FILE);
+    }
+    assert_eq!(stickler(&["wrap", &file, "--", "--log", "info", "--strict"]).0, 0);
+    let wrapped = folder.read(".mcp.json");
+    assert!(wrapped.contains(r#""assist", "--log", "info", "--strict", "--", "npx""#), "{wrapped}");
+    assert_eq!(stickler(&["unwrap", &file]).0, 0);
+    assert_eq!(folder.read(".mcp.json"), FILE);
+}
+
+#[test]
+fn read_only_file_is_left_unchanged() {
+    let folder = Folder::new();
+    let file = folder.file(".mcp.json", FILE);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let (status, _, stderr) = stickler(&["wrap", &file]);
+    assert_eq!((status, stderr.contains("read-only")), (2, true), "{stderr}");
+    assert_eq!(folder.read(".mcp.json"), FILE);
 }
 
 #[test]

@@ -102,6 +102,10 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "TYPE", hide = true)]
     pub(crate) wrapped_type: Option<String>,
 
+    /// Member with the URL in the client's configuration file before `wrap`, for `unwrap`
+    #[arg(long, value_name = "KEY", hide = true)]
+    pub(crate) wrapped_key: Option<String>,
+
     /// Allowed browser origin, in addition to those of this machine; can be repeated
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,

@@ -26,5 +26,6 @@ pub(crate) mod schema;
 pub(crate) mod serve;
 #[cfg(feature = "ui")]
 pub(crate) mod ui;
+pub(crate) mod tools;
 pub(crate) mod validate;
 pub(crate) mod wrap;

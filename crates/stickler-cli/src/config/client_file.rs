@@ -11,7 +11,7 @@ use super::settings::ServerSettings;
 use crate::logging::LogLevel;
 
 /// Members that contain the servers.
-pub(crate) const SERVER_MEMBERS: [&str; 2] = ["mcpServers", "servers"];
+const SERVER_MEMBERS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Reads the servers. Other members of a server are ignored and noted.
 pub(super) fn read(root: &Value) -> Result<Layer, Vec<Fault>> {
@@ -47,7 +47,7 @@ fn root_members(root: &Value) -> Result<&[Member], Fault> {
 }
 
 /// Returns the error for a file that starts at `begin` and has these members, none of which contains servers.
-pub(crate) fn missing_servers<N: AsRef<str>>(
+fn missing_servers<N: AsRef<str>>(
     begin: usize,
     names: impl IntoIterator<Item = (N, Range<usize>)>,
 ) -> Fault {

@@ -1,4 +1,4 @@
-//! Parses a TOML or JSON file into one tree of values with source spans.
+//! Parses a TOML, JSON or YAML file into one tree of values with source spans.
 
 use std::ops::Range;
 
@@ -7,27 +7,30 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, Source, invalid_json};
+use super::{jsonc, yaml};
 
-/// Maximum nesting depth of a configuration file.
-const MAX_DEPTH: usize = 64;
+/// Maximum nesting depth of a configuration file. Some clients store much else in their files.
+pub(super) const MAX_DEPTH: usize = 256;
 
 /// Syntax of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Toml,
+    /// With comments and trailing commas.
     Json,
+    Yaml,
 }
 
 /// A value with its position in the file.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Value {
-    pub(super) span: Range<usize>,
-    pub(super) data: Data,
+pub(crate) struct Value {
+    pub(crate) span: Range<usize>,
+    pub(crate) data: Data,
 }
 
 /// Content of a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Data {
+pub(crate) enum Data {
     Text(String),
     /// In a form that Rust can parse.
     Number(String),
@@ -40,10 +43,10 @@ pub(super) enum Data {
 
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Member {
-    pub(super) key: String,
-    pub(super) key_span: Range<usize>,
-    pub(super) value: Value,
+pub(crate) struct Member {
+    pub(crate) key: String,
+    pub(crate) key_span: Range<usize>,
+    pub(crate) value: Value,
 }
 
 impl Format {
@@ -52,7 +55,13 @@ impl Format {
         let text = source.text.trim_start();
         let begins_like_json =
             text.starts_with(['{', '/']) || text.strip_prefix('[').is_some_and(is_array);
-        if source.is_named_json() || begins_like_json { Self::Json } else { Self::Toml }
+        if source.has_extension(&["yaml", "yml"]) {
+            Self::Yaml
+        } else if source.has_extension(&["json", "jsonc"]) || begins_like_json {
+            Self::Json
+        } else {
+            Self::Toml
+        }
     }
 }
 
@@ -64,7 +73,7 @@ fn is_array(rest: &str) -> bool {
 
 impl Value {
     /// Returns the type for an error message.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match &self.data {
             Data::Text(_) => "a string",
             Data::Number(_) => "a number",
@@ -86,19 +95,35 @@ impl Value {
 }
 
 pub(super) fn read(source: &Source) -> Result<Value, Vec<Fault>> {
-    match Format::of(source) {
-        Format::Json => read_json(&source.text).map_err(|fault| vec![fault]),
-        Format::Toml => read_toml(&source.text).map_err(|fault| vec![fault]),
+    read_text(&source.text, Format::of(source)).map_err(|fault| vec![fault])
+}
+
+/// Parses a text.
+pub(crate) fn read_text(text: &str, format: Format) -> Result<Value, Fault> {
+    match format {
+        Format::Json => read_json(text),
+        Format::Toml => read_toml(text),
+        Format::Yaml => yaml::read(text),
     }
 }
 
 fn read_toml(text: &str) -> Result<Value, Fault> {
     let table = DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or_default();
-        Fault::new(&span, error.message().trim_end())
+        if is_bare_word(text, span.start) {
+            return Fault::new(&span, "invalid TOML: a string needs quotes");
+        }
+        Fault::new(&span, format!("invalid TOML: {}", error.message().trim_end()))
     })?;
     let span = table.span();
     Ok(Value { span, data: toml_table(table.get_ref()) })
+}
+
+/// Whether a value at this offset is a word without quotes.
+fn is_bare_word(text: &str, offset: usize) -> bool {
+    let (before, rest) = text.split_at_checked(offset).unwrap_or((text, ""));
+    before.trim_end_matches([' ', '\t']).ends_with('=')
+        && rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '.' | '@' | '~'))
 }
 
 fn toml_table(table: &DeTable<'_>) -> Data {
@@ -132,9 +157,9 @@ fn toml_value(value: &Spanned<DeValue<'_>>) -> Value {
 }
 
 fn read_json(text: &str) -> Result<Value, Fault> {
+    let blanked = jsonc::blank(text);
     let mut buffer = TapeBuffer::new();
-    let tape =
-        buffer.read(text.as_bytes(), MAX_DEPTH).map_err(|error| invalid_json(text, error))?;
+    let tape = buffer.read(blanked.as_bytes(), MAX_DEPTH).map_err(invalid_json)?;
     Ok(json_value(tape.root()))
 }
 
@@ -170,8 +195,7 @@ mod tests {
     #[test]
     fn members_keep_the_file_order_and_have_positions() {
         for text in ["b = 1\na = 'x'\n", "{\"b\": 1,\n\"a\": \"x\"}"] {
-            let source = Source::of(text);
-            let root = read(&source).unwrap();
+            let root = read(&Source::of(text)).unwrap();
             let members = root.table("the file").unwrap();
             let keys: Vec<&str> = members.iter().map(|member| member.key.as_str()).collect();
             assert_eq!(keys, ["b", "a"]);
@@ -186,7 +210,8 @@ mod tests {
         for (text, place) in [
             ("a = 1\nb = = 2\n", "test.toml:2:5: "),
             ("{\n  \"a\": tru\n}", "test.toml:2:"),
-            ("{\n  // why\n}", "test.toml:2:3: "),
+            ("{ // why\n  a }", "test.toml:2:3: "),
+            ("{\n  /* why }", "test.toml:2:3: "),
         ] {
             let source = Source::of(text);
             let faults = read(&source).unwrap_err();

@@ -75,14 +75,19 @@ impl Source {
         format!("{mark}{text}")
     }
 
-    /// Whether the file name ends in `.json`.
-    pub(super) fn is_named_json(&self) -> bool {
-        self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+    /// Whether the file name has one of these extensions.
+    pub(super) fn has_extension(&self, extensions: &[&str]) -> bool {
+        let extension = self.path.extension().unwrap_or_default();
+        extensions.iter().any(|one| extension.eq_ignore_ascii_case(one))
     }
 
     /// Returns the quoted path for messages.
     pub(crate) fn name(&self) -> String {
         format!("`{}`", self.path.display())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the folder of the file.
@@ -109,12 +114,9 @@ impl Source {
     }
 }
 
-/// Returns the error for invalid JSON, with a hint for comments, which some clients allow.
-pub(crate) fn invalid_json(text: &str, error: SyntaxError) -> Fault {
-    let rest = text.get(error.offset()..).unwrap_or_default();
-    let is_comment = rest.starts_with("//") || rest.starts_with("/*");
-    let hint = if is_comment { "; JSON does not allow comments" } else { "" };
-    Fault::new(&(error.offset()..error.offset()), format!("{}{hint}", error.kind()))
+/// Returns the error for invalid JSON.
+pub(crate) fn invalid_json(error: SyntaxError) -> Fault {
+    Fault::new(&(error.offset()..error.offset()), format!("invalid JSON: {}", error.kind()))
 }
 
 /// Returns the end of a sentence about an unknown name: `; did you mean …?`, or nothing.

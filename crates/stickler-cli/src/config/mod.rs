@@ -5,7 +5,7 @@
 //! | `settings` | the settings and their defaults |
 //! | `table` | every setting by its key, with its setter |
 //! | `given` | conversion of a value from a file or the environment |
-//! | `document` | TOML and JSON as one tree of values with positions |
+//! | `document`, `jsonc`, `yaml` | TOML, JSON and YAML as one tree of values with positions |
 //! | `fault` | errors with file, line and column |
 //! | `stickler_file`, `client_file` | `stickler.toml` and the configuration files of clients |
 //! | `unknown` | suggestions for unknown keys in `stickler.toml` |
@@ -19,17 +19,19 @@ mod environment;
 mod expansion;
 mod fault;
 mod given;
+mod jsonc;
 mod options;
 mod settings;
 mod stickler_file;
 mod table;
 mod unknown;
+mod yaml;
 
 use std::path::Path;
 
-pub(crate) use client_file::{SERVER_MEMBERS, missing_servers};
+pub(crate) use document::{Data, Format, Member, Value, read_text as read_document};
 pub(crate) use environment::log_settings;
-pub(crate) use fault::{Fault, Source, did_you_mean, invalid_json};
+pub(crate) use fault::{Fault, Source, did_you_mean};
 pub(crate) use options::{positive_seconds, seconds};
 pub(crate) use settings::{RunSettings, ServerSettings};
 
@@ -38,7 +40,6 @@ use stickler_transport::Server;
 use crate::cli::RunOptions;
 use crate::exit::Failure;
 use crate::logging::LogLevel;
-use document::Format;
 use draft::Draft;
 
 /// The configuration of a run, merged from all layers.
@@ -105,7 +106,7 @@ pub(crate) fn servers(path: &Path) -> Result<Vec<Configured>, Failure> {
 fn read(source: &Source) -> Result<Layer, Vec<Fault>> {
     let root = document::read(source)?;
     match Format::of(source) {
-        Format::Json => client_file::read(&root),
+        Format::Json | Format::Yaml => client_file::read(&root),
         Format::Toml => stickler_file::read(&root, &source.folder()),
     }
 }

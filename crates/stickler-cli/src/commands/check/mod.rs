@@ -7,7 +7,7 @@ mod baseline;
 mod file;
 mod json;
 mod junit;
-mod live;
+pub(super) mod live;
 mod options;
 mod report;
 mod sarif;

@@ -62,7 +62,7 @@ pub(crate) struct CheckOptions {
     pub(crate) all: bool,
 
     /// Command of the server
-    #[arg(last = true, value_name = "CMD", required_unless_present_any = ["url", "tools"])]
+    #[arg(trailing_var_arg = true, value_name = "CMD", required_unless_present_any = ["url", "tools"])]
     pub(crate) command: Vec<String>,
 }
 

@@ -1,93 +1,119 @@
-//! `stickler wrap` and `unwrap`: insert Stickler before every server in a client configuration file, and remove it.
+//! `stickler wrap` and `unwrap`: insert Stickler before every server in the configuration files of clients, and
+//! remove it.
 //!
 //! | file | contents |
 //! | --- | --- |
+//! | `clients` | the files of the clients on this machine |
+//! | `servers` | the servers in a file |
 //! | `entry` | one server and its relevant members |
-//! | `command` | a server that the client starts |
-//! | `url` | a server at a URL |
-//! | `program` | the command under which the client finds Stickler |
-//! | `splice` | edits of a text that keep the rest byte for byte |
-//! | `file` | the file: parse, edit, replace atomically |
+//! | `command`, `url` | a server that the client starts, and one at a URL |
+//! | `document`, `splice` | the text, and edits that keep the rest byte for byte |
+//! | `edit` | all edits of a text, proven before they are made |
+//! | `plan` | reads the files, shows the changes, asks, and writes |
+//! | `status` | `wrap --status` |
+//! | `program`, `file` | the path of Stickler; atomic replacement of a file |
 
+mod clients;
 mod command;
+mod document;
+mod edit;
 mod entry;
 mod file;
+mod plan;
 mod program;
+mod servers;
 mod splice;
+mod status;
 #[cfg(test)]
 mod tests;
 mod url;
 
-use std::io::Write as _;
+use clap::Parser as _;
 
-use crate::cli::WrapOptions;
-use crate::config::{Source, list};
-use crate::exit::{Exit, Failure, Outcome};
-use file::{Changed, Entry};
+use crate::cli::{Cli, UnwrapOptions, WrapOptions};
+use crate::exit::{Failure, Outcome};
+use plan::Request;
+
+/// What `wrap` writes into an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wrapping {
+    /// Path of Stickler.
+    pub(super) program: String,
+    /// Options of the gateway.
+    pub(super) options: Vec<String>,
+}
 
 /// Operation on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction<'p> {
-    /// Insert Stickler, under this command, before the server.
-    Wrap(&'p str),
+    /// Insert Stickler before the server.
+    Wrap(&'p Wrapping),
     Unwrap,
 }
 
 pub(crate) fn wrap(options: &WrapOptions) -> Outcome {
-    run(options, Direction::Wrap(&program::name()?))
-}
-
-pub(crate) fn unwrap(options: &WrapOptions) -> Outcome {
-    run(options, Direction::Unwrap)
-}
-
-fn run(options: &WrapOptions, direction: Direction<'_>) -> Outcome {
-    let source = Source::read(&options.file)?;
-    let changed = file::change(&source.text, &options.only, direction)
-        .map_err(|fault| source.failure(&[fault]))?;
-    let Changed { text, entries, names } = changed;
-    if let Some(unknown) = options.only.iter().find(|name| !names.contains(name)) {
-        let meant = crate::config::did_you_mean(unknown, names.iter().map(String::as_str));
-        let message = format!("{} has no server `{unknown}`{meant}", source.name());
-        return Err(Failure::Usage(format!("{message}\n\nhint: the servers are {}", list(&names))));
+    if options.status {
+        return status::print(&options.files, options.format);
     }
-    if !options.dry_run && text != source.text {
-        file::replace(&options.file, &source.with_byte_order_mark(&text))
-            .map_err(|error| Failure::Usage(format!("cannot write {}: {error}", source.name())))?;
-    }
-    print_outcomes(&entries, options.dry_run, direction)?;
-    Ok(Exit::Success)
+    let wrapping = Wrapping { program: program::path()?, options: gateway_options(options)? };
+    plan::run(&Request {
+        files: &options.files,
+        only: &options.only,
+        is_dry_run: options.dry_run,
+        is_confirmed: options.yes,
+        direction: Direction::Wrap(&wrapping),
+    })
 }
 
-/// Prints one line per server: what was done, or what a run without `--dry-run` would do.
-fn print_outcomes(
-    entries: &[Entry],
-    is_dry_run: bool,
-    direction: Direction<'_>,
-) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    let done = match direction {
-        Direction::Wrap(_) => "wrapped",
-        Direction::Unwrap => "unwrapped",
-    };
-    for entry in entries {
-        let name = &entry.name;
-        match &entry.outcome {
-            Ok(after) if is_dry_run => {
-                writeln!(out, "`{name}` would be {done}:")?;
-                for line in splice::diff(&entry.before, after) {
-                    writeln!(out, "{line}")?;
-                }
-            }
-            Ok(_) => writeln!(out, "`{name}` {done}")?,
-            Err(reason) => writeln!(out, "`{name}` unchanged: {reason}")?,
+pub(crate) fn unwrap(options: &UnwrapOptions) -> Outcome {
+    plan::run(&Request {
+        files: &options.files,
+        only: &options.only,
+        is_dry_run: options.dry_run,
+        is_confirmed: options.yes,
+        direction: Direction::Unwrap,
+    })
+}
+
+/// Returns the options of the gateway as arguments of an entry.
+fn gateway_options(options: &WrapOptions) -> Result<Vec<String>, Failure> {
+    let mode = clap::ValueEnum::to_possible_value(&options.mode);
+    let mode = mode.map(|mode| mode.get_name().to_owned()).unwrap_or_default();
+    let mut arguments = vec!["--mode".to_owned(), mode];
+    if let Some(folder) = &options.record {
+        // The client has another working directory.
+        let path = std::path::absolute(folder).ok();
+        let path = path.as_ref().and_then(|path| path.to_str()).ok_or_else(|| {
+            Failure::Usage(format!("cannot use the folder `{}`", folder.display()))
+        })?;
+        arguments.extend(["--record".to_owned(), path.to_owned()]);
+    }
+    check_options(&options.gateway_options)?;
+    arguments.extend(options.gateway_options.iter().cloned());
+    Ok(arguments)
+}
+
+/// Rejects options that `run` would reject when the client starts it.
+fn check_options(options: &[String]) -> Result<(), Failure> {
+    let words = ["stickler", "run"].into_iter().map(str::to_owned);
+    let words = words.chain(options.iter().cloned()).chain(["--", "x"].map(str::to_owned));
+    let own = ["--name", "--url", "--config", "--server", "--listen", "--"];
+    let is_own = |option: &String| own.contains(&option.split('=').next().unwrap_or_default());
+    if let Some(option) = options.iter().find(|option| is_own(option)) {
+        return Err(Failure::Usage(format!("`{option}` cannot be passed to wrapped servers")));
+    }
+    let parsed = Cli::try_parse_from(words).map(|cli| cli.command);
+    match parsed {
+        Ok(crate::cli::Command::Run(run)) if run.command == ["x"] => Ok(()),
+        Ok(_) => Err(Failure::Usage(
+            "after `--`, give options of `run` with their values, such as `-- --log info`"
+                .to_owned(),
+        )),
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.lines().next().unwrap_or_default();
+            let message = message.trim_start_matches("error: ");
+            Err(Failure::Usage(format!("{message}\n\nhint: see `stickler help run`")))
         }
-        if let Some(note) = entry.note.as_ref().filter(|_| entry.outcome.is_ok()) {
-            writeln!(out, "  note: {note}")?;
-        }
     }
-    if entries.is_empty() {
-        writeln!(out, "no servers found")?;
-    }
-    Ok(())
 }

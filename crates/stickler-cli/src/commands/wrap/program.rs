@@ -1,100 +1,86 @@
-//! The command under which a client finds Stickler.
+//! The path under which a client starts Stickler.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-
-use serde_json::Value;
 
 use crate::exit::Failure;
 
 /// Name of the program.
 pub(super) const PROGRAM: &str = "stickler";
 
-/// Returns the program name if it resolves to this program on the `PATH`, otherwise the absolute path of
-/// this program: a client that cannot find Stickler could not start any server.
-pub(super) fn name() -> Result<String, Failure> {
+/// Returns the absolute path of this program: the first one on the `PATH` that leads to it, which stays valid
+/// when a package manager updates the program, else its own. A client started from a desktop often has another
+/// `PATH` than a shell, so the bare name would not do.
+pub(super) fn path() -> Result<String, Failure> {
     let this_program =
         std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| {
             Failure::Usage(format!("cannot determine the path of this program: {error}"))
         })?;
-    name_for(&this_program, std::env::var_os("PATH").as_deref())
+    path_for(&this_program, std::env::var_os("PATH").as_deref())
 }
 
-fn name_for(this_program: &Path, path: Option<&OsStr>) -> Result<String, Failure> {
-    if path.and_then(find_in_path).and_then(|found| found.canonicalize().ok()).as_deref()
-        == Some(this_program)
-    {
-        return Ok(PROGRAM.to_owned());
-    }
+fn path_for(this_program: &Path, search_path: Option<&OsStr>) -> Result<String, Failure> {
+    let on_path = search_path.and_then(|folders| find_in_path(folders, this_program));
+    let path = on_path.unwrap_or_else(|| this_program.to_owned());
     // `unwrap` recognises Stickler by its file name.
-    let is_known = this_program.file_name().is_some_and(|name| name == PROGRAM);
-    this_program.to_str().filter(|_| is_known).map(str::to_owned).ok_or_else(|| {
+    let is_known = path.file_stem().is_some_and(|name| name == PROGRAM);
+    path.to_str().filter(|_| is_known).map(str::to_owned).ok_or_else(|| {
         Failure::Usage(format!(
-            "a client configuration cannot refer to this program as `{}`\n\nhint: install it on \
-             the PATH as `{PROGRAM}`",
-            this_program.display()
+            "a client configuration cannot refer to this program as `{}`\n\nhint: install it as \
+             `{PROGRAM}`",
+            path.display()
         ))
     })
 }
 
 /// Finds the program on the `PATH`. Relative folders are ignored, because the client has another working
 /// directory.
-fn find_in_path(path: &OsStr) -> Option<PathBuf> {
-    let programs = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    programs.map(|folder| folder.join(PROGRAM)).find(|program| {
-        program
-            .metadata()
-            .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
-    })
-}
-
-/// Returns a string as a JSON literal.
-pub(super) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+fn find_in_path(search_path: &OsStr, this_program: &Path) -> Option<PathBuf> {
+    let file = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
+    let folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
+    folders
+        .map(|folder| folder.join(&file))
+        .find(|program| program.canonicalize().is_ok_and(|path| path == this_program))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
     use super::*;
 
-    /// Creates an executable `stickler` in a new folder.
+    /// Creates a file `stickler` in a new folder.
     fn program(root: &Path, name: &str) -> PathBuf {
         let folder = root.join(name);
         std::fs::create_dir(&folder).unwrap();
         let file = folder.join("stickler");
         std::fs::write(&file, "").unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         file
     }
 
+    #[cfg(unix)]
     #[test]
-    fn program_name_is_used_only_if_it_resolves_to_this_program() {
+    fn path_is_absolute_and_leads_to_this_program() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let (this_program, other) = (program(&root, "own"), program(&root, "other"));
         std::fs::create_dir(root.join("links")).unwrap();
-        symlink(&this_program, root.join("links/stickler")).unwrap();
-        let no_program = program(&root, "no_program");
-        std::fs::set_permissions(&no_program, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let full = this_program.to_str().unwrap();
+        let link = root.join("links/stickler");
+        std::os::unix::fs::symlink(&this_program, &link).unwrap();
         for (folders, expected) in [
-            (vec!["own"], PROGRAM),
-            (vec!["links", "other"], PROGRAM),
-            (vec!["nowhere", "no_program", "own"], PROGRAM),
-            (vec!["other", "own"], full),
-            (vec!["nowhere"], full),
+            (vec!["own"], &this_program),
+            (vec!["links", "own"], &link),
+            (vec!["other", "links"], &link),
+            (vec!["nowhere"], &this_program),
         ] {
             let path = std::env::join_paths(folders.iter().map(|one| root.join(one))).unwrap();
-            assert_eq!(name_for(&this_program, Some(&path)).unwrap(), expected, "{folders:?}");
+            let found = path_for(&this_program, Some(&path)).unwrap();
+            assert_eq!(found, expected.to_str().unwrap(), "{folders:?}");
         }
-        assert_eq!(name_for(&this_program, None).unwrap(), full);
-        assert_eq!(name_for(&this_program, Some(OsStr::new("own:."))).unwrap(), full);
-        assert_eq!(name_for(&other, Some(OsStr::new(""))).unwrap(), other.to_str().unwrap());
+        let full = this_program.to_str().unwrap();
+        assert_eq!(path_for(&this_program, None).unwrap(), full);
+        assert_eq!(path_for(&this_program, Some(OsStr::new("own:."))).unwrap(), full);
+        assert_eq!(path_for(&other, None).unwrap(), other.to_str().unwrap());
         let renamed = root.join("own/stickler-1.0");
         std::fs::rename(&this_program, &renamed).unwrap();
-        assert!(name_for(&renamed, None).is_err(), "`unwrap` would not recognise it");
+        assert!(path_for(&renamed, None).is_err(), "`unwrap` would not recognise it");
     }
 }

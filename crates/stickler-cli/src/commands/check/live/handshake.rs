@@ -11,10 +11,10 @@ use super::session::{Session, client_info};
 use crate::exit::Failure;
 
 /// The tool list, all pages merged.
-pub(super) struct ToolListing {
+pub(in crate::commands) struct ToolListing {
     /// JSON array of the definitions as received.
-    pub(super) text: Vec<u8>,
-    pub(super) tools: Vec<Value>,
+    pub(in crate::commands) text: Vec<u8>,
+    pub(in crate::commands) tools: Vec<Value>,
 }
 
 /// Maximum nesting depth, above that of any usable schema.

@@ -30,6 +30,10 @@ use super::report::{CheckFinding, Report};
 use crate::exit::Failure;
 use connection::ServerExit;
 pub(super) use grade::Grade;
+pub(in crate::commands) use handshake::ToolListing;
+
+/// Maximum time for a response and for the shutdown, unless an option sets it.
+pub(in crate::commands) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Server name in the cache.
 const SERVER: &str = "server";
@@ -62,8 +66,34 @@ pub(super) struct SkippedTool {
     pub(super) reason: String,
 }
 
+/// The server to connect to, and how.
+pub(in crate::commands) struct Target<'t> {
+    pub(in crate::commands) url: Option<&'t str>,
+    pub(in crate::commands) bearer_token_env: Option<&'t str>,
+    pub(in crate::commands) command: &'t [String],
+    pub(in crate::commands) revision: Option<stickler::Revision>,
+    pub(in crate::commands) timeout: Duration,
+    pub(in crate::commands) start_timeout: Duration,
+}
+
+/// Lists the tools of a server without checking them.
+pub(in crate::commands) fn list(target: &Target<'_>) -> Result<ToolListing, Failure> {
+    let setup = Setup::new(target)?;
+    let mut session = handshake::open(&setup)?;
+    let listing = handshake::list_tools(&mut session);
+    session.close().1.shutdown(setup.timeout);
+    listing
+}
+
 pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
-    let setup = Setup::new(options)?;
+    let setup = Setup::new(&Target {
+        url: options.url.as_deref(),
+        bearer_token_env: options.bearer_token_env.as_deref(),
+        command: &options.command,
+        revision: options.revision,
+        timeout: Duration::from_secs(options.timeout),
+        start_timeout: Duration::from_secs(options.start_timeout),
+    })?;
     let mut session = handshake::open(&setup)?;
     let listing = handshake::list_tools(&mut session)?;
     session.timeout = setup.timeout;
@@ -95,8 +125,8 @@ pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
 }
 
 impl Setup {
-    fn new(options: &CheckOptions) -> Result<Self, Failure> {
-        let server = match (&options.url, options.command.split_first()) {
+    fn new(target: &Target<'_>) -> Result<Self, Failure> {
+        let server = match (target.url, target.command.split_first()) {
             (Some(url), _) => {
                 let url = Server::parse_url(url).map_err(Failure::Usage)?;
                 Server::Url(url, hyper::HeaderMap::new())
@@ -107,11 +137,12 @@ impl Setup {
                 ..ServerCommand::default()
             }),
             (None, None) => {
-                let message = "nothing to check: give `--tools`, `--url` or a command after `--`";
+                let message =
+                    "no server given: give its command after `--`, or its URL with `--url`";
                 return Err(Failure::Usage(message.to_owned()));
             }
         };
-        let token = options.bearer_token_env.as_ref().map(|variable| {
+        let token = target.bearer_token_env.map(|variable| {
             let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
             token.ok_or_else(|| {
                 Failure::Usage(format!("the environment variable `{variable}` is not set or empty"))
@@ -121,9 +152,9 @@ impl Setup {
             server,
             token: token.transpose()?,
             validator: Arc::new(McpValidator::new(ValidationConfig::default())),
-            timeout: Duration::from_secs(options.timeout),
-            start_timeout: Duration::from_secs(options.start_timeout),
-            revision: options.revision,
+            timeout: target.timeout,
+            start_timeout: target.start_timeout,
+            revision: target.revision,
         })
     }
 }
