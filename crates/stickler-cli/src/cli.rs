@@ -42,12 +42,14 @@ use crate::commands::absent::AbsentOptions as CallOptions;
 #[cfg(not(feature = "demo"))]
 use crate::commands::absent::AbsentOptions as DemoOptions;
 #[cfg(not(feature = "serve"))]
-use crate::commands::absent::AbsentOptions as ServeOptions;
+use crate::commands::absent::{AbsentOptions as GateOptions, AbsentOptions as ServeOptions};
 #[cfg(not(feature = "ui"))]
 use crate::commands::absent::AbsentOptions as UiOptions;
 use crate::commands::check::CheckOptions as ServerCheckOptions;
 #[cfg(feature = "demo")]
 use crate::commands::demo::DemoOptions;
+#[cfg(feature = "serve")]
+use crate::commands::gate::GateOptions;
 #[cfg(feature = "serve")]
 use crate::commands::serve::ServeOptions;
 use crate::exit::Exit;
@@ -88,6 +90,8 @@ pub(crate) enum Command {
     Completions(CompletionsOptions),
     /// Run a reference server: a suite of tools confined to one folder
     Serve(ServeOptions),
+    /// Decide the gates of agents that wait for a person
+    Gate(GateOptions),
     /// Show an invalid call being rejected, explained and corrected by a real gateway
     Demo(DemoOptions),
 }

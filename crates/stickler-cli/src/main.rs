@@ -49,6 +49,10 @@ fn main() -> ExitCode {
         Command::Serve(options) => commands::serve::run(&options),
         #[cfg(not(feature = "serve"))]
         Command::Serve(_) => commands::absent::run("serve"),
+        #[cfg(feature = "serve")]
+        Command::Gate(options) => commands::gate::run(&options),
+        #[cfg(not(feature = "serve"))]
+        Command::Gate(_) => commands::absent::run("serve"),
         #[cfg(feature = "demo")]
         Command::Demo(options) => commands::demo::run(&options),
         #[cfg(not(feature = "demo"))]

@@ -6,16 +6,20 @@
 //! `stickler-rmcp` validates the calls before a tool runs.
 
 mod files;
+mod gates;
 mod orchestrator;
 mod project;
 mod sandbox;
 mod scheduler;
 mod server;
+mod servers;
 mod serving;
 mod tool;
 mod tool_failure;
 mod workspace;
 
+pub use gates::{Approver, ApproverKey, Decision, Gate, GateStore};
+pub use servers::Servers;
 pub use serving::{Answers, over_http, over_stdio};
 use tool::Tool;
 pub use workspace::{Permissions, Workspace};
@@ -31,13 +35,13 @@ pub enum Suite {
     Sandbox,
     /// State, tests, database, traces and logs
     Project,
-    /// Jobs that call tools of the other suites at set times
+    /// Jobs that call tools of other servers at set times
     Scheduler,
 }
 
 impl Suite {
     /// The suites whose tools a job may call.
-    const WITHOUT_SCHEDULER: [Self; 4] =
+    pub const WITHOUT_SCHEDULER: [Self; 4] =
         [Self::Files, Self::Orchestrator, Self::Sandbox, Self::Project];
 
     /// Returns the name that is used on the command line and in the server's name.

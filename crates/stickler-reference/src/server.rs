@@ -13,7 +13,7 @@ use stickler_rmcp::{Concerns, DeepCall, DeepChecks, ValidationLevels};
 use super::Suite;
 use super::tool::Tool;
 use super::tool_failure::Level;
-use super::workspace::{Stop, Workspace};
+use super::workspace::{Caller, Stop, Workspace};
 
 /// A suite that works in a workspace. Its calls have been validated against their schemas.
 #[derive(Clone)]
@@ -48,8 +48,10 @@ impl ReferenceServer {
 
     async fn concerns(&self, call: DeepCall<'_>, level: Level) -> Concerns {
         let arguments = call.arguments.clone();
-        let checked =
-            self.run_blocking(call.tool, move |tool, workspace| tool.check(workspace, arguments));
+        let caller = Caller::of(call.context);
+        let checked = self.run_blocking(call.tool, move |tool, workspace| {
+            tool.check(&workspace.for_call(caller, Stop::default()), arguments)
+        });
         match checked.await {
             Ok(Ok(warnings)) if level == Level::Runtime => {
                 warnings.into_iter().fold(Concerns::none(), Concerns::warning)
@@ -88,8 +90,10 @@ impl ServerHandler for ReferenceServer {
         let stop = Stop::default();
         // Cancellation drops this future but not the blocking task, which must be stopped.
         let _waiting = stop.set_when_dropped();
-        let run =
-            move |tool: &Tool, workspace: &Workspace| tool.run(&workspace.until(stop), arguments);
+        let caller = Caller::of(&context);
+        let run = move |tool: &Tool, workspace: &Workspace| {
+            tool.run(&workspace.for_call(caller, stop), arguments)
+        };
         let outcome = tokio::select! {
             outcome = self.run_blocking(&request.name, run) => outcome?,
             () = context.ct.cancelled() => {

@@ -121,10 +121,10 @@ fn run<F: Future<Output = io::Result<()>>>(
     let handler = ReferenceServer::new(suite, Arc::clone(&workspace));
     let server =
         Validated::in_mode(handler, answers.mode).answer_with(answers.form).with_deep_checks();
-    if suite == Suite::Scheduler {
-        scheduler::run_due_jobs(&workspace);
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if suite == Suite::Scheduler {
+        scheduler::run_due_jobs(&workspace, runtime.handle().clone());
+    }
     let outcome = runtime.block_on(async {
         server
             .check_tools()

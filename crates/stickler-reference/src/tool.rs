@@ -77,11 +77,6 @@ impl Tool {
         (self.run)(workspace, Value::Object(arguments))
     }
 
-    /// Returns the JSON Schema of the arguments.
-    pub(crate) fn schema(&self) -> &JsonObject {
-        &self.schema
-    }
-
     /// Returns the entry for the tool list.
     pub(crate) fn listed(&self) -> rmcp::model::Tool {
         let annotations = ToolAnnotations::new()
@@ -142,12 +137,6 @@ impl Answer {
     /// Structured content with a separate text.
     pub(crate) fn both(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data: Some(data) }
-    }
-
-    /// Returns the beginning of the first line, for the job history.
-    pub(crate) fn summary(&self) -> &str {
-        let line = self.text.lines().next().unwrap_or_default();
-        super::workspace::clip(line, 200)
     }
 }
 

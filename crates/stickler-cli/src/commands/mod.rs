@@ -19,6 +19,8 @@ mod counts;
 #[cfg(feature = "demo")]
 pub(crate) mod demo;
 pub(crate) mod explain;
+#[cfg(feature = "serve")]
+pub(crate) mod gate;
 #[cfg(feature = "run")]
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -14,19 +14,13 @@ use self::observers::Observing;
 use crate::cli::{RecordValues, RunOptions};
 use crate::config::{self, Configuration, Configured, RunSettings};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::logging::{self, LogLevel};
+use crate::logging;
 use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
     let Configuration { run, servers, notes } = config::load(options)?;
     logging::install(run.log)?;
-    for (level, note) in &notes {
-        if *level == LogLevel::Info {
-            tracing::info!("configuration: {note}");
-        } else {
-            tracing::warn!("configuration: {note}");
-        }
-    }
+    config::log_notes(&notes);
     let protocol = Arc::new(protocol_schema::load(&run.schemas)?);
     let shared = SharedResources { protocol, ..SharedResources::default() };
     let observing = observers::start(&run)?;

@@ -92,14 +92,26 @@ pub(crate) fn load(given: &RunOptions) -> Result<Configuration, Failure> {
     Ok(Configuration { run, servers, notes })
 }
 
-/// Returns the servers of a file that are not disabled.
+/// Logs the notes about ignored input.
+pub(crate) fn log_notes(notes: &[(LogLevel, String)]) {
+    for (level, note) in notes {
+        if *level == LogLevel::Info {
+            tracing::info!("configuration: {note}");
+        } else {
+            tracing::warn!("configuration: {note}");
+        }
+    }
+}
+
+/// Reads the servers of a file that are not disabled.
 pub(crate) fn servers(path: &Path) -> Result<Vec<Configured>, Failure> {
     let source = Source::read(path)?;
     let layer = read(&source).map_err(|faults| source.failure(&faults))?;
-    let enabled = layer.drafts.into_iter().filter(|draft| !draft.is_disabled);
-    let resolved: Result<Vec<Configured>, Fault> =
-        enabled.map(|draft| draft.resolve(&source.folder())).collect();
-    resolved.map_err(|fault| source.failure(&[fault]))
+    let drafts = layer.drafts.into_iter().filter(|draft| !draft.is_disabled);
+    let resolved = drafts.map(|draft| draft.resolve(&source.folder()));
+    let servers: Result<Vec<Configured>, Fault> = resolved.collect();
+    log_notes(&layer.notes);
+    servers.map_err(|fault| source.failure(&[fault]))
 }
 
 /// Reads a file in the syntax detected by [`Format::of`].

@@ -138,24 +138,21 @@ fn missing_root_is_an_error() {
 }
 
 #[test]
-fn orchestrator_stores_directives_decides_gates_and_rewinds() {
+fn orchestrator_stores_directives_and_gates_and_rewinds() {
     let root = Root::new();
     let mut session = Session::gateway("orchestrator", &root.path(), &[]);
     let json = serde_json::json!({ "directive": "Ask before you touch the database." });
     let kept = session.succeeds("inject_directive", json)["structuredContent"].clone();
-    let gate = session.succeeds(
+    session.succeeds(
         "manage_hitl_gate",
         serde_json::json!({ "action": "open", "title": "Drop the table?" }),
     );
-    let id = gate["structuredContent"]["gate_id"].clone();
-    let decide = serde_json::json!({ "action": "reject", "gate_id": id, "reason": "no" });
-    let decided = session.succeeds("manage_hitl_gate", decide.clone());
-    assert_eq!(decided["structuredContent"]["status"], "rejected");
-    assert!(session.fails("manage_hitl_gate", decide).contains("is already decided"));
-    let found = session.succeeds("search_memory", serde_json::json!({ "query": "touch DATABASE" }));
-    assert_eq!(found["structuredContent"]["total"], 1);
+    let found =
+        session.succeeds("search_memory", serde_json::json!({ "query": "touched DATABASE" }));
+    let best = &found["structuredContent"]["entries"][0]["data"]["directive"];
+    assert_eq!(*best, "Ask before you touch the database.");
     let back = serde_json::json!({ "checkpoint_id": kept["checkpoint"] });
-    assert_eq!(session.succeeds("rewind_to_checkpoint", back)["structuredContent"]["undone"], 2);
+    session.succeeds("rewind_to_checkpoint", back);
     drop(session);
     // A new server process finds the stored state.
     let mut session = Session::gateway("orchestrator", &root.path(), &[]);

@@ -17,6 +17,7 @@ mod databases;
 mod demo;
 mod dependencies;
 mod examples;
+mod gates;
 mod git;
 mod invalid_calls;
 mod over_http;
@@ -24,9 +25,12 @@ mod processes;
 mod rejections;
 mod root;
 mod root_confinement;
+mod scheduler;
+mod scheduler_kills;
 mod session;
 #[path = "../support/http.rs"]
 mod support_http;
+mod terminal;
 mod validation;
 
 /// Every suite with its tools, by the names in the source documents.

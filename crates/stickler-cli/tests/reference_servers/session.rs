@@ -12,35 +12,57 @@ pub(crate) struct Session {
     stdout: BufReader<ChildStdout>,
     next_id: u32,
     pub(crate) capabilities: Value,
+    /// The user's answer to `elicitation/create`.
+    pub(crate) user_answer: Value,
+    /// The requests and notifications of the server that arrived during a request.
+    pub(crate) received: Vec<Value>,
 }
 
 impl Session {
     /// Starts a server behind `stickler run`.
     pub(crate) fn gateway(suite: &str, root: &Path, options: &[&str]) -> Self {
-        Self::start(behind_gateway(&serve(suite, root, options)))
+        Self::start(&mut behind_gateway(&serve(suite, root, options)))
     }
 
     /// Starts a server behind `stickler run` with another `PATH`.
     pub(crate) fn with_path(suite: &str, root: &Path, options: &[&str], path: &str) -> Self {
         let mut command = behind_gateway(&serve(suite, root, options));
-        command.env("PATH", path);
-        Self::start(command)
+        Self::start(command.env("PATH", path))
     }
 
     /// Starts a server without a gateway.
     pub(crate) fn direct(suite: &str, root: &Path, options: &[&str]) -> Self {
-        Self::start(serve(suite, root, options))
+        Self::start(&mut serve(suite, root, options))
     }
 
-    fn start(mut command: Command) -> Self {
+    /// Starts a server with a command.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self::start_with(command, json!({}))
+    }
+
+    /// Starts a server behind `stickler run` for a client that can ask its user.
+    pub(crate) fn gateway_with_user(suite: &str, root: &Path, options: &[&str]) -> Self {
+        let mut command = behind_gateway(&serve(suite, root, options));
+        Self::start_with(&mut command, json!({ "elicitation": {} }))
+    }
+
+    fn start_with(command: &mut Command, client_capabilities: Value) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut session = Self { child, stdin, stdout, next_id: 0, capabilities: Value::Null };
+        let mut session = Self {
+            child,
+            stdin,
+            stdout,
+            next_id: 0,
+            capabilities: Value::Null,
+            user_answer: Value::Null,
+            received: Vec::new(),
+        };
         let response = session.request(
             "initialize",
             json!({
-                "protocolVersion": "2025-11-25", "capabilities": {},
+                "protocolVersion": "2025-11-25", "capabilities": client_capabilities,
                 "clientInfo": { "name": "test", "version": "1" },
             }),
         );
@@ -66,9 +88,14 @@ impl Session {
         let id = self.begin(method, params);
         loop {
             let message = self.receive();
-            if message["id"] == id {
+            if message["id"] == id && message["method"].is_null() {
                 return message;
             }
+            if message["method"] == "elicitation/create" {
+                let answer = self.user_answer.clone();
+                self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": answer }));
+            }
+            self.received.push(message);
         }
     }
 
@@ -102,6 +129,11 @@ impl Session {
         let response = self.call(tool, arguments.clone());
         assert_eq!(response["result"]["isError"], true, "{tool} {arguments}: {response}");
         text(&response["result"])
+    }
+
+    /// Kills the server process without warning.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
     }
 
     /// Closes stdin, waits for the exit and returns the exit code.

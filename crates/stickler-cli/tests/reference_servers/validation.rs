@@ -17,17 +17,18 @@ fn job(schedule: &str, tool: &str, parameters: Value) -> Value {
 #[test]
 fn scheduler_validates_expressions_tools_and_parameters() {
     let root = Root::new();
-    let before = root.snapshot();
     let mut session = Session::gateway("scheduler", &root.path(), &[]);
     let note = json!({ "path": "a.txt", "content": "x" });
     for (arguments, part) in [
-        (job("every day", "write_file", note.clone()), "is not a cron expression"),
-        (job("0 25 * * *", "write_file", note.clone()), "`25` is not a valid hour"),
-        (job("@daily", "write_fle", note.clone()), "did you mean `write_file`?"),
-        (job("@daily", "sandbox:write_file", note.clone()), "does not exist"),
-        (job("@daily", "write_file", json!({ "path": "a.txt" })), "the parameters are invalid"),
-        (job("@daily", "read_file", json!({ "path": "../x" })), "outside the root"),
-        (job("@daily", "run_shell_monitored", json!({ "command": "ls" })), "--allow-shell"),
+        (job("every day", "files:write_file", note.clone()), "is not a cron expression"),
+        (job("0 25 * * *", "files:write_file", note.clone()), "`25` is not a valid hour"),
+        (job("2020-01-01T00:00", "files:write_file", note.clone()), "is in the past"),
+        (job("@daily", "files:write_fle", note.clone()), "write_file"),
+        (job("@daily", "write_file", note.clone()), "use `server:tool`"),
+        (job("@daily", "file:write_file", note.clone()), "did you mean `files`?"),
+        (job("@daily", "files:write_file", json!({ "path": "a.txt" })), "`content` is required"),
+        (job("@daily", "files:read_file", json!({ "path": "../x" })), "outside the root"),
+        (job("@daily", "sandbox:run_shell_monitored", json!({ "command": "ls" })), "--allow-shell"),
     ] {
         let report = validate(&mut session, "schedule", arguments.clone());
         assert_eq!(report["valid"], false, "{arguments}");
@@ -38,7 +39,9 @@ fn scheduler_validates_expressions_tools_and_parameters() {
     }
     let report = validate(&mut session, "schedule", job("0 9 * * 1-5", "files:write_file", note));
     assert_eq!((&report["valid"], &report["errors"]), (&json!(true), &json!([])));
-    assert_eq!(root.snapshot(), before);
+    let jobs = session.succeeds("list_jobs", json!({}));
+    assert_eq!(jobs["structuredContent"]["jobs"], json!([]));
+    assert!(!root.path().join("a.txt").exists());
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn every_suite_announces_tool_validation() {
 fn duplicate_job_names_are_rejected() {
     let root = Root::new();
     let mut session = Session::gateway("scheduler", &root.path(), &[]);
-    let arguments = job("@daily", "read_file", json!({ "path": "README.md" }));
+    let arguments = job("@daily", "files:read_file", json!({ "path": "README.md" }));
     session.succeeds("schedule", arguments.clone());
     assert!(session.fails("schedule", arguments).contains("the job `job` already exists"));
     session.succeeds("cancel_job", json!({ "name": "job" }));

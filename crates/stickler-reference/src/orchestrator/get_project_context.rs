@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{gates, inject_directive};
+use super::inject_directive;
+use crate::gates::{self, Gate};
 use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
 use crate::tool_failure::ToolFailure;
 use crate::workspace::{Event, Workspace, clip};
@@ -55,9 +56,9 @@ fn run(workspace: &Workspace, call: &Context) -> Outcome {
             Section::Files => ("files", files(workspace)?),
             Section::Git => ("git", workspace.git_status().into()),
             Section::Gates => {
-                let gates = gates::all(&workspace.open_state_read()?)?;
-                let open = gates.iter().filter(|gate| gate.status == "open");
-                ("gates", open.map(gates::Gate::to_json).collect())
+                let gates = gates::all(&workspace.open_state_read()?, &workspace.trust)?;
+                let open = gates.iter().filter(|gate| gate.decision.is_none());
+                ("gates", open.map(Gate::to_json).collect())
             }
             Section::Directives => {
                 let events = workspace.open_state_read()?.active_events()?;

@@ -1,28 +1,38 @@
-//! Tool `manage_hitl_gate`: opens and decides human-in-the-loop gates.
+//! Tool `manage_hitl_gate`: opens human-in-the-loop gates and reports what a person has decided.
+//!
+//! No action decides a gate. A person does, through the client (elicitation) or with
+//! `stickler gate`.
 
+use std::time::{Duration, Instant};
+
+use rmcp::model::{ElicitResult, ElicitationAction, ElicitationSchema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::gates::{self, Gate};
+use crate::gates::{self, Decision, Gate, require_open, store};
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
 use crate::tool_failure::ToolFailure;
-use crate::workspace::{NewEvent, State, Workspace};
+use crate::workspace::{DEFAULT_SECONDS, MAX_SECONDS, NewEvent, Workspace, time_limit};
+
+/// Interval for checking whether a gate has been decided.
+const WAIT_POLL: Duration = Duration::from_millis(200);
 
 #[derive(Deserialize)]
 struct Manage {
     action: Action,
     gate_id: Option<String>,
     title: Option<String>,
-    reason: Option<String>,
+    details: Option<String>,
     task_id: Option<String>,
+    timeout_seconds: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Action {
     Open,
-    Approve,
-    Reject,
+    Ask,
+    Wait,
     Status,
     List,
 }
@@ -30,75 +40,132 @@ enum Action {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "action": { "type": "string", "enum": ["open", "approve", "reject", "status", "list"], "description": "The action to perform" },
-            "gate_id": { "type": "string", "pattern": "^gate-[0-9]+$", "description": "The gate, for `approve`, `reject` and `status`" },
-            "title": { "type": "string", "minLength": 1, "description": "The question for a person to decide, for `open`" },
-            "reason": { "type": "string", "description": "The reason for the decision" },
+            "action": { "type": "string", "enum": ["open", "ask", "wait", "status", "list"], "description": "`open` a gate, `ask` the person again, `wait` for the decision, show the `status` of one gate, or `list` all. Only a person approves or rejects" },
+            "title": { "type": "string", "minLength": 1, "description": "The question to decide, for `open`" },
+            "details": { "type": "string", "minLength": 1, "description": "What the person should know to decide, for `open`" },
             "task_id": { "type": "string", "minLength": 1, "description": "The task that waits for the decision, for `open`" },
+            "gate_id": { "type": "string", "pattern": "^gate-[0-9]+$", "description": "The gate, for `ask`, `wait` and `status`" },
+            "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "default": DEFAULT_SECONDS, "description": "How long to wait for the person, for `open`, `ask` and `wait`" },
         }),
         &["action"],
         json!({ "action": "open", "title": "Deploy to production?", "task_id": "task-7" }),
     );
-    let description =
-        "Opens a gate that waits for a person's decision, decides it, or reports its status.";
+    let description = "Opens a gate: a question that a person must decide before you continue. Asks the person through the client if it can; otherwise a person decides with the command `stickler gate`. Do not continue while the gate is open or rejected.";
     Tool::new("manage_hitl_gate", description, Effect::Adds, schema, check, run)
 }
 
 fn check(workspace: &Workspace, call: &Manage) -> Check {
     match call.action {
-        Action::Open if call.title.is_none() => return Err(ToolFailure::needs("open", "title")),
-        Action::Open | Action::List => {}
-        Action::Approve | Action::Reject => {
-            let gate = named(&workspace.open_state_read()?, call)?;
-            if gate.status != "open" {
-                let (id, status) = (gate.id, gate.status);
-                return Err(ToolFailure::runtime(format!("`{id}` is already decided: {status}")));
+        Action::Open if call.title.is_none() => Err(ToolFailure::needs("open", "title")),
+        Action::Open | Action::List => Ok(Vec::new()),
+        Action::Ask => {
+            require_open(named(workspace, call)?)?;
+            if workspace.caller.as_ref().is_some_and(|caller| caller.can_ask()) {
+                return Ok(Vec::new());
             }
+            Err(ToolFailure::runtime(format!("the client cannot ask its user; {}", how(workspace))))
         }
-        Action::Status => drop(named(&workspace.open_state_read()?, call)?),
+        Action::Wait | Action::Status => named(workspace, call).map(|_| Vec::new()),
     }
-    Ok(Vec::new())
 }
 
 fn run(workspace: &Workspace, call: &Manage) -> Outcome {
     match call.action {
         Action::Open => {
-            let state = workspace.open_state_write()?;
-            let data = json!({ "title": call.title });
-            let task = call.task_id.as_deref();
-            let event = state.add(&NewEvent { kind: gates::OPENED, task, data })?;
-            Ok(Answer::data(find(&state, &gates::id(event))?.to_json()))
+            let data = json!({ "title": call.title, "details": call.details });
+            let task = workspace.task(call.task_id.as_deref());
+            let event = NewEvent { kind: gates::OPENED, task: task.as_deref(), data };
+            let id = gates::id(workspace.open_state_write()?.add(&event)?);
+            ask(
+                workspace,
+                call,
+                &gates::find(&workspace.open_state_read()?, &workspace.trust, &id)?,
+            )
         }
-        Action::Approve => decide(workspace, call, "approved"),
-        Action::Reject => decide(workspace, call, "rejected"),
-        Action::Status => Ok(Answer::data(named(&workspace.open_state_read()?, call)?.to_json())),
+        Action::Ask => ask(workspace, call, &named(workspace, call)?),
+        Action::Wait => wait(workspace, call),
+        Action::Status => Ok(reported(workspace, &named(workspace, call)?)),
         Action::List => {
-            let gates = gates::all(&workspace.open_state_read()?)?;
+            let gates = gates::all(&workspace.open_state_read()?, &workspace.trust)?;
             let gates: Vec<Value> = gates.iter().map(Gate::to_json).collect();
             Ok(Answer::data(json!({ "gates": gates })))
         }
     }
 }
 
-fn decide(workspace: &Workspace, call: &Manage, status: &str) -> Outcome {
-    let state = workspace.open_state_write()?;
-    let gate = named(&state, call)?;
-    let data = json!({ "gate_id": gate.id, "status": status, "reason": call.reason });
-    state.add(&NewEvent { kind: gates::DECIDED, task: gate.task.as_deref(), data })?;
-    Ok(Answer::data(find(&state, &gate.id)?.to_json()))
+/// Asks the user of the client, if the client can.
+fn ask(workspace: &Workspace, call: &Manage, gate: &Gate) -> Outcome {
+    let caller = workspace.caller.as_ref().filter(|caller| caller.can_ask());
+    let Some((caller, schema)) = caller.zip(form()) else { return Ok(reported(workspace, gate)) };
+    let details = gate.details.as_deref().map(|details| format!("\n\n{details}"));
+    let question = format!("{}{}", gate.title, details.unwrap_or_default());
+    let limit = time_limit(call.timeout_seconds);
+    let answer = caller.ask(&question, schema, limit, &workspace.running.stop());
+    if let Some(decision) = answer.and_then(decision) {
+        let state = workspace.open_state_write()?;
+        store(&state, gate, &decision, &workspace.trust.mark(gate, &decision))?;
+    }
+    let id = &gate.id;
+    Ok(reported(workspace, &gates::find(&workspace.open_state_read()?, &workspace.trust, id)?))
 }
 
-fn named(state: &State, call: &Manage) -> Result<Gate, ToolFailure> {
+/// The form that the client shows.
+fn form() -> Option<ElicitationSchema> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "decision": { "type": "string", "title": "Decision", "enum": ["approve", "reject"] },
+            "reason": { "type": "string", "title": "Reason" },
+        },
+        "required": ["decision"],
+    });
+    serde_json::from_value(schema).ok()
+}
+
+/// Returns the decision in the user's answer. To close the form is not to decide.
+fn decision(answer: ElicitResult) -> Option<Decision> {
+    let content = answer.content.filter(|_| answer.action == ElicitationAction::Accept)?;
+    let is_approved = match content["decision"].as_str()? {
+        "approve" => true,
+        "reject" => false,
+        _ => return None,
+    };
+    let reason = content["reason"].as_str().filter(|reason| !reason.is_empty());
+    Some(Decision { is_approved, reason: reason.map(str::to_owned) })
+}
+
+fn wait(workspace: &Workspace, call: &Manage) -> Outcome {
+    let deadline = Instant::now() + time_limit(call.timeout_seconds);
+    loop {
+        let gate = named(workspace, call)?;
+        let is_over = Instant::now() >= deadline || workspace.running.stop().is_set();
+        if gate.decision.is_some() || is_over {
+            return Ok(reported(workspace, &gate));
+        }
+        std::thread::sleep(WAIT_POLL);
+    }
+}
+
+fn named(workspace: &Workspace, call: &Manage) -> Result<Gate, ToolFailure> {
     let id = call.gate_id.as_deref();
-    find(state, id.ok_or_else(|| ToolFailure::semantic("`gate_id` is missing"))?)
+    let id = id.ok_or_else(|| ToolFailure::semantic("`gate_id` is missing"))?;
+    gates::find(&workspace.open_state_read()?, &workspace.trust, id)
 }
 
-fn find(state: &State, id: &str) -> Result<Gate, ToolFailure> {
-    let gates = gates::all(state)?;
-    let known: Vec<&str> = gates.iter().map(|gate| gate.id.as_str()).collect();
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let found = gates.into_iter().find(|gate| gate.id == id);
-    found.ok_or_else(|| {
-        ToolFailure::runtime(format!("the gate `{id}` does not exist; existing gates: {known}"))
-    })
+/// Returns the state of a gate and, while it is open, how a person decides it.
+fn reported(workspace: &Workspace, gate: &Gate) -> Answer {
+    let mut data = gate.to_json();
+    if gate.decision.is_none() {
+        data["next"] = format!("do not continue; {}", how(workspace)).into();
+    }
+    Answer::data(data)
+}
+
+fn how(workspace: &Workspace) -> &'static str {
+    if workspace.trust.approver.is_some() {
+        "a person decides it with `stickler gate approve` or `stickler gate reject`"
+    } else {
+        "a person must first run `stickler gate init` and restart this server, then decides it \
+         with `stickler gate approve`"
+    }
 }

@@ -3,7 +3,6 @@
 //! Its state is an event log below the root. Gates, directives and memory are derived from it, and
 //! rewinding to a checkpoint undoes all later events.
 
-mod gates;
 mod get_project_context;
 mod get_task_trace;
 mod inject_directive;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
 use crate::tool_failure::ToolFailure;
-use crate::workspace::{Event, Workspace, checkpoint};
+use crate::workspace::{Event, NewEvent, Workspace, checkpoint};
 
 #[derive(Deserialize)]
 struct Rewind {
@@ -48,7 +48,10 @@ fn run(workspace: &Workspace, call: &Rewind) -> Outcome {
     let count = if call.dry_run || after.is_empty() {
         0
     } else {
-        workspace.open_state_write()?.undo_after(id)?
+        let event =
+            NewEvent { kind: "rewind", task: None, data: json!({ "to": call.checkpoint_id }) };
+        workspace.open_state_write()?.rewind(id, &event, None)?;
+        after.len()
     };
     Ok(Answer::data(json!({
         "checkpoint": call.checkpoint_id, "undone": count, "dry_run": call.dry_run,

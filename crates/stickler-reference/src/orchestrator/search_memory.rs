@@ -1,12 +1,10 @@
-//! Tool `search_memory`: searches the event log by words.
-
-use std::cmp::Reverse;
+//! Tool `search_memory`: searches the event log with SQLite's full-text index.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
-use crate::workspace::Workspace;
+use crate::workspace::{Event, Workspace};
 
 #[derive(Deserialize)]
 struct Search {
@@ -22,30 +20,32 @@ fn default_limit() -> usize {
 pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
-            "query": { "type": "string", "minLength": 1, "description": "Words to search for, in any order" },
+            "query": { "type": "string", "minLength": 1, "description": "Words to search for, in any order and form (`deployed` finds `deploy`)" },
             "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 10, "description": "The maximum number of entries to return" },
         }),
         &["query"],
         json!({ "query": "database", "limit": 5 }),
     );
-    let description = "Searches the project's directives, gates, decisions and traces by words. Returns the best matches first.";
+    let description = "Searches what happened in the project: tool calls and their output, directives, gates, job runs and trace entries. Returns the best matches first.";
     Tool::new("search_memory", description, Effect::Reads, schema, no_check::<Search>, run)
 }
 
 fn run(workspace: &Workspace, call: &Search) -> Outcome {
-    let words: Vec<String> = call.query.split_whitespace().map(str::to_lowercase).collect();
-    let mut found: Vec<(usize, i64, Value)> = Vec::new();
-    for event in workspace.open_state_read()?.active_events()? {
-        let task = event.task.as_deref().unwrap_or_default();
-        let text = format!("{} {task} {}", event.kind, event.data).to_lowercase();
-        let score = words.iter().filter(|word| text.contains(word.as_str())).count();
-        if score > 0 {
-            found.push((score, event.id, event.to_json()));
-        }
-    }
-    found.sort_by_key(|(score, id, _)| (Reverse(*score), Reverse(*id)));
-    let total = found.len();
-    let entries: Vec<Value> =
-        found.into_iter().take(call.limit).map(|(_, _, entry)| entry).collect();
-    Ok(Answer::data(json!({ "query": call.query, "entries": entries, "total": total })))
+    let state = workspace.open_state_read()?;
+    let active = state.active_events()?;
+    let found: Vec<&Event> = state
+        .search(&full_text(&call.query))?
+        .into_iter()
+        .filter_map(|id| active.binary_search_by_key(&id, |event| event.id).ok())
+        .map(|position| &active[position])
+        .collect();
+    let entries: Vec<Value> = found.iter().take(call.limit).map(|event| event.to_json()).collect();
+    Ok(Answer::data(json!({ "query": call.query, "entries": entries, "total": found.len() })))
+}
+
+/// Converts words to a query of SQLite's full-text search for events with any of them. A quoted
+/// word has no operators; a `*` after it matches the words that begin with it.
+fn full_text(query: &str) -> String {
+    let words = query.split_whitespace().map(|word| format!("\"{}\"*", word.replace('"', "\"\"")));
+    words.collect::<Vec<String>>().join(" OR ")
 }

@@ -26,7 +26,7 @@ pub(super) fn tool() -> Tool {
         &["command"],
         json!({ "command": "ls -l", "timeout_seconds": 10 }),
     );
-    let description = "Runs a shell command in the root, with limits on time and output.";
+    let description = "Runs a shell command in the root, with limits on time and output. Reports its last line of output as progress while it runs.";
     Tool::new("run_shell_monitored", description, Effect::Runs, schema, check, run)
 }
 

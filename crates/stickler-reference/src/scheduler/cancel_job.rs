@@ -15,11 +15,12 @@ struct CancelJob {
 
 pub(super) fn tool() -> Tool {
     let schema = strict(
-        json!({ "name": { "type": "string", "minLength": 1, "description": "The name of the job" } }),
+        json!({ "name": { "type": "string", "minLength": 1, "description": "The name of the job, as in `list_jobs`" } }),
         &["name"],
-        json!({ "name": "morning-note" }),
+        json!({ "name": "nightly-note" }),
     );
-    let description = "Cancels a job. It does not run again.";
+    let description =
+        "Cancels a job and removes it from the list. A call that has begun is not interrupted.";
     Tool::new("cancel_job", description, Effect::Changes, schema, check, run)
 }
 
@@ -37,6 +38,7 @@ fn check(workspace: &Workspace, call: &CancelJob) -> Check {
 }
 
 fn run(workspace: &Workspace, call: &CancelJob) -> Outcome {
-    jobs::remove(&workspace.open_state_write()?, &call.name)?;
-    Ok(Answer::text(format!("cancelled `{}`", call.name)))
+    let is_calling = jobs::remove(&workspace.open_state_write()?, &call.name)?;
+    let note = if is_calling { "; its current call continues" } else { "" };
+    Ok(Answer::text(format!("cancelled `{}`{note}", call.name)))
 }

@@ -1,9 +1,14 @@
-//! Cron expressions: five fields, in UTC.
+//! Cron expressions: five fields, in the local time of a time zone.
+//!
+//! When clocks change, a job with fixed hours runs once: at the first of two equal local times, or
+//! later by the size of the gap if its local time is skipped. A job with `*` for the hour follows
+//! elapsed time: it runs in both of two equal hours, and not in a skipped one.
 
 use std::ops::RangeInclusive;
 
-const MINUTE: i64 = 60;
-const DAY: i64 = 24 * 60 * MINUTE;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 
 /// Days within which every valid date recurs, including 29 February around 2100.
 const HORIZON_DAYS: i64 = 366 * 9;
@@ -22,6 +27,7 @@ pub(super) struct Cron {
     weekdays: u64,
     /// If both day fields are restricted, a match of either one is sufficient.
     either_day: bool,
+    every_hour: bool,
 }
 
 /// One of the five fields.
@@ -69,36 +75,59 @@ impl Cron {
             // Sunday is both 0 and 7.
             weekdays: weekdays | (weekdays >> 7 & 1),
             either_day: !day.starts_with('*') && !weekday.starts_with('*'),
+            every_hour: hour.starts_with('*'),
         };
-        cron.next_after(0).ok_or("it names a date that never occurs")?;
+        cron.next_after(Timestamp::UNIX_EPOCH, &TimeZone::UTC)
+            .ok_or("it names a date that never occurs")?;
         Ok(cron)
     }
 
-    /// Returns the next time after `now`, both in Unix seconds.
-    pub(super) fn next_after(&self, now: i64) -> Option<i64> {
-        let from = now.div_euclid(MINUTE) * MINUTE + MINUTE;
-        let first_day = from.div_euclid(DAY);
-        for day in first_day..first_day + HORIZON_DAYS {
-            if !self.has_day(day) {
-                continue;
+    /// Returns the next time after `now`.
+    pub(super) fn next_after(&self, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        let mut date = now.to_zoned(zone.clone()).date();
+        for _ in 0..HORIZON_DAYS {
+            if self.has_day(date) {
+                let mut times = Vec::new();
+                for hour in (0..24).filter(|hour| has(self.hours, *hour)) {
+                    for minute in (0..60).filter(|minute| has(self.minutes, *minute)) {
+                        self.times_at(date, hour, minute, zone, &mut times);
+                    }
+                }
+                let next = times.into_iter().filter(|time| *time > now).min();
+                if next.is_some() {
+                    return next;
+                }
             }
-            let start = if day == first_day { from.rem_euclid(DAY) / MINUTE } else { 0 };
-            let minute = (start..24 * 60)
-                .find(|minute| has(self.hours, minute / 60) && has(self.minutes, minute % 60));
-            if let Some(minute) = minute {
-                return Some(day * DAY + minute * MINUTE);
-            }
+            date = date.tomorrow().ok()?;
         }
         None
     }
 
-    fn has_day(&self, day: i64) -> bool {
-        let (month, day_of_month) = civil(day);
-        // 1 January 1970 was a Thursday.
-        let weekday = (day + 4).rem_euclid(7);
-        let (by_day, by_weekday) = (has(self.days, day_of_month), has(self.weekdays, weekday));
+    /// Adds the times at which a local time occurs.
+    fn times_at(
+        &self,
+        date: Date,
+        hour: i8,
+        minute: i8,
+        zone: &TimeZone,
+        times: &mut Vec<Timestamp>,
+    ) {
+        let local = zone.to_ambiguous_timestamp(date.at(hour, minute, 0, 0));
+        let found = match local.offset() {
+            AmbiguousOffset::Gap { .. } if self.every_hour => [None, None],
+            AmbiguousOffset::Fold { .. } if self.every_hour => {
+                [local.earlier().ok(), local.later().ok()]
+            }
+            _ => [local.compatible().ok(), None],
+        };
+        times.extend(found.into_iter().flatten());
+    }
+
+    fn has_day(&self, date: Date) -> bool {
+        let weekday = date.weekday().to_sunday_zero_offset();
+        let (by_day, by_weekday) = (has(self.days, date.day()), has(self.weekdays, weekday));
         let fits = if self.either_day { by_day || by_weekday } else { by_day && by_weekday };
-        has(self.months, month) && fits
+        has(self.months, date.month()) && fits
     }
 }
 
@@ -139,56 +168,74 @@ impl Field {
     }
 }
 
-fn has(bits: u64, number: i64) -> bool {
+fn has(bits: u64, number: i8) -> bool {
     u32::try_from(number).is_ok_and(|number| bits.checked_shr(number).unwrap_or(0) & 1 == 1)
-}
-
-/// Converts days since 1970 to month and day. Years start in March, so that leap days come last.
-fn civil(day: i64) -> (i64, i64) {
-    let shifted = day + 719_468;
-    let of_era = shifted.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day_of_month = of_year - (153 * month + 2) / 5 + 1;
-    (if month < 10 { month + 3 } else { month - 9 }, day_of_month)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cron, civil};
+    use super::Cron;
+    use jiff::Timestamp;
+    use jiff::tz::TimeZone;
 
-    /// 2026-11-16 04:30:00, a Monday.
-    const NOW: i64 = 1_794_803_400;
+    fn times(text: &str, zone: &str, start: &str, count: usize) -> Vec<String> {
+        let cron = Cron::parse(text).unwrap();
+        let zone = TimeZone::get(zone).unwrap();
+        let mut now: Timestamp = start.parse().unwrap();
+        let next = || {
+            now = cron.next_after(now, &zone)?;
+            Some(now.to_string())
+        };
+        std::iter::from_fn(next).take(count).collect()
+    }
 
-    fn next(text: &str) -> i64 {
-        Cron::parse(text).unwrap().next_after(NOW).unwrap() - NOW
+    /// The time after 2026-11-16 04:30:00 UTC, a Monday.
+    fn next(text: &str) -> String {
+        times(text, "UTC", "2026-11-16T04:30:00Z", 1).remove(0)
     }
 
     #[test]
     fn next_time_matches_the_expression() {
-        assert_eq!(next("* * * * *"), 60);
-        assert_eq!(next("*/15 * * * *"), 15 * 60);
-        assert_eq!(next("0 9 * * 1-5"), 4 * 3600 + 1800);
-        assert_eq!(next("30 4 * * *"), 24 * 3600);
-        assert_eq!(next("@hourly"), 1800);
-        assert_eq!(next("0 0 * * sun"), next("0 0 * * 7"));
-        assert_eq!(next("0 0 * * 0"), 6 * 24 * 3600 - 4 * 3600 - 1800);
-        assert_eq!(next("0 0 1 dec *"), 15 * 24 * 3600 - 4 * 3600 - 1800);
+        assert_eq!(next("* * * * *"), "2026-11-16T04:31:00Z");
+        assert_eq!(next("*/15 * * * *"), "2026-11-16T04:45:00Z");
+        assert_eq!(next("0 9 * * 1-5"), "2026-11-16T09:00:00Z");
+        assert_eq!(next("30 4 * * *"), "2026-11-17T04:30:00Z");
+        assert_eq!(next("@hourly"), "2026-11-16T05:00:00Z");
+        assert_eq!(next("0 0 * * sun"), "2026-11-22T00:00:00Z");
+        assert_eq!(next("0 0 * * 7"), "2026-11-22T00:00:00Z");
+        assert_eq!(next("0 0 1 dec *"), "2026-12-01T00:00:00Z");
+        assert_eq!(next("0 0 29 2 *"), "2028-02-29T00:00:00Z");
     }
 
     #[test]
     fn either_day_field_may_match() {
-        assert_eq!(next("0 5 20 * 1"), 1800);
-        assert_eq!(next("0 5 16 * 5"), 1800);
+        assert_eq!(next("0 5 20 * 1"), "2026-11-16T05:00:00Z");
+        assert_eq!(next("0 5 16 * 5"), "2026-11-16T05:00:00Z");
     }
 
     #[test]
-    fn leap_days_occur_in_leap_years() {
-        let leap = Cron::parse("0 0 29 2 *").unwrap().next_after(NOW).unwrap();
-        assert_eq!(civil(leap / 86_400), (2, 29));
-        assert_eq!(civil(0), (1, 1));
-        assert_eq!(civil(NOW / 86_400), (11, 16));
+    fn local_time_follows_the_time_zone() {
+        let nine = times("0 9 * * *", "America/New_York", "2026-10-31T00:00:00Z", 3);
+        // Clocks go back on 1 November.
+        let expected = ["2026-10-31T13:00:00Z", "2026-11-01T14:00:00Z", "2026-11-02T14:00:00Z"];
+        assert_eq!(nine, expected);
+    }
+
+    #[test]
+    fn fixed_hour_runs_once_when_clocks_change() {
+        // In Berlin, 02:30 occurs twice on 25 October 2026 and not at all on 28 March 2027.
+        let back = times("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2);
+        assert_eq!(back, ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]);
+        let forward = times("30 2 * * *", "Europe/Berlin", "2027-03-27T12:00:00Z", 2);
+        assert_eq!(forward, ["2027-03-28T01:30:00Z", "2027-03-29T00:30:00Z"]);
+    }
+
+    #[test]
+    fn every_hour_follows_elapsed_time_when_clocks_change() {
+        let back = times("0 * * * *", "Europe/Berlin", "2026-10-24T23:30:00Z", 3);
+        assert_eq!(back, ["2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z", "2026-10-25T02:00:00Z"]);
+        let forward = times("0 * * * *", "Europe/Berlin", "2027-03-28T00:30:00Z", 2);
+        assert_eq!(forward, ["2027-03-28T01:00:00Z", "2027-03-28T02:00:00Z"]);
     }
 
     #[test]

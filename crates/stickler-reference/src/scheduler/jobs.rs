@@ -1,48 +1,56 @@
 //! Storage of jobs in the state database.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use rusqlite::{Row, params};
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
 
-use super::cron::Cron;
+use super::runs;
+use super::timing::Timing;
 use crate::tool_failure::ToolFailure;
 use crate::workspace::{State, state_failure};
 
-/// A tool call that runs on a schedule.
+/// A call that is made at set times.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Job {
+    pub(super) id: i64,
     pub(super) name: String,
     pub(super) schedule: String,
+    pub(super) time_zone: String,
+    /// As `server:tool`.
     pub(super) tool: String,
     pub(super) parameters: Value,
-    /// In Unix seconds.
-    pub(super) next_run: i64,
-    pub(super) runs: i64,
-    pub(super) last_outcome: Option<String>,
+    /// `None` if the job does not run again.
+    pub(super) next_run: Option<Timestamp>,
 }
 
-const COLUMNS: &str = "name, schedule, tool, parameters, next_run, runs, last_outcome";
+pub(super) const COLUMNS: &str = "id, name, schedule, time_zone, tool, parameters, next_run";
 
 impl Job {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let parameters: String = row.get(3)?;
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let parameters: String = row.get("parameters")?;
+        let next_run: Option<i64> = row.get("next_run")?;
         Ok(Self {
-            name: row.get(0)?,
-            schedule: row.get(1)?,
-            tool: row.get(2)?,
+            id: row.get("id")?,
+            name: row.get("name")?,
+            schedule: row.get("schedule")?,
+            time_zone: row.get("time_zone")?,
+            tool: row.get("tool")?,
             parameters: serde_json::from_str(&parameters).unwrap_or_default(),
-            next_run: row.get(4)?,
-            runs: row.get(5)?,
-            last_outcome: row.get(6)?,
+            next_run: next_run.and_then(|seconds| Timestamp::from_second(seconds).ok()),
         })
     }
 
+    pub(super) fn timing(&self) -> Result<Timing, String> {
+        Timing::parse(&self.schedule, &self.time_zone, Timestamp::UNIX_EPOCH)
+    }
+
     pub(super) fn to_json(&self) -> Value {
+        let timing = self.timing().ok();
+        let local = |at: Timestamp| timing.as_ref().map(|timing| timing.local(at));
         json!({
-            "name": self.name, "schedule": self.schedule, "tool": self.tool,
-            "parameters": self.parameters, "next_run_unix": self.next_run, "runs": self.runs,
-            "last_outcome": self.last_outcome,
+            "name": self.name, "schedule": self.schedule, "time_zone": self.time_zone,
+            "tool": self.tool, "parameters": self.parameters,
+            "next_run": self.next_run.and_then(local),
         })
     }
 }
@@ -50,47 +58,53 @@ impl Job {
 /// Returns all jobs, sorted by name.
 pub(super) fn all(state: &State) -> Result<Vec<Job>, ToolFailure> {
     let read = || {
-        let mut statement =
-            state.connection.prepare(&format!("select {COLUMNS} from jobs order by name"))?;
+        let sql = format!("select {COLUMNS} from scheduled_jobs order by name");
+        let mut statement = state.connection.prepare(&sql)?;
         statement.query_map([], Job::read)?.collect::<rusqlite::Result<Vec<Job>>>()
     };
     read().map_err(|error| state_failure(&error))
 }
 
+/// Adds a job, whose id is ignored.
 pub(super) fn add(state: &State, job: &Job) -> Result<(), ToolFailure> {
     let added = state.connection.execute(
-        "insert into jobs (name, schedule, tool, parameters, next_run) values (?1, ?2, ?3, ?4, ?5)",
-        params![job.name, job.schedule, job.tool, job.parameters.to_string(), job.next_run],
+        "insert into scheduled_jobs (name, schedule, time_zone, tool, parameters, next_run) \
+         values (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            job.name,
+            job.schedule,
+            job.time_zone,
+            job.tool,
+            job.parameters.to_string(),
+            job.next_run.map(Timestamp::as_second),
+        ],
     );
     added.map(drop).map_err(|error| state_failure(&error))
 }
 
-/// Removes a job; returns whether it existed.
+/// Removes a job. A run whose call has not begun is not made; returns whether a call is in
+/// progress.
 pub(super) fn remove(state: &State, name: &str) -> Result<bool, ToolFailure> {
-    let removed = state.connection.execute("delete from jobs where name = ?1", [name]);
-    removed.map(|count| count > 0).map_err(|error| state_failure(&error))
+    state.atomically(|transaction| {
+        let calls: i64 = transaction.query_row(
+            "select count(*) from job_runs where state = ?1 \
+             and job = (select id from scheduled_jobs where name = ?2)",
+            params![runs::RunState::Calling.name(), name],
+            |row| row.get(0),
+        )?;
+        transaction.execute("delete from scheduled_jobs where name = ?1", [name])?;
+        Ok(calls > 0)
+    })
 }
 
-/// Claims a due job, so that only one of several servers runs it.
-pub(super) fn take(state: &State, job: &Job, now: i64) -> Result<bool, ToolFailure> {
-    let cron = Cron::parse(&job.schedule).map_err(ToolFailure::runtime)?;
-    let next = cron.next_after(now).unwrap_or(i64::MAX);
-    let taken = state.connection.execute(
-        "update jobs set next_run = ?1, runs = runs + 1 where name = ?2 and next_run = ?3",
-        params![next, job.name, job.next_run],
-    );
-    taken.map(|count| count > 0).map_err(|error| state_failure(&error))
-}
-
-pub(super) fn note_outcome(state: &State, name: &str, outcome: &str) -> Result<(), ToolFailure> {
-    let noted = state
-        .connection
-        .execute("update jobs set last_outcome = ?1 where name = ?2", params![outcome, name]);
-    noted.map(drop).map_err(|error| state_failure(&error))
-}
-
-/// Returns the current time in Unix seconds.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+/// Sets the next time of a job.
+pub(super) fn set_next(
+    connection: &Connection,
+    job: &Job,
+    next: Option<Timestamp>,
+) -> rusqlite::Result<()> {
+    let next = next.map(Timestamp::as_second);
+    connection
+        .execute("update scheduled_jobs set next_run = ?1 where id = ?2", params![next, job.id])
+        .map(drop)
 }

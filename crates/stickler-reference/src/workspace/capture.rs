@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 /// Number of bytes kept of the beginning of a stream, and of its end.
 const HALF_BYTES: usize = 16 << 10;
 
+/// Limit on the last line of a stream that is reported as progress, in bytes.
+const MAX_LINE_BYTES: usize = 500;
+
 /// The beginning and the end of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Captured {
@@ -23,6 +26,22 @@ impl Captured {
         let excess = self.tail.len().saturating_sub(HALF_BYTES);
         self.tail.drain(..excess);
         self.omitted += excess as u64;
+    }
+
+    /// Returns the number of bytes of the stream.
+    pub(super) fn total(&self) -> u64 {
+        (self.head.len() + self.tail.len()) as u64 + self.omitted
+    }
+
+    /// Returns the last line that is not empty.
+    pub(super) fn last_line(&self) -> String {
+        let end: Vec<u8> = if self.tail.is_empty() {
+            self.head[self.head.len().saturating_sub(MAX_LINE_BYTES)..].to_vec()
+        } else {
+            self.tail.iter().skip(self.tail.len().saturating_sub(MAX_LINE_BYTES)).copied().collect()
+        };
+        let text = String::from_utf8_lossy(&end);
+        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
     }
 
     /// Returns the text, with a note in place of omitted bytes.

@@ -1,10 +1,12 @@
 //! The folder in which the tools work, and the permissions of the tools.
 
+mod caller;
 mod capture;
 mod database;
 mod git;
 mod paths;
 mod process;
+mod progress;
 mod state;
 mod stop;
 mod testing;
@@ -17,12 +19,18 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use super::gates::{Approver, Trust};
+use super::servers::Servers;
 use super::tool_failure::ToolFailure;
+pub(crate) use caller::Caller;
 pub(crate) use capture::clip;
 pub(crate) use database::{Access, Query};
 pub(crate) use paths::Place;
 pub(crate) use process::{Finished, Running};
-pub(crate) use state::{Event, NewEvent, State, checkpoint, failure as state_failure};
+pub(crate) use state::{
+    Event, FOLDER as STATE_FOLDER, NewEvent, State, append_to_head as append_event, checkpoint,
+    failure as state_failure,
+};
 pub(crate) use stop::Stop;
 pub(crate) use testing::TestRun;
 
@@ -46,6 +54,12 @@ pub struct Workspace {
     dir: Arc<Dir>,
     pub(crate) permissions: Permissions,
     pub(crate) running: Running,
+    /// The servers whose tools may be scheduled.
+    pub(crate) servers: Arc<Servers>,
+    /// Which decisions about gates are believed.
+    pub(crate) trust: Arc<Trust>,
+    /// The client, during a call.
+    pub(crate) caller: Option<Caller>,
 }
 
 impl Workspace {
@@ -53,12 +67,43 @@ impl Workspace {
     pub fn open(root: &Path, permissions: Permissions) -> io::Result<Self> {
         let root = root.canonicalize()?;
         let dir = Arc::new(Dir::open_ambient_dir(&root, ambient_authority())?);
-        Ok(Self { root, dir, permissions, running: Running::default() })
+        let trust = Arc::new(Trust::new(&root, None));
+        Ok(Self {
+            root,
+            dir,
+            permissions,
+            running: Running::default(),
+            servers: Arc::default(),
+            trust,
+            caller: None,
+        })
     }
 
-    /// Returns a clone for one call, which terminates its programs when the call is cancelled.
-    pub(crate) fn until(&self, stop: Stop) -> Self {
-        Self { running: self.running.until(stop), ..self.clone() }
+    /// Sets the servers that the scheduler may call.
+    #[must_use]
+    pub fn with_servers(mut self, servers: Servers) -> Self {
+        self.servers = Arc::new(servers);
+        self
+    }
+
+    /// Sets the person who decides gates. Later changes of the approver's file have no effect.
+    #[must_use]
+    pub fn with_approver(mut self, approver: Option<Approver>) -> Self {
+        self.trust = Arc::new(Trust::new(&self.root, approver));
+        self
+    }
+
+    /// Returns a clone for one call of a client, which terminates its programs when the call is
+    /// cancelled.
+    pub(crate) fn for_call(&self, caller: Caller, stop: Stop) -> Self {
+        let running = self.running.for_call(caller.clone(), stop);
+        Self { running, caller: Some(caller), ..self.clone() }
+    }
+
+    /// Returns the task of a call: as given, or as the client has named it.
+    pub(crate) fn task(&self, given: Option<&str>) -> Option<String> {
+        let named = || self.caller.as_ref()?.task.as_deref();
+        given.or_else(named).map(str::to_owned)
     }
 
     pub(crate) fn root(&self) -> &Path {

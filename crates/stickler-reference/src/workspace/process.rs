@@ -13,7 +13,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use stickler_transport::signal_group;
 
+use super::caller::Caller;
 use super::capture::Captured;
+use super::progress::Progress;
 use super::stop::Stop;
 
 /// Interval for polling a process or its output.
@@ -26,10 +28,12 @@ const OUTPUT_DRAIN_LIMIT: Duration = Duration::from_secs(1);
 const TERMINATION_GRACE: Duration = Duration::from_secs(2);
 
 /// The process groups that are running. Clones share the list.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Running {
     groups: Arc<Mutex<BTreeSet<u32>>>,
     stop: Stop,
+    /// The client that is notified of the progress of a program.
+    caller: Option<Caller>,
 }
 
 /// Why waiting for a program ended.
@@ -51,9 +55,14 @@ pub(crate) struct Finished {
 }
 
 impl Running {
-    /// Returns a clone for a call that can be cancelled.
-    pub(super) fn until(&self, stop: Stop) -> Self {
-        Self { groups: Arc::clone(&self.groups), stop }
+    /// Returns a clone for a call of a client, which can be cancelled.
+    pub(super) fn for_call(&self, caller: Caller, stop: Stop) -> Self {
+        Self { groups: Arc::clone(&self.groups), stop, caller: Some(caller) }
+    }
+
+    /// Returns the cancellation flag of the call.
+    pub(crate) fn stop(&self) -> Stop {
+        self.stop.clone()
     }
 
     /// Runs a program until it exits, exceeds its time limit, or the call is cancelled.
@@ -70,10 +79,12 @@ impl Running {
         let group = child.id();
         self.groups().insert(group);
         let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
-        let ending = wait(&mut child, limit, &self.stop);
+        let caller = self.caller.as_ref().filter(|caller| caller.wants_progress());
+        let mut progress = caller.map(|caller| Progress::new(caller, &outputs));
+        let ending = wait(&mut child, limit, &self.stop, progress.as_mut());
         if !matches!(ending, Ok(Ending::Exited)) {
             signal_group(group, Signal::TERM);
-            let _ = wait(&mut child, TERMINATION_GRACE, &Stop::default());
+            let _ = wait(&mut child, TERMINATION_GRACE, &Stop::default(), None);
         }
         // Terminates child processes that the program has left running.
         signal_group(group, Signal::KILL);
@@ -126,9 +137,17 @@ impl Finished {
 }
 
 /// Waits until the program exits, its time limit expires, or the call is cancelled.
-fn wait(child: &mut Child, limit: Duration, stop: &Stop) -> io::Result<Ending> {
+fn wait(
+    child: &mut Child,
+    limit: Duration,
+    stop: &Stop,
+    mut progress: Option<&mut Progress<'_>>,
+) -> io::Result<Ending> {
     let deadline = Instant::now() + limit;
     loop {
+        if let Some(progress) = &mut progress {
+            progress.report();
+        }
         if child.try_wait()?.is_some() {
             return Ok(Ending::Exited);
         }
@@ -143,7 +162,7 @@ fn wait(child: &mut Child, limit: Duration, stop: &Stop) -> io::Result<Ending> {
 }
 
 /// One output stream of a program.
-struct Output {
+pub(super) struct Output {
     captured: Arc<Mutex<Captured>>,
     reader: JoinHandle<()>,
 }
@@ -162,6 +181,12 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> Output {
 }
 
 impl Output {
+    /// Returns the number of bytes so far, and the last line that is not empty.
+    pub(super) fn so_far(&self) -> (u64, String) {
+        let captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        (captured.total(), captured.last_line())
+    }
+
     /// Returns the output. The wait is limited, because a process that left the group may keep the
     /// stream open.
     fn finish(self) -> String {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    pub(super) fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
