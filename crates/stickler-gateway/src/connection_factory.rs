@@ -5,18 +5,20 @@ use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex};
 
 use stickler::{McpValidator, Revision, SchemaStore, ValidationConfig};
-use stickler_protocol::headers::ParamHeaders;
 use stickler_protocol::{Connection, ConnectionSettings, Policy, ProtocolSchemas, RejectionCounts};
+use tokio::time::Instant;
 
-use crate::slow_work::SlowWorkLimit;
+use crate::driver::{Driver, Link};
+use crate::log::Log;
+use crate::work_pool::WorkPool;
 
 /// What all servers of a process share.
 #[derive(Debug, Clone, Default)]
 pub struct SharedResources {
     /// The definitions of the protocol.
     pub protocol: Arc<ProtocolSchemas>,
-    /// Bounds compilations and long explanations.
-    pub slow_work: Arc<SlowWorkLimit>,
+    /// Runs compilations and long explanations.
+    pub work_pool: WorkPool,
     /// The compiled schemas of tools.
     pub schemas: SchemaStore,
 }
@@ -29,6 +31,7 @@ pub struct ConnectionFactory {
     pub(crate) policy: Arc<Policy>,
     pub(crate) protocol: Arc<ProtocolSchemas>,
     pub(crate) settings: Arc<ConnectionSettings>,
+    work_pool: WorkPool,
     /// Counts repeated invalid calls of requests without a session.
     rejection_counts: Arc<Mutex<RejectionCounts>>,
 }
@@ -40,11 +43,11 @@ impl ConnectionFactory {
         policy: Policy,
         validation: ValidationConfig,
         mut settings: ConnectionSettings,
-        SharedResources { protocol, slow_work, schemas }: SharedResources,
+        SharedResources { protocol, work_pool, schemas }: SharedResources,
     ) -> Self {
         let policy = Arc::new(policy);
-        let validator =
-            McpValidator::new(validation).with_slow_work(slow_work).with_schema_store(&schemas);
+        let validator = McpValidator::new(validation).with_schema_store(&schemas);
+        settings.defer_work = true;
         settings.first_request_number = random_first_id();
         let rejection_counts = Arc::default();
         Self {
@@ -53,21 +56,27 @@ impl ConnectionFactory {
             policy,
             protocol,
             settings: Arc::new(settings),
+            work_pool,
             rejection_counts,
         }
     }
 
-    /// Creates a connection for one modern request. Its revision and mirrored headers are known before
-    /// the body is read; learned tools belong to the given tool view.
-    pub(crate) fn for_request(
+    /// Creates the driver of a connection.
+    pub(crate) fn driver(
         &self,
-        view: &Arc<str>,
-        revision: Option<Revision>,
-        param_headers: ParamHeaders,
-    ) -> Connection {
+        connection: Connection,
+        link: Box<dyn Link>,
+        log: Log,
+        started: Instant,
+    ) -> Driver {
+        Driver::new(connection, link, &self.work_pool, log, started)
+    }
+
+    /// Creates a connection for one modern request. Its revision is known before the body is read; learned tools
+    /// belong to the given tool view.
+    pub(crate) fn for_request(&self, view: &Arc<str>, revision: Option<Revision>) -> Connection {
         self.create(view, revision, Arc::clone(&self.settings))
             .with_rejection_counts(Arc::clone(&self.rejection_counts))
-            .with_param_headers(param_headers)
     }
 
     /// Creates a connection to the server with that name in the tool cache. The revision is given if it is

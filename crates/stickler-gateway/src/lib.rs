@@ -26,16 +26,16 @@ mod log;
 mod multiplexer;
 pub mod observe;
 mod page_trimming;
-mod slow_work;
 mod tool_views;
 mod upstream;
+mod work_pool;
 
 pub use connection_factory::{ConnectionFactory, SharedResources};
 pub use downstream::http::{Endpoint, HttpSettings, ServerLimits, serve};
 pub use downstream::stdio::{relay, relay_to_url};
 pub use failure::Failure;
 pub use log::Log;
-pub use slow_work::SlowWorkLimit;
+pub use work_pool::WorkPool;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -49,7 +49,8 @@ mod side;
 mod verdict;
 
 pub use connection::{
-    Action, Actions, Connection, ConnectionSettings, Event, Purpose, RejectionCounts, cancellation,
+    Action, Actions, Connection, ConnectionSettings, Done, Event, Purpose, RejectionCounts,
+    RequestContext, Work, cancellation,
 };
 pub use envelope::Header;
 pub use middleware::ValidationMiddleware;

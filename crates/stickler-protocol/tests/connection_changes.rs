@@ -40,7 +40,11 @@ impl Link {
     /// Passes a client message; returns the messages to the client and to the server.
     fn client(&mut self, message: Value) -> (Vec<Value>, Vec<Value>) {
         let text = message.to_string();
-        let outbox = self.connection.handle_client(text.as_bytes(), NOW);
+        let outbox = self.connection.handle_client(
+            text.as_bytes(),
+            &stickler_protocol::RequestContext::default(),
+            NOW,
+        );
         read(&outbox)
     }
 

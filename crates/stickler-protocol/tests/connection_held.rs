@@ -1,5 +1,5 @@
-//! Calls that are held until the tool list arrives are pending requests: they can be cancelled, and they are
-//! checked once, when they are released.
+//! Calls that are held until the tool list arrives, or until work is done, are pending requests: they can be
+//! cancelled, and they are decided on once, when they are released.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -11,14 +11,13 @@ mod support {
     pub(crate) mod link;
 }
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::{Value, json};
-use stickler::{McpValidator, MessageRule, SlowWork, ValidationConfig};
+use stickler::{Code, MessageRule};
 use stickler_protocol::envelope::RequestId;
-use stickler_protocol::{Action, AnswerForm, Connection, ConnectionSettings, Event, Policy, Side};
-use support::link::{Link, call, is_help, list_of, messages, stat};
+use stickler_protocol::{
+    Action, Actions, AnswerForm, ConnectionSettings, Event, Policy, RequestContext, Side, Work,
+};
+use support::link::{Link, Sent, call, is_help, list_of, messages, sent, stat};
 
 fn cancel(id: u32) -> Value {
     let params = json!({ "requestId": id });
@@ -67,7 +66,8 @@ fn cancelled_call_is_discarded_while_it_is_held() {
     let other = link.client(cancel(9));
     assert_eq!(other.server.len(), 1, "a cancellation of another request is not delayed");
     let text = cancel(3).to_string();
-    let actions = link.connection.handle_client(text.as_bytes(), link.time());
+    let actions =
+        link.connection.handle_client(text.as_bytes(), &RequestContext::default(), link.time());
     let id = RequestId::Integer(3);
     assert!(actions.iter().any(|action| *action == Action::Cancelled { id: id.clone() }));
     assert!(messages(&actions, Side::Server).is_empty());
@@ -90,35 +90,98 @@ fn lifecycle_finding_of_a_held_call_is_reported_on_release() {
     assert_eq!(rules.unwrap().collect::<Vec<_>>(), [MessageRule::Lifecycle]);
 }
 
-/// Counts the explanations of large calls.
-#[derive(Default)]
-struct Counter(AtomicUsize);
+/// A connection after the handshake that knows a tool list and returns work that takes long as actions.
+fn deferring() -> Link {
+    let mut settings = ConnectionSettings::default();
+    settings.defer_work = true;
+    let mut link = Link::with_settings(|connection| connection, settings);
+    link.handshake();
+    link.learn_tools();
+    link
+}
 
-impl SlowWork for Counter {
-    fn run(&self, work: &mut dyn FnMut()) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        work();
-    }
+/// Sends a client message. Returns what is sent and the work.
+fn client(link: &mut Link, message: &Value) -> (Sent, Vec<Work>) {
+    let (text, context) = (message.to_string(), RequestContext::default());
+    let actions = link.connection.handle_client(text.as_bytes(), &context, link.time());
+    let work = work(&actions);
+    (sent(actions), work)
+}
+
+fn work(actions: &Actions<'_>) -> Vec<Work> {
+    let work = actions.iter().filter_map(|action| match action {
+        Action::Compile { work } | Action::Explain { work } => Some(work.clone()),
+        _ => None,
+    });
+    work.collect()
+}
+
+fn is_quiet(sent: &Sent) -> bool {
+    sent.client.is_empty() && sent.server.is_empty()
 }
 
 #[test]
-fn call_that_an_old_list_rejects_is_explained_only_after_the_refresh() {
-    let counter = Arc::new(Counter::default());
-    let hook: Arc<dyn SlowWork> = Arc::<Counter>::clone(&counter);
-    let validator = McpValidator::new(ValidationConfig::default()).with_slow_work(hook);
-    let settings = ConnectionSettings::default();
-    let connection = Connection::new("server", Arc::new(validator), settings);
-    let mut link = Link { connection, now: 0 };
-    link.handshake();
-    link.learn_tools();
-    // The first call compiles the schema.
-    link.client(call(3, "stat", json!({ "path": "a" })));
-    let compiled = counter.0.load(Ordering::SeqCst);
+fn call_waits_for_the_compilation_of_its_schema_and_other_messages_proceed() {
+    let mut link = deferring();
+    let first = call(3, "stat", json!({ "path": "a" }));
+    let (held, work) = client(&mut link, &first);
+    assert!(is_quiet(&held) && link.connection.has_held_calls());
+    let [work] = work.as_slice() else { panic!("{work:?}") };
+    let ping = json!({ "jsonrpc": "2.0", "id": 4, "method": "ping" });
+    assert_eq!(client(&mut link, &ping).0.server, [ping]);
+    let duplicate = client(&mut link, &first).0;
+    assert_eq!(duplicate.client.len(), 1, "the id is reserved: {duplicate:?}");
+    let done = work.run();
+    assert_eq!(sent(link.connection.handle_done(&done, link.time())).server, [first]);
+    assert!(is_quiet(&sent(link.connection.handle_done(&done, link.time()))), "only once");
+    let second = call(5, "stat", json!({ "path": "b" }));
+    assert_eq!(client(&mut link, &second).0.server, [second], "nothing is compiled again");
+}
+
+#[test]
+fn cancelled_call_is_not_forwarded_when_its_work_is_done() {
+    let mut link = deferring();
+    let (_, work) = client(&mut link, &call(3, "stat", json!({ "path": "a" })));
+    assert!(is_quiet(&client(&mut link, &cancel(3)).0));
+    assert!(is_quiet(&sent(link.connection.handle_done(&work[0].run(), link.time()))));
+    assert!(!link.connection.has_held_calls());
+}
+
+#[test]
+fn call_that_waits_for_work_is_answered_when_the_server_is_gone() {
+    let mut link = deferring();
+    let (_, work) = client(&mut link, &call(3, "stat", json!({ "path": "a" })));
+    let gone = sent(link.connection.server_gone(Code::ServerGone, "it crashed", link.time()));
+    assert_eq!((gone.client.len(), &gone.client[0]["id"]), (1, &json!(3)));
+    assert!(gone.client[0]["error"].is_object(), "{gone:?}");
+    assert!(is_quiet(&sent(link.connection.handle_done(&work[0].run(), link.time()))));
+}
+
+#[test]
+fn work_that_was_not_done_is_done_when_the_call_is_inspected() {
+    let mut link = deferring();
+    let (_, work) = client(&mut link, &call(3, "stat", json!({ "path": 1 })));
+    let decided = sent(link.connection.handle_done(&work[0].not_done(), link.time()));
+    assert!(is_help(&decided.client[0]), "{decided:?}");
+}
+
+#[test]
+fn large_call_that_an_old_list_rejects_is_explained_only_after_the_refresh() {
+    let mut link = deferring();
+    let (_, work) = client(&mut link, &call(3, "stat", json!({ "path": "a" })));
+    link.connection.handle_done(&work[0].run(), link.time());
     link.now = 60;
-    let asked = link.client(call(4, "stat", json!({ "path": ["x".repeat(100_000)] })));
+    let large = call(4, "stat", json!({ "path": ["x".repeat(100_000)] }));
+    let (asked, none) = client(&mut link, &large);
     assert_eq!((asked.client.len(), asked.server.len()), (0, 1));
-    assert_eq!(counter.0.load(Ordering::SeqCst), compiled, "nothing is explained yet");
-    let sent = link.server(list_of(&asked.server[0], json!([stat()])));
-    assert!(is_help(&sent.client[0]), "{sent:?}");
-    assert!(counter.0.load(Ordering::SeqCst) > compiled);
+    assert_eq!(none, [], "nothing is explained yet");
+    let text = list_of(&asked.server[0], json!([stat()])).to_string();
+    let actions = link.connection.handle_server(text.as_bytes(), link.time());
+    let explanation = actions.iter().find_map(|action| match action {
+        Action::Explain { work } => Some(work.clone()),
+        _ => None,
+    });
+    assert!(is_quiet(&sent(actions)));
+    let answered = link.connection.handle_done(&explanation.unwrap().run(), link.time());
+    assert!(is_help(&sent(answered).client[0]));
 }

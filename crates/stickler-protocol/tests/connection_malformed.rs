@@ -24,11 +24,19 @@ fn escaped(message: Value) -> String {
 fn call_with_escaped_slashes_is_held_and_cancelled() {
     let mut link = Link::ready();
     let bad = escaped(call(7, "stat", json!({ "pth": "a" })));
-    let waiting = sent(link.connection.handle_client(bad.as_bytes(), link.time()));
+    let waiting = sent(link.connection.handle_client(
+        bad.as_bytes(),
+        &stickler_protocol::RequestContext::default(),
+        link.time(),
+    ));
     assert_eq!(waiting.server.len(), 1, "only the gateway request is sent: {waiting:?}");
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
         "params": { "requestId": 7 } });
-    let overtakes = sent(link.connection.handle_client(escaped(cancel).as_bytes(), link.time()));
+    let overtakes = sent(link.connection.handle_client(
+        escaped(cancel).as_bytes(),
+        &stickler_protocol::RequestContext::default(),
+        link.time(),
+    ));
     assert!(overtakes.server.is_empty(), "{overtakes:?}");
     let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
     assert!(sent.client.is_empty() && sent.server.is_empty(), "{sent:?}");
@@ -40,7 +48,11 @@ fn escaped_member_names_in_the_envelope_are_recognized() {
     let bad = call(7, "stat", json!({ "pth": "a" })).to_string();
     let bad =
         bad.replace("\"id\"", "\"\\u0069d\"").replace("\"tools/call\"", "\"tools\\u002fcall\"");
-    let waiting = sent(link.connection.handle_client(bad.as_bytes(), link.time()));
+    let waiting = sent(link.connection.handle_client(
+        bad.as_bytes(),
+        &stickler_protocol::RequestContext::default(),
+        link.time(),
+    ));
     assert_eq!(waiting.server.len(), 1, "only the gateway request is sent: {waiting:?}");
     let sent = link.server(list_of(&waiting.server[0], json!([stat()])));
     assert!(is_help(&sent.client[0]) && sent.client[0]["id"] == 7, "{sent:?}");

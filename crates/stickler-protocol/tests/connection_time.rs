@@ -54,7 +54,11 @@ impl Link {
     fn receive(&mut self, side: Side, message: Value) -> (Vec<Value>, Vec<Value>) {
         let message = message.to_string();
         read(&match side {
-            Side::Client => self.connection.handle_client(message.as_bytes(), self.now),
+            Side::Client => self.connection.handle_client(
+                message.as_bytes(),
+                &stickler_protocol::RequestContext::default(),
+                self.now,
+            ),
             Side::Server => self.connection.handle_server(message.as_bytes(), self.now),
         })
     }

@@ -56,7 +56,6 @@ mod repair;
 mod revision;
 pub mod rules;
 mod schema;
-mod slow_work;
 mod suggest;
 pub mod tape;
 pub mod tool_validation;
@@ -84,7 +83,6 @@ pub use render::{
 pub use repair::{Edit, EditKind};
 pub use revision::{Era, Revision, UnknownRevision};
 pub use rules::{Code, MessageRule, Rule, Severity};
-pub use slow_work::SlowWork;
 pub use suggest::{edit_distance, nearest_names};
 pub use tool_validation::ToolValidationCapability;
 

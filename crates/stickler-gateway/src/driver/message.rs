@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use stickler_protocol::envelope::{MessageKind, RequestId};
-use stickler_protocol::{Action, Actions, Event, Header, Purpose, Reply, Side, cancellation};
+use stickler_protocol::{Action, Actions, Event, Header, Purpose, Reply, Side, Work, cancellation};
 
 /// A message to send, with its header.
 #[derive(Debug, Clone)]
@@ -37,6 +37,8 @@ pub(crate) struct Outgoing {
     pub(crate) held: Option<Arc<Header>>,
     /// The held request that the handled message cancels.
     pub(crate) cancelled: Option<RequestId>,
+    /// Work to run; its outcome is passed to the connection.
+    pub(crate) work: Vec<Work>,
     pub(crate) events: Vec<Event>,
 }
 
@@ -68,6 +70,10 @@ impl Outgoing {
                     Message::new(Origin::Request(purpose), header, bytes)
                 }
                 Action::Cancel { header, bytes } => Message::new(Origin::Cancel, header, bytes),
+                Action::Compile { work } | Action::Explain { work } => {
+                    outgoing.work.push(work);
+                    continue;
+                }
                 Action::Hold { header } => {
                     outgoing.held = Some(header);
                     continue;

@@ -7,7 +7,6 @@
 mod delivery;
 pub(crate) mod message;
 pub(crate) mod pending_responses;
-mod spin_lock;
 mod stream_barrier;
 mod timer;
 
@@ -19,7 +18,7 @@ use hyper::HeaderMap;
 use stickler::{Code, Era, Revision};
 use stickler_protocol::envelope::{PartialHeader, RequestId};
 use stickler_protocol::frame::Frame;
-use stickler_protocol::{Connection, Header, Side};
+use stickler_protocol::{Connection, Header, RequestContext, Side, Work};
 use stickler_transport::Pipe;
 use tokio::time::Instant;
 use tracing::Span;
@@ -29,6 +28,7 @@ use crate::driver::pending_responses::{PendingResponses, ResponseReceiver};
 use crate::driver::stream_barrier::StreamBarrier;
 use crate::log::Log;
 use crate::observe::exchange::{Payload, of_message, of_outgoing};
+use crate::work_pool::WorkPool;
 
 /// The upstream side of a driver.
 pub(crate) trait Link: Send + Sync {
@@ -62,6 +62,7 @@ pub(crate) struct Driver {
     connection: Mutex<Box<Connection>>,
     pending_responses: Mutex<PendingResponses>,
     link: Box<dyn Link>,
+    pool: WorkPool,
     /// The output of a client that reads all messages from one place.
     out: Option<Arc<Pipe>>,
     log: Log,
@@ -89,35 +90,16 @@ impl Driver {
     pub(crate) fn new(
         connection: Connection,
         link: Box<dyn Link>,
+        pool: &WorkPool,
         log: Log,
         started: Instant,
-    ) -> Arc<Self> {
-        Arc::new(Self::build(connection, link, log, started, None))
-    }
-
-    /// Creates a driver for a client that reads all messages from one output.
-    pub(crate) fn with_single_output(
-        connection: Connection,
-        link: Box<dyn Link>,
-        log: Log,
-        started: Instant,
-        out: Arc<Pipe>,
-    ) -> Arc<Self> {
-        Arc::new(Self::build(connection, link, log, started, Some(out)))
-    }
-
-    fn build(
-        connection: Connection,
-        link: Box<dyn Link>,
-        log: Log,
-        started: Instant,
-        out: Option<Arc<Pipe>>,
     ) -> Self {
         Self {
+            pool: pool.clone(),
             connection: Mutex::new(Box::new(connection)),
             pending_responses: Mutex::default(),
             link,
-            out,
+            out: None,
             log: log.for_connection(),
             started,
             timer: Mutex::default(),
@@ -125,8 +107,14 @@ impl Driver {
         }
     }
 
+    /// Sets the output of a client that reads all messages from one place.
+    pub(crate) fn with_output(self, out: Arc<Pipe>) -> Self {
+        Self { out: Some(out), ..self }
+    }
+
+    /// Locks the connection, which does no work that takes long. Ignores poisoning: a panic leaves the state consistent.
     fn connection(&self) -> MutexGuard<'_, Box<Connection>> {
-        spin_lock::lock(&self.connection)
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ignores poisoning: a panic elsewhere leaves the table consistent.
@@ -138,13 +126,15 @@ impl Driver {
     pub(crate) fn post(
         self: &Arc<Self>,
         body: &Bytes,
+        context: &RequestContext,
         streams: bool,
         policy: WaitPolicy,
     ) -> PostOutcome {
         let mut connection = self.connection();
-        let actions = connection.handle_client(body, self.started.elapsed());
+        let actions = connection.handle_client(body, context, self.started.elapsed());
         let deadline = connection.poll_timeout();
-        let outgoing = Outgoing::of(actions, body);
+        let mut outgoing = Outgoing::of(actions, body);
+        let work = std::mem::take(&mut outgoing.work);
         let Outgoing { to_server, held, cancelled, .. } = &outgoing;
         let forwarded = to_server.iter().find(|message| message.origin == Origin::Peer);
         let header = forwarded.map(|message| &message.header).or(held.as_ref());
@@ -160,6 +150,7 @@ impl Driver {
         });
         drop(connection);
         self.observe(Some((Side::Client, Payload::Shared(body))), &outgoing);
+        self.start_work(work);
         self.schedule_timeout(deadline);
         let cancelled = header.and_then(|header| header.cancels.as_ref()).or(cancelled.as_ref());
         if let Some(cancelled) = cancelled {
@@ -175,7 +166,7 @@ impl Driver {
             Frame::Line(line) => Some(Payload::Borrowed(line)),
             Frame::TooLong { .. } => None,
         };
-        self.handle_server(message, |connection, now| {
+        self.handle(message, |connection, now| {
             Outgoing::copied(match frame {
                 Frame::Line(line) => connection.handle_server(line, now),
                 Frame::TooLong { partial, .. } => {
@@ -187,39 +178,63 @@ impl Driver {
 
     /// Checks a server message without copying its bytes. Sends nothing yet.
     pub(crate) fn handle_server_message(self: &Arc<Self>, body: &Bytes) -> Outgoing {
-        self.handle_server(Some(Payload::Shared(body)), |connection, now| {
+        self.handle(Some(Payload::Shared(body)), |connection, now| {
             Outgoing::of(connection.handle_server(body, now), body)
         })
     }
 
-    fn handle_server(
+    /// Passes an input, such as a message from the server, to the connection, reports what it emits, starts its work
+    /// and schedules its timeout.
+    fn handle(
         self: &Arc<Self>,
         message: Option<Payload<'_>>,
         handle: impl FnOnce(&mut Connection, Duration) -> Outgoing,
     ) -> Outgoing {
         let mut connection = self.connection();
-        let outgoing = handle(&mut connection, self.started.elapsed());
+        let mut outgoing = handle(&mut connection, self.started.elapsed());
         let deadline = connection.poll_timeout();
         drop(connection);
         self.observe(message.map(|message| (Side::Server, message)), &outgoing);
+        self.start_work(std::mem::take(&mut outgoing.work));
         self.schedule_timeout(deadline);
         outgoing
     }
 
+    /// Runs work on the pool and passes its outcome to the connection.
+    fn start_work(self: &Arc<Self>, work: Vec<Work>) {
+        for work in work {
+            let driver = Arc::clone(self);
+            tokio::spawn(async move {
+                let done = driver.pool.run(work).await;
+                let outgoing = driver.handle(None, |connection, now| {
+                    Outgoing::copied(connection.handle_done(&done, now))
+                });
+                driver.dispatch(outgoing).await;
+                driver.flush();
+            });
+        }
+    }
+
     /// Handles a message that exceeds the size limit.
-    pub(crate) fn handle_oversized(&self, sender: Side, partial: PartialHeader) -> Outgoing {
-        let outgoing = Outgoing::copied(self.connection().handle_oversized(sender, partial));
-        self.observe(None, &outgoing);
-        outgoing
+    pub(crate) fn handle_oversized(
+        self: &Arc<Self>,
+        sender: Side,
+        partial: PartialHeader,
+    ) -> Outgoing {
+        self.handle(None, |connection, _| {
+            Outgoing::copied(connection.handle_oversized(sender, partial))
+        })
     }
 
     /// Handles the failure of a gateway request.
-    pub(crate) fn gateway_request_failed(&self, id: &RequestId, reason: &str) -> Outgoing {
-        let now = self.started.elapsed();
-        let actions = self.connection().gateway_request_failed(id, reason, now);
-        let outgoing = Outgoing::copied(actions);
-        self.observe(None, &outgoing);
-        outgoing
+    pub(crate) fn gateway_request_failed(
+        self: &Arc<Self>,
+        id: &RequestId,
+        reason: &str,
+    ) -> Outgoing {
+        self.handle(None, |connection, now| {
+            Outgoing::copied(connection.gateway_request_failed(id, reason, now))
+        })
     }
 
     /// Returns the messages that subscribe to tool list changes.

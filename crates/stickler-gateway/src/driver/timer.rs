@@ -32,13 +32,8 @@ impl Driver {
             // An earlier deadline may have been scheduled since; keep that one.
             scheduled.take_if(|scheduled| *scheduled == fired);
         }
-        let (outgoing, next) = {
-            let mut connection = self.connection();
-            let outgoing = Outgoing::copied(connection.handle_timeout(self.started.elapsed()));
-            (outgoing, connection.poll_timeout())
-        };
-        self.observe(None, &outgoing);
-        self.schedule_timeout(next);
+        let outgoing =
+            self.handle(None, |connection, now| Outgoing::copied(connection.handle_timeout(now)));
         self.dispatch(outgoing).await;
         self.flush();
     }

@@ -18,7 +18,6 @@ use stickler::{Code, Revision};
 use stickler_protocol::Connection;
 use stickler_protocol::envelope::PartialHeader;
 use stickler_protocol::frame::Frame;
-use stickler_protocol::headers::ParamHeaders;
 use stickler_transport::{Backoff, OutputHandler, SupervisedProcess, read_output};
 use tokio::time::Instant;
 use tracing::warn;
@@ -182,15 +181,11 @@ impl Multiplexer {
 
 impl SharedProcess {
     /// Creates the driver of one POST, and a guard that cancels its requests when the client disconnects.
-    pub(crate) fn open_request(
-        self: &Arc<Self>,
-        capabilities_hash: u64,
-        param_headers: ParamHeaders,
-    ) -> (Arc<Driver>, OnDrop) {
+    pub(crate) fn open_request(self: &Arc<Self>, capabilities_hash: u64) -> (Arc<Driver>, OnDrop) {
         let active_ids: ActiveIds = Arc::new(Mutex::new(Some(Vec::new())));
         let view = self.views.get(&self.view, capabilities_hash);
         let factory = &self.sessions.factory;
-        let connection = factory.for_request(&view.name, Some(Revision::LATEST), param_headers);
+        let connection = factory.for_request(&view.name, Some(Revision::LATEST));
         let link = Box::new(SharedProcessLink {
             shared: Arc::clone(self),
             active_ids: Arc::clone(&active_ids),
@@ -378,5 +373,6 @@ async fn end_driver(driver: &Arc<Driver>, code: Code, reason: &str, timeout: Dur
 }
 
 fn driver(sessions: &Sessions, connection: Connection, link: Box<dyn Link>) -> Arc<Driver> {
-    Driver::new(connection, link, sessions.log.clone(), sessions.started)
+    let (log, started) = (sessions.log.clone(), sessions.started);
+    Arc::new(sessions.factory.driver(connection, link, log, started))
 }

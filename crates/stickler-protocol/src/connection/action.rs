@@ -9,6 +9,7 @@ use std::sync::Arc;
 use stickler::Discovery;
 
 use super::inspect::forwarded_header;
+use super::work::Work;
 use crate::envelope::{Header, RequestId};
 use crate::side::Side;
 use crate::verdict::{Decision, Reply, Verdict};
@@ -49,8 +50,18 @@ pub enum Action<'m> {
         /// The cancellation.
         bytes: Vec<u8>,
     },
-    /// Nothing to send yet: the handled message is held until the tool list arrives. A later action
-    /// forwards or answers it.
+    /// Compile schemas and pass the outcome to [`handle_done`](super::Connection::handle_done).
+    Compile {
+        /// The work.
+        work: Work,
+    },
+    /// Explain a large rejected call and pass the outcome to [`handle_done`](super::Connection::handle_done).
+    Explain {
+        /// The work.
+        work: Work,
+    },
+    /// Nothing to send yet: the handled message is held until the tool list arrives or work is done. A later
+    /// action forwards or answers it.
     Hold {
         /// The header of the message.
         header: Arc<Header>,
@@ -117,6 +128,11 @@ impl<'m> Actions<'m> {
         self.push(Action::Event(event));
     }
 
+    pub(super) fn work(&mut self, work: Work) {
+        let is_explanation = work.explains();
+        self.push(if is_explanation { Action::Explain { work } } else { Action::Compile { work } });
+    }
+
     pub(super) fn reply(&mut self, to: Side, reply: Reply) {
         self.push(Action::Reply { to, reply });
     }
@@ -171,7 +187,7 @@ impl Action<'_> {
         match self {
             Self::Forward { to, .. } | Self::Reply { to, .. } => Some(*to),
             Self::Request { .. } | Self::Cancel { .. } => Some(Side::Server),
-            Self::Hold { .. } | Self::Cancelled { .. } | Self::Event(_) => None,
+            _ => None,
         }
     }
 
@@ -182,7 +198,7 @@ impl Action<'_> {
             | Self::Request { header, .. }
             | Self::Cancel { header, .. } => Some(header),
             Self::Reply { reply, .. } => Some(&reply.header),
-            Self::Hold { .. } | Self::Cancelled { .. } | Self::Event(_) => None,
+            _ => None,
         }
     }
 
@@ -192,7 +208,7 @@ impl Action<'_> {
             Self::Forward { bytes, .. } => Some(bytes),
             Self::Reply { reply, .. } => Some(&reply.bytes),
             Self::Request { bytes, .. } | Self::Cancel { bytes, .. } => Some(bytes),
-            Self::Hold { .. } | Self::Cancelled { .. } | Self::Event(_) => None,
+            _ => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Held messages: calls that wait for the tool list, in order of arrival.
+//! Held messages: calls that wait for the tool list or for work, in order of arrival.
 //!
 //! A held message reserves the ids of its requests in the table of pending requests. It can be cancelled, and
 //! it is checked from its bytes when it is released.
@@ -6,15 +6,22 @@
 use std::collections::{VecDeque, btree_map};
 use std::time::Duration;
 
+use super::RequestContext;
+use super::inspect::ListUse;
 use super::pending::{Entry, PendingRequests};
 use super::recently_completed::Outcome;
 use crate::envelope::{Header, MessageKind, RequestId};
 use crate::protocol::Revision;
 
-/// A client message that waits for the tool list. It is checked when it is released.
+/// A client message that waits. It is checked when it is released.
 #[derive(Debug)]
 pub(crate) struct HeldMessage {
     pub(crate) bytes: Vec<u8>,
+    /// How the tool list is used when it is checked after its work.
+    pub(crate) list: ListUse,
+    pub(crate) context: RequestContext,
+    /// The number of the work that it waits for; `None` if it waits for the tool list.
+    work: Option<u64>,
     /// The ids that it reserves.
     ids: Vec<RequestId>,
     is_batch: bool,
@@ -22,14 +29,40 @@ pub(crate) struct HeldMessage {
     pub(crate) revision: Option<Revision>,
 }
 
+/// A message to hold: its bytes, how it uses the tool list, and its context.
+pub(super) type Message = (Vec<u8>, ListUse, RequestContext);
+
 impl PendingRequests {
-    /// Holds a message and reserves the ids of its requests.
+    /// Holds a message until the tool list arrives, and reserves the ids of its requests.
     pub(crate) fn hold(
         &mut self,
-        bytes: Vec<u8>,
+        message: Message,
         header: &Header,
         revision: Option<Revision>,
         deadline: Duration,
+    ) {
+        self.reserve(message, header, revision, None);
+        self.hold_deadline.get_or_insert(deadline);
+    }
+
+    /// Holds a message until work is done, and reserves the ids of its requests. Returns the number of the work.
+    pub(crate) fn hold_for_work(
+        &mut self,
+        message: Message,
+        header: &Header,
+        revision: Option<Revision>,
+    ) -> u64 {
+        self.next_work += 1;
+        self.reserve(message, header, revision, Some(self.next_work));
+        self.next_work
+    }
+
+    fn reserve(
+        &mut self,
+        (bytes, list, context): Message,
+        header: &Header,
+        revision: Option<Revision>,
+        work: Option<u64>,
     ) {
         let mut ids = Vec::new();
         for id in header.requests() {
@@ -41,8 +74,7 @@ impl PendingRequests {
         }
         self.held_ids += ids.len();
         let is_batch = header.kind == MessageKind::Batch;
-        self.held.push_back(HeldMessage { bytes, ids, is_batch, revision });
-        self.hold_deadline.get_or_insert(deadline);
+        self.held.push_back(HeldMessage { bytes, list, context, work, ids, is_batch, revision });
     }
 
     pub(crate) fn first_held(&self) -> Option<&HeldMessage> {
@@ -53,15 +85,42 @@ impl PendingRequests {
         self.hold_deadline
     }
 
-    /// Takes all held messages and frees their ids, so that they can be checked.
+    /// Returns whether a message waits for the tool list.
+    pub(crate) fn waits_for_list(&self) -> bool {
+        self.held.iter().any(|message| message.work.is_none())
+    }
+
+    /// Takes the messages that wait for the tool list and frees their ids, so that they can be checked.
     pub(crate) fn release(&mut self) -> VecDeque<HeldMessage> {
         self.hold_deadline = None;
+        self.take_held(|message| message.work.is_none())
+    }
+
+    /// Takes the message that waits for that work and frees its ids.
+    pub(crate) fn release_prepared(&mut self, work: u64) -> Option<HeldMessage> {
+        self.take_held(|message| message.work == Some(work)).pop_front()
+    }
+
+    /// Takes all held messages and frees their ids.
+    pub(crate) fn release_all(&mut self) -> VecDeque<HeldMessage> {
+        self.hold_deadline = None;
+        self.take_held(|_| true)
+    }
+
+    fn take_held(&mut self, is_taken: impl Fn(&HeldMessage) -> bool) -> VecDeque<HeldMessage> {
         let held = std::mem::take(&mut self.held);
-        for id in held.iter().flat_map(|message| &message.ids) {
+        let (taken, kept): (VecDeque<_>, VecDeque<_>) = held.into_iter().partition(is_taken);
+        self.held = kept;
+        for id in taken.iter().flat_map(|message| &message.ids) {
             self.by_id.remove(id);
+            self.held_ids -= 1;
         }
-        self.held_ids = 0;
-        held
+        taken
+    }
+
+    /// Returns whether the id is that of a held request which is not part of a batch.
+    pub(crate) fn is_single_held(&self, id: &RequestId) -> bool {
+        self.held.iter().any(|message| !message.is_batch && message.ids.contains(id))
     }
 
     /// Cancels a held request and discards its message; returns whether it did. A request in a held batch
@@ -72,7 +131,7 @@ impl PendingRequests {
         self.held.remove(index);
         self.by_id.remove(id);
         self.held_ids -= 1;
-        if self.held.is_empty() {
+        if !self.waits_for_list() {
             self.hold_deadline = None;
         }
         self.completed.remember(id, Outcome::Cancelled);
@@ -84,10 +143,16 @@ impl PendingRequests {
 mod tests {
     use std::time::Duration;
 
-    use super::{Header, MessageKind, PendingRequests, RequestId};
+    use super::{
+        Header, ListUse, Message, MessageKind, PendingRequests, RequestContext, RequestId,
+    };
     use crate::connection::pending::{Match, PendingRequest};
 
     const DEADLINE: Duration = Duration::from_secs(5);
+
+    fn message(text: &str) -> Message {
+        (text.into(), ListUse::AsIs, RequestContext::default())
+    }
 
     fn id(number: i64) -> RequestId {
         RequestId::Integer(number)
@@ -100,7 +165,7 @@ mod tests {
     #[test]
     fn held_request_reserves_its_id_until_it_is_released() {
         let mut requests = PendingRequests::new(10);
-        requests.hold(b"a".to_vec(), &request(1), None, DEADLINE);
+        requests.hold(message("a"), &request(1), None, DEADLINE);
         assert!(requests.is_pending(&id(1)) && requests.is_held(&id(1)));
         assert_eq!((requests.len(), requests.hold_deadline()), (0, Some(DEADLINE)));
         assert!(matches!(requests.find(&id(1)), Match::Unknown), "the server has not received it");
@@ -113,7 +178,7 @@ mod tests {
     fn held_duplicate_does_not_replace_the_forwarded_request() {
         let mut requests = PendingRequests::new(10);
         requests.start(id(1), PendingRequest::default());
-        requests.hold(b"a".to_vec(), &request(1), None, DEADLINE);
+        requests.hold(message("a"), &request(1), None, DEADLINE);
         assert!(!requests.is_held(&id(1)) && !requests.cancel_held(&id(1)));
         requests.release();
         assert!(requests.complete(&id(1)).is_some());
@@ -122,9 +187,9 @@ mod tests {
     #[test]
     fn held_request_is_cancelled_unless_it_is_part_of_a_batch() {
         let mut requests = PendingRequests::new(10);
-        requests.hold(b"a".to_vec(), &request(1), None, DEADLINE);
+        requests.hold(message("a"), &request(1), None, DEADLINE);
         let batch = Header::of_batch(vec![request(2), request(3)]);
-        requests.hold(b"b".to_vec(), &batch, None, DEADLINE);
+        requests.hold(message("b"), &batch, None, DEADLINE);
         assert!(requests.cancel_held(&id(1)) && !requests.cancel_held(&id(2)));
         assert!(matches!(requests.find(&id(1)), Match::Cancelled));
         assert!(requests.is_held(&id(2)) && requests.hold_deadline().is_some());

@@ -1,8 +1,8 @@
 //! Inspects a message, decides on it and commits the decision.
 //!
 //! Inspection changes nothing: it reads the state of the connection and collects findings in a [`Case`]. The
-//! decision follows from the findings and the policy. If a newer tool list could change it, the message is held
-//! and inspected again from its bytes. Only a commit changes the state, and only a commit explains and renders
+//! decision follows from the findings and the policy. If a newer tool list could change it, or if it needs work that
+//! takes long, the message is held and inspected again from its bytes. Only a commit changes the state, and only a commit explains and renders
 //! a rejection, so nothing is ever undone.
 
 mod batch;
@@ -21,7 +21,8 @@ use std::time::Duration;
 use stickler::Limits;
 use stickler::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 
-use super::Connection;
+use super::work::{Prepared, Task};
+use super::{Connection, RequestContext};
 use crate::envelope::{Envelope, Header, PartialHeader, Shape};
 use crate::side::Side;
 use crate::verdict::{Decision, Verdict};
@@ -37,7 +38,15 @@ pub(super) struct Incoming<'m> {
     pub(super) side: Side,
     pub(super) node: Node<'m>,
     pub(super) now: Duration,
+    pub(super) attempt: Attempt<'m>,
+}
+
+/// How a message may be decided on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attempt<'c> {
     pub(super) list: ListUse,
+    pub(super) prepared: Prepared<'c>,
+    pub(super) context: &'c RequestContext,
 }
 
 /// Whether a decision may wait for a newer tool list.
@@ -50,16 +59,26 @@ pub(super) enum ListUse {
 }
 
 /// The verdict on a message whose decision is committed, or the reason to hold the message.
-pub(super) type Checked = Result<Verdict, Box<NeedsList>>;
+pub(super) type Checked = Result<Verdict, Box<MustWait>>;
 
-/// The decision on a message needs a newer tool list. Nothing has changed.
-#[derive(Debug, Default)]
-pub(super) struct NeedsList {
+/// A message that cannot be decided on yet. Nothing has changed.
+#[derive(Debug)]
+pub(super) struct MustWait {
     pub(super) header: Header,
     /// The `_meta` of its request, as JSON.
     pub(super) meta: Option<Box<str>>,
-    /// The list is unknown or stale, so the message was not inspected.
-    pub(super) list_is_unknown: bool,
+    pub(super) wait: WaitFor,
+}
+
+/// What a message waits for.
+#[derive(Debug)]
+pub(super) enum WaitFor {
+    /// A newer tool list, which could change the decision.
+    NewerList,
+    /// The tool list, which is unknown or stale.
+    UnknownList,
+    /// Work that takes long.
+    Work(Task),
 }
 
 impl Connection {
@@ -69,20 +88,23 @@ impl Connection {
         side: Side,
         bytes: &[u8],
         now: Duration,
-        list: ListUse,
+        attempt: Attempt<'_>,
     ) -> Checked {
         // The tape borrows its buffer while the connection changes.
         let mut buffer = std::mem::take(&mut self.buffer);
-        let checked = self.read(&mut buffer, (side, bytes), now, list);
+        let checked = self.read(&mut buffer, (side, bytes), now, attempt);
         self.buffer = buffer;
         checked
     }
 
     /// Checks a message with the tool list as it is.
     pub(crate) fn check_now(&mut self, side: Side, bytes: &[u8], now: Duration) -> Verdict {
-        let checked = self.check(side, bytes, now, ListUse::AsIs);
-        // A list that is used as it is never holds a message.
-        checked.unwrap_or_else(|needs_list| self.case(side, needs_list.header).forward())
+        let context = RequestContext::default();
+        let attempt =
+            Attempt { list: ListUse::AsIs, prepared: Prepared::Inline, context: &context };
+        let checked = self.check(side, bytes, now, attempt);
+        // A message waits neither for a list that is used as it is, nor for work that is done at once.
+        checked.unwrap_or_else(|must_wait| self.case(side, must_wait.header).forward())
     }
 
     fn read(
@@ -90,7 +112,7 @@ impl Connection {
         buffer: &mut TapeBuffer,
         (side, bytes): (Side, &[u8]),
         now: Duration,
-        list: ListUse,
+        attempt: Attempt<'_>,
     ) -> Checked {
         let limits = *self.limits();
         // As in the framer, a trailing `\r` belongs to the line ending.
@@ -101,7 +123,7 @@ impl Connection {
             return Ok(self.empty(side));
         }
         Ok(match buffer.read(bytes, limits.message_depth) {
-            Ok(tape) => return self.message(Incoming { side, node: tape.root(), now, list }),
+            Ok(tape) => return self.message(Incoming { side, node: tape.root(), now, attempt }),
             Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
                 self.invalid_json(side, bytes, &error)
             }
@@ -120,14 +142,18 @@ impl Connection {
 
     fn message(&mut self, incoming: Incoming<'_>) -> Checked {
         let envelope = Envelope::identify(incoming.node);
-        if incoming.list == ListUse::Refreshable
-            && let Some(needs_list) = self.needs_list(incoming, &envelope)
+        if incoming.attempt.list == ListUse::Refreshable
+            && let Some(must_wait) = self.needs_list(incoming, &envelope)
         {
-            return Err(Box::new(needs_list));
+            return Err(Box::new(must_wait));
+        }
+        if let Some(task) = self.needs_compilation(incoming, &envelope) {
+            return Err(Box::new(MustWait::of(incoming.node, &envelope, WaitFor::Work(task))));
         }
         if let Some(rejection) = self.check_param_headers(incoming, &envelope) {
-            if incoming.list == ListUse::Refreshable && self.is_list_old(incoming.now) {
-                return Err(Box::new(NeedsList::of(incoming.node, &envelope)));
+            if incoming.attempt.list == ListUse::Refreshable && self.is_list_old(incoming.now) {
+                let wait = WaitFor::NewerList;
+                return Err(Box::new(MustWait::of(incoming.node, &envelope, wait)));
             }
             return Ok(rejection.into());
         }
@@ -160,8 +186,8 @@ impl Connection {
     }
 }
 
-impl NeedsList {
-    pub(super) fn of(message: Node<'_>, envelope: &Envelope<'_>) -> Self {
+impl MustWait {
+    pub(super) fn of(message: Node<'_>, envelope: &Envelope<'_>, wait: WaitFor) -> Self {
         let header = match envelope.shape {
             Shape::Batch => {
                 let part = |node| Header::of(&Envelope::identify(node));
@@ -170,6 +196,6 @@ impl NeedsList {
             _ => Header::of(envelope),
         };
         let meta = envelope.params.and_then(|params| params.get("_meta"));
-        Self { header, meta: meta.map(|meta| meta.raw().into()), list_is_unknown: false }
+        Self { header, meta: meta.map(|meta| meta.raw().into()), wait }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each `handle_*` method takes an input and the current time and returns a list of [`Action`]s: the
 //! messages to send to either side and the events to report. [`Connection::poll_timeout`] returns the next
-//! deadline. The caller moves the bytes and keeps the clock.
+//! deadline. The caller moves the bytes, keeps the clock and runs work that takes long (`work.rs`), whose outcome it
+//! passes to [`Connection::handle_done`].
 //!
 //! A message passes three phases (`inspect.rs`): it is inspected, decided on and committed. A call whose
 //! decision needs a tool list that is missing or old is held (`held.rs`) until the list arrives
@@ -12,6 +13,7 @@
 mod action;
 mod announce;
 mod capabilities;
+mod context;
 mod held;
 mod inspect;
 mod learn;
@@ -30,6 +32,7 @@ mod timeout;
 mod tool_fetch;
 mod tools;
 mod validation_cache;
+mod work;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -42,18 +45,19 @@ use stickler::tape::TapeBuffer;
 use stickler::tool_validation::ToolValidationCapability;
 
 pub use action::{Action, Actions, Event, Purpose};
+pub use context::RequestContext;
 pub use rejected_calls::RejectionCounts;
 pub use settings::ConnectionSettings;
 pub use timeout::cancellation;
+pub use work::{Done, Work};
 
 use crate::envelope::{PartialHeader, RequestId};
-use crate::headers::ParamHeaders;
 use crate::policy::Policy;
 use crate::protocol::ProtocolSchemas;
 use crate::reply::Responder;
 use crate::side::Side;
 use crate::verdict::{Decision, Part, Reply};
-use inspect::ListUse;
+use inspect::{Attempt, ListUse};
 use lifecycle::Lifecycle;
 use pages::Pages;
 pub(crate) use pending::PendingRequest;
@@ -84,8 +88,6 @@ pub struct Connection {
     subscription: Subscription,
     /// The client capabilities declared by the most recent held call.
     capabilities: Option<Value>,
-    /// The HTTP headers of the request that mirror call arguments.
-    param_headers: Option<ParamHeaders>,
     /// The server announces `toolValidation` itself, so the gateway does not.
     server_validates: bool,
     /// The `toolValidation` capability that the server announced.
@@ -97,9 +99,16 @@ pub struct Connection {
 
 impl Connection {
     /// Handles a message from the client.
-    pub fn handle_client<'m>(&mut self, message: &'m [u8], now: Duration) -> Actions<'m> {
+    pub fn handle_client<'m>(
+        &mut self,
+        message: &'m [u8],
+        context: &RequestContext,
+        now: Duration,
+    ) -> Actions<'m> {
         let mut out = Actions::default();
-        self.process_client_message(Cow::Borrowed(message), now, ListUse::Refreshable, &mut out);
+        let prepared = self.unprepared();
+        let attempt = Attempt { list: ListUse::Refreshable, prepared, context };
+        self.process_client_message(Cow::Borrowed(message), now, attempt, &mut out);
         self.arm_timeout(now);
         out
     }
@@ -140,7 +149,7 @@ impl Connection {
         self.pending.of(requester).len()
     }
 
-    /// Returns whether calls are held until the tool list arrives.
+    /// Returns whether calls are held until the tool list arrives or work is done.
     pub fn has_held_calls(&self) -> bool {
         self.pending.of(Side::Client).first_held().is_some()
     }
@@ -180,7 +189,7 @@ impl Connection {
     pub fn server_gone(&mut self, code: Code, reason: &str, now: Duration) -> Actions<'static> {
         let mut out = Actions::default();
         self.tool_fetch.abandon(now);
-        self.release_held(now, &mut out);
+        self.release_all(now, &mut out);
         out.drop_messages_to_server();
         for reply in self.abandon(Side::Client, code, reason) {
             out.reply(Side::Client, reply);
@@ -247,12 +256,12 @@ impl Connection {
         &mut self,
         message: Cow<'m, [u8]>,
         now: Duration,
-        list: ListUse,
+        attempt: Attempt<'_>,
         out: &mut Actions<'m>,
     ) {
-        let verdict = match self.check(Side::Client, &message, now, list) {
+        let verdict = match self.check(Side::Client, &message, now, attempt) {
             Ok(verdict) => verdict,
-            Err(needs_list) => return self.hold(*needs_list, message, now, out),
+            Err(must_wait) => return self.hold(*must_wait, message, now, attempt, out),
         };
         let answers = |connection: &mut Self, part: &Part, message: &[u8]| {
             connection.gateway_answer(part, message, now).map(Box::new).map(Decision::Answer)
@@ -281,7 +290,7 @@ impl Connection {
             verdict.decision = checked;
         }
         out.event(Event::Checked { sender: Side::Server, verdict });
-        if ended_handshake && self.has_held_calls() {
+        if ended_handshake && self.pending.of(Side::Client).waits_for_list() {
             match self.lifecycle.server_has_tools() {
                 Some(true) => self.fetch_tools(out),
                 _ => self.release_held(now, out),

@@ -106,6 +106,8 @@ pub(crate) struct PendingRequests {
     pub(super) held_ids: usize,
     /// Held messages, in order of arrival.
     pub(super) held: VecDeque<HeldMessage>,
+    /// The number of the last work that a held message waits for.
+    pub(super) next_work: u64,
     /// When the first held message has waited long enough.
     pub(super) hold_deadline: Option<Duration>,
     tokens: BTreeMap<RequestId, RequestId>,
@@ -119,6 +121,7 @@ impl PendingRequests {
             by_id: BTreeMap::new(),
             held_ids: 0,
             held: VecDeque::new(),
+            next_work: 0,
             hold_deadline: None,
             tokens: BTreeMap::new(),
             completed: RecentlyCompleted::default(),

@@ -35,6 +35,12 @@ impl Connection {
             && !self.server_has(tool)
     }
 
+    /// Returns whether a call of the tool with that name asks for the validation of other calls.
+    pub(super) fn is_validation_tool_name(&self, tool: &str) -> bool {
+        let capability = self.server_capability.as_ref();
+        tool == TOOL || capability.is_some_and(|capability| capability.method == tool)
+    }
+
     /// Registers the gateway's tool next to the server's tools, so that its calls are validated too.
     pub(super) fn register_service(&self) {
         let cache = self.validator.cache();

@@ -24,6 +24,9 @@ pub struct ConnectionSettings {
     pub request_timeout: Option<Duration>,
     /// Announce and serve `toolValidation` if the server does not.
     pub announce: bool,
+    /// Return work that takes long as actions and hold the calls that need it; otherwise it is done at once.
+    /// Requires a caller that passes the outcome to [`handle_done`](super::Connection::handle_done).
+    pub defer_work: bool,
     /// First number in the ids of gateway requests. Chained gateways use different numbers, so that
     /// none consumes a response meant for another.
     pub first_request_number: u64,
@@ -40,6 +43,7 @@ impl Default for ConnectionSettings {
             fetch_backoff: Duration::from_secs(30),
             request_timeout: None,
             announce: true,
+            defer_work: false,
             first_request_number: 1,
         }
     }

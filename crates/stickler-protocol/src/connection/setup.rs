@@ -13,7 +13,6 @@ use super::subscription::Subscription;
 use super::tool_fetch::ToolFetch;
 use super::validation_cache::ValidationCache;
 use super::{Connection, ConnectionSettings};
-use crate::headers::ParamHeaders;
 use crate::policy::Policy;
 use crate::protocol::{ProtocolSchemas, Revision};
 
@@ -45,7 +44,6 @@ impl Connection {
             subscription: Subscription::new(settings.first_request_number),
             settings,
             capabilities: None,
-            param_headers: None,
             server_validates: false,
             server_capability: None,
             validation_cache: ValidationCache::default(),
@@ -86,14 +84,6 @@ impl Connection {
     #[must_use]
     pub fn in_session(mut self, version: &str) -> Self {
         self.lifecycle.join(version);
-        self
-    }
-
-    /// Sets the headers of the HTTP request that mirror call arguments. They are compared as soon as
-    /// the tool's schema defines which arguments are mirrored.
-    #[must_use]
-    pub fn with_param_headers(mut self, param_headers: ParamHeaders) -> Self {
-        self.param_headers = Some(param_headers);
         self
     }
 

@@ -4,6 +4,7 @@
 //! call is released: when the list arrives, when fetching fails, or at its deadline.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +13,10 @@ use stickler::Freshness;
 use stickler::rules::{MessageRule, Severity};
 use stickler::tape::Node;
 
-use super::inspect::{Incoming, ListUse, NeedsList};
+use super::held::HeldMessage;
+use super::inspect::{Attempt, Incoming, ListUse, MustWait, WaitFor};
 use super::tool_fetch::{FetchProgress, RequestedPage, ToolListResponse};
+use super::work::{Prepared, Work};
 use super::{Action, Actions, Connection, Event};
 use crate::envelope::{Envelope, Shape};
 use crate::headers::{CAPABILITIES_KEY, HeaderRejection, VERSION_KEY};
@@ -28,22 +31,24 @@ impl Connection {
         &self,
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
-    ) -> Option<NeedsList> {
+    ) -> Option<MustWait> {
         let is_batch = envelope.shape == Shape::Batch;
         let method = envelope.method.as_deref();
         if !is_batch && !matches!(method, Some("tools/call" | "notifications/cancelled")) {
             return None;
         }
-        if self.has_held_calls() {
+        if self.pending.of(Side::Client).waits_for_list() {
             return self.refers_to_held_call(incoming.node, envelope);
+        }
+        if method == Some("notifications/cancelled") {
+            return self.cancels_held_call(incoming.node, envelope);
         }
         let has_call = match method {
             Some(method) => method == "tools/call",
             None => incoming.node.elements().any(is_call),
         };
         let is_waiting = has_call && !self.is_list_usable(is_batch, incoming.now);
-        is_waiting
-            .then(|| NeedsList { list_is_unknown: true, ..NeedsList::of(incoming.node, envelope) })
+        is_waiting.then(|| MustWait::of(incoming.node, envelope, WaitFor::UnknownList))
     }
 
     /// Returns whether the tool list may be used for calls, or cannot be fetched. A batch is checked only
@@ -56,10 +61,10 @@ impl Connection {
 
     /// Describes a message that must not overtake the held calls: another call, or the cancellation of a
     /// held one. A request that reuses the id of a held call is rejected at once.
-    fn refers_to_held_call(&self, message: Node<'_>, envelope: &Envelope<'_>) -> Option<NeedsList> {
+    fn refers_to_held_call(&self, message: Node<'_>, envelope: &Envelope<'_>) -> Option<MustWait> {
         let requests = self.pending.of(Side::Client);
-        let needs_list = NeedsList::of(message, envelope);
-        let header = &needs_list.header;
+        let must_wait = MustWait::of(message, envelope, WaitFor::NewerList);
+        let header = &must_wait.header;
         if header.requests().any(|id| requests.is_held(id)) {
             return None;
         }
@@ -68,7 +73,16 @@ impl Connection {
             one.has_method("tools/call")
                 || one.cancels.as_ref().is_some_and(|id| requests.is_held(id))
         });
-        refers.then_some(needs_list)
+        refers.then_some(must_wait)
+    }
+
+    /// Describes the cancellation of a held call, which discards that call.
+    fn cancels_held_call(&self, message: Node<'_>, envelope: &Envelope<'_>) -> Option<MustWait> {
+        let requests = self.pending.of(Side::Client);
+        requests.first_held()?;
+        let must_wait = MustWait::of(message, envelope, WaitFor::NewerList);
+        let cancels = must_wait.header.cancels.as_ref();
+        cancels.is_some_and(|id| requests.is_single_held(id)).then_some(must_wait)
     }
 
     /// Returns whether the tool list can be fetched, now or after the handshake.
@@ -78,23 +92,29 @@ impl Connection {
             && self.tool_fetch.may_fetch(now, self.settings.fetch_backoff)
     }
 
-    /// Holds a message until the tool list arrives. The cancellation of a held call discards that call.
+    /// Holds a message until the tool list arrives or work is done. The cancellation of a held call discards that call.
     pub(super) fn hold<'m>(
         &mut self,
-        needs_list: NeedsList,
+        must_wait: MustWait,
         message: Cow<'m, [u8]>,
         now: Duration,
+        attempt: Attempt<'_>,
         out: &mut Actions<'m>,
     ) {
-        let NeedsList { header, meta, list_is_unknown } = needs_list;
+        let MustWait { header, meta, wait } = must_wait;
         let requests = self.pending.of_mut(Side::Client);
         if let Some(id) = header.cancels.clone().filter(|id| requests.cancel_held(id)) {
             out.push(Action::Cancelled { id });
             let verdict = self.discarded(header);
             return out.event(Event::Checked { sender: Side::Client, verdict });
         }
-        if list_is_unknown && !self.settings.hold_calls {
-            self.process_client_message(message, now, ListUse::AsIs, out);
+        if matches!(wait, WaitFor::UnknownList) && !self.settings.hold_calls {
+            self.process_client_message(
+                message,
+                now,
+                Attempt { list: ListUse::AsIs, ..attempt },
+                out,
+            );
             return self.fetch_tools(out);
         }
         let meta: Option<Value> = meta.and_then(|meta| serde_json::from_str(&meta).ok());
@@ -103,11 +123,21 @@ impl Connection {
         if let Some(capabilities) = member(CAPABILITIES_KEY) {
             self.capabilities = Some(capabilities.clone());
         }
-        let deadline = now.saturating_add(self.settings.max_hold_time);
+        let held = (message.into_owned(), attempt.list, attempt.context.clone());
         let requests = self.pending.of_mut(Side::Client);
-        requests.hold(message.into_owned(), &header, revision, deadline);
+        let number = match wait {
+            WaitFor::Work(_) => requests.hold_for_work(held, &header, revision),
+            _ => {
+                let deadline = now.saturating_add(self.settings.max_hold_time);
+                requests.hold(held, &header, revision, deadline);
+                0
+            }
+        };
         out.push(Action::Hold { header: Arc::new(header) });
-        self.fetch_tools(out);
+        match wait {
+            WaitFor::Work(task) => out.work(Work::new(self, number, task)),
+            _ => self.fetch_tools(out),
+        }
     }
 
     /// Requests the tool list, unless the handshake that announces tools is still pending.
@@ -147,8 +177,7 @@ impl Connection {
         incoming: Incoming<'_>,
         envelope: &Envelope<'_>,
     ) -> Option<HeaderRejection> {
-        let param_headers =
-            self.param_headers.as_ref().filter(|_| incoming.side == Side::Client)?;
+        let param_headers = incoming.attempt.context.param_headers.as_ref()?;
         let cache = self.validator.cache();
         if !cache.has_param_headers(&self.server) || cache.is_stale(&self.server, incoming.now) {
             return None;
@@ -211,7 +240,7 @@ impl Connection {
             return false;
         }
         self.validator.cache().mark_stale(&self.server);
-        self.has_held_calls() && self.tool_fetch.start_retry()
+        self.pending.of(Side::Client).waits_for_list() && self.tool_fetch.start_retry()
     }
 
     /// Marks the tool list as stale, so that it no longer rejects calls.
@@ -220,11 +249,34 @@ impl Connection {
         out.event(Event::Degraded { reason: reason.to_owned() });
     }
 
-    /// Processes all held messages with the current tool list.
+    /// Processes the messages that wait for the tool list with the current one.
     pub(super) fn release_held(&mut self, now: Duration, out: &mut Actions<'_>) {
-        for held in self.pending.of_mut(Side::Client).release() {
-            self.process_client_message(Cow::Owned(held.bytes), now, ListUse::AsIs, out);
+        let held = self.pending.of_mut(Side::Client).release();
+        self.process_released(held, self.unprepared(), now, out);
+    }
+
+    /// Processes all held messages without work that takes long.
+    pub(super) fn release_all(&mut self, now: Duration, out: &mut Actions<'_>) {
+        let held = self.pending.of_mut(Side::Client).release_all();
+        self.process_released(held, Prepared::Unavailable, now, out);
+    }
+
+    fn process_released(
+        &mut self,
+        held: VecDeque<HeldMessage>,
+        prepared: Prepared<'_>,
+        now: Duration,
+        out: &mut Actions<'_>,
+    ) {
+        for held in held {
+            let attempt = Attempt { list: ListUse::AsIs, prepared, context: &held.context };
+            self.process_client_message(Cow::Owned(held.bytes), now, attempt, out);
         }
+    }
+
+    /// Returns how a message is inspected for which nothing was done yet.
+    pub(super) fn unprepared(&self) -> Prepared<'static> {
+        if self.settings.defer_work { Prepared::Nothing } else { Prepared::Inline }
     }
 }
 

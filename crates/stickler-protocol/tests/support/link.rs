@@ -86,7 +86,11 @@ impl Link {
 
     pub(crate) fn client(&mut self, message: Value) -> Sent {
         let text = message.to_string();
-        sent(self.connection.handle_client(text.as_bytes(), Duration::from_secs(self.now)))
+        sent(self.connection.handle_client(
+            text.as_bytes(),
+            &stickler_protocol::RequestContext::default(),
+            Duration::from_secs(self.now),
+        ))
     }
 
     pub(crate) fn server(&mut self, message: Value) -> Sent {

@@ -13,7 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stickler::ValidationConfig;
 use stickler::rules::Code;
-use stickler_protocol::{Action, Actions, Connection, ConnectionSettings, Event, Policy, Side};
+use stickler_protocol::{
+    Action, Actions, Connection, ConnectionSettings, Event, Policy, RequestContext, Side,
+};
 use tokio::sync::mpsc;
 
 use crate::problems::Problems;
@@ -124,7 +126,11 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for CheckedTransport<T> {
         let bytes = to_json(&item);
         let mut sending: Vec<BoxFuture<'static, Result<(), Self::Error>>> = Vec::new();
         {
-            let actions = self.shared.connection().handle_client(&bytes, self.shared.now());
+            let actions = self.shared.connection().handle_client(
+                &bytes,
+                &RequestContext::default(),
+                self.shared.now(),
+            );
             let mut original = Some(item);
             for action in actions {
                 match (action.receiver(), action.message()) {

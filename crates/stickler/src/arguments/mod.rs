@@ -37,7 +37,5 @@ pub(crate) use field_matches::Place;
 pub(crate) use location::join;
 pub(crate) use phrases::{cut, literal};
 pub use result::{ARGUMENTS_POINTER, CorrectedCall, ValidationResult};
-#[cfg(test)]
-pub(crate) use validator::LARGE_CALL_BYTES;
 pub use validator::McpValidator;
 pub(crate) use verdict::Verdict;

@@ -1,7 +1,5 @@
 //! [`McpValidator`], the entry point for validating calls and results.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use super::comparison_budgets::ComparisonBudgets;
@@ -16,54 +14,34 @@ use crate::discovery::{CachedSchema, Lookup, SchemaStore, ToolDefinition, ToolSc
 use crate::error::{McpSchemaError, McpValidationFailed};
 use crate::repair;
 use crate::schema::Answer;
-use crate::slow_work::{SlowWork, SlowWorkHook};
 use crate::tape::{Kind, Node, SyntaxError, TapeBuffer};
 
 /// JSON Pointer of the structured content within the response to a `tools/call`.
 const STRUCTURED_CONTENT_POINTER: &str = "/result/structuredContent";
-
-/// Size from which explaining a value counts as slow work. Explaining takes about ten times as long as parsing.
-pub(crate) const LARGE_CALL_BYTES: usize = 64 << 10;
 
 /// Validates tool calls against the schemas of the tools.
 #[derive(Debug, Default)]
 pub struct McpValidator {
     pub(super) cache: ToolSchemaCache,
     pub(super) config: ValidationConfig,
-    slow_work: SlowWorkHook,
-    store: Option<SchemaStore>,
 }
 
 impl McpValidator {
     /// Creates a validator with an empty tool cache.
     pub fn new(config: ValidationConfig) -> Self {
-        Self::build(config, SlowWorkHook::default(), None)
-    }
-
-    /// Sets the hook that runs work that takes long. Replaces the tool cache by an empty one.
-    #[must_use]
-    pub fn with_slow_work(self, slow_work: Arc<dyn SlowWork>) -> Self {
-        Self::build(self.config, SlowWorkHook::new(slow_work), self.store)
+        let cache = ToolSchemaCache::with_formats(config.limits, config.formats);
+        Self::build(config, cache)
     }
 
     /// Shares compiled schemas with the other validators of a store. Replaces the tool cache by an empty one.
     #[must_use]
     pub fn with_schema_store(self, store: &SchemaStore) -> Self {
-        Self::build(self.config, self.slow_work, Some(store.clone()))
+        let cache = ToolSchemaCache::in_store(store, self.config.limits, self.config.formats);
+        Self::build(self.config, cache)
     }
 
-    fn build(
-        config: ValidationConfig,
-        slow_work: SlowWorkHook,
-        store: Option<SchemaStore>,
-    ) -> Self {
-        let (limits, formats) = (config.limits, config.formats);
-        let cache = match &store {
-            Some(store) => ToolSchemaCache::in_store(store, limits, formats),
-            None => ToolSchemaCache::with_formats(limits, formats),
-        };
-        let cache = cache.compiling(config.compile_schemas).with_slow_work(slow_work.clone());
-        Self { cache, config, slow_work, store }
+    fn build(config: ValidationConfig, cache: ToolSchemaCache) -> Self {
+        Self { cache: cache.compiling(config.compile_schemas), config }
     }
 
     /// Returns the cache of known tools.
@@ -186,9 +164,9 @@ impl McpValidator {
             return vec![error];
         };
         match schema.check(structured, limits.verdict_steps) {
-            Answer::Invalid => self.explain_in_hook(structured, || {
+            Answer::Invalid => {
                 explain::explain_part(schema, structured, STRUCTURED_CONTENT_POINTER, &self.config)
-            }),
+            }
             _ => Vec::new(),
         }
     }
@@ -229,9 +207,7 @@ impl McpValidator {
         let comparisons = ComparisonBudgets::new(self.config.limits.explain_steps);
         let explanation = match verdict {
             Verdict::Valid => None,
-            Verdict::Invalid => Some(
-                self.explain_in_hook(arguments, || self.explain(cached, arguments, &comparisons)),
-            ),
+            Verdict::Invalid => Some(self.explain(cached, arguments, &comparisons)),
             Verdict::GaveUp => {
                 errors.push(self.invalid("be simpler: checking them takes too long", arguments));
                 None
@@ -253,9 +229,7 @@ impl McpValidator {
             && errors.is_empty()
         {
             let mode = if has_only_injected { Repair::Apply } else { self.config.repair };
-            self.explain_in_hook(arguments, || {
-                self.repair(mode, cached, (arguments, explanation), &comparisons, &mut result);
-            });
+            self.repair(mode, cached, (arguments, explanation), &comparisons, &mut result);
         }
         // Keys that the client injected are removed; the caller cannot do anything about them.
         let shown = explanation.into_iter().flat_map(Explanation::into_shown);
@@ -283,11 +257,6 @@ impl McpValidator {
             && arguments.kind() == Kind::Object
             && explanation.errors.iter().all(is_unrelated)
             && cached.compiled.check(arguments, self.config.limits.verdict_steps) == Answer::Valid
-    }
-
-    /// Runs the work directly for a small value, in the hook for a large one.
-    fn explain_in_hook<T>(&self, value: Node<'_>, mut work: impl FnMut() -> T) -> T {
-        if value.raw().len() < LARGE_CALL_BYTES { work() } else { self.slow_work.run(work) }
     }
 
     /// Returns whether an error is about a key that the client injected and the schema forbids.

@@ -10,7 +10,6 @@ use super::shared::Shared;
 use super::{CachedSchema, Freshness, SchemaStore, ToolDefinition, view};
 use crate::config::{CompileSchemas, Formats, Limits};
 use crate::error::McpSchemaError;
-use crate::slow_work::SlowWorkHook;
 
 /// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
 /// or to replace, never while a schema is compiled or a call checked.
@@ -27,8 +26,6 @@ pub struct ToolSchemaCache {
     changes: RwLock<HashMap<String, u64>>,
     /// Content shared by all lists.
     shared: Arc<Shared>,
-    /// Runs compilations.
-    slow_work: SlowWorkHook,
 }
 
 /// Statistics of the cache.
@@ -103,12 +100,6 @@ impl ToolSchemaCache {
         Self { shared: store.shared(limits, formats), ..Self::default() }
     }
 
-    /// Compiles schemas in a hook.
-    pub(crate) fn with_slow_work(mut self, slow_work: SlowWorkHook) -> Self {
-        self.slow_work = slow_work;
-        self
-    }
-
     /// Sets when schemas are compiled.
     #[must_use]
     pub fn compiling(mut self, when: CompileSchemas) -> Self {
@@ -129,7 +120,7 @@ impl ToolSchemaCache {
         freshness: Freshness,
     ) -> Discovery {
         let limits = &self.shared.limits;
-        let mut learned = ServerTools::new(&self.shared, &self.slow_work, freshness);
+        let mut learned = ServerTools::new(&self.shared, freshness);
         let mut discovery = Discovery::default();
         for tool in tools {
             if learned.names().len() >= limits.tools_per_server {
@@ -164,9 +155,8 @@ impl ToolSchemaCache {
     pub fn register(&self, server: &str, tool: &ToolDefinition) -> Result<(), McpSchemaError> {
         let mut servers = write(&self.servers);
         let known = servers.get(server).map(|tools| (**tools).clone());
-        let mut learned = known.unwrap_or_else(|| {
-            ServerTools::new(&self.shared, &self.slow_work, Freshness::default())
-        });
+        let mut learned =
+            known.unwrap_or_else(|| ServerTools::new(&self.shared, Freshness::default()));
         learned.insert(tool);
         let learned = Arc::new(learned);
         servers.insert(server.to_owned(), Arc::clone(&learned));
@@ -235,6 +225,18 @@ impl ToolSchemaCache {
     /// Returns the schema of a tool if it can be used.
     pub fn get(&self, server: &str, tool: &str) -> Option<Arc<CachedSchema>> {
         self.server(server)?.get(tool).cloned()
+    }
+
+    /// Whether a schema of a tool has to be compiled before calls of the tool can be checked.
+    pub fn needs_compilation(&self, server: &str, tool: &str) -> bool {
+        self.server(server).is_some_and(|tools| tools.needs_compilation(tool))
+    }
+
+    /// Compiles the schemas of a tool, unless that was done before. This can take long.
+    pub fn compile(&self, server: &str, tool: &str) {
+        if let Some(tools) = self.server(server) {
+            let _ = (tools.get(tool), tools.output(tool));
+        }
     }
 
     /// Returns the names of a server's tools in list order.

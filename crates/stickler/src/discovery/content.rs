@@ -60,6 +60,11 @@ impl Content {
         self.compile(budget, compilations)?.as_ref().map(schema_of).map_err(Clone::clone)
     }
 
+    /// Whether the schema was not compiled yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.compiled.get().is_none()
+    }
+
     /// Returns the result of the compilation if it is done.
     pub(super) fn outcome(&self) -> Option<Result<&Arc<CompiledSchema>, SchemaRejection>> {
         Some(self.compiled.get()?.as_ref().map(schema_of).map_err(Clone::clone))

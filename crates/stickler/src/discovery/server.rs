@@ -11,7 +11,6 @@ use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition};
 use crate::error::McpSchemaError;
 use crate::schema::{CompiledSchema, SchemaRejection, check_size};
-use crate::slow_work::SlowWorkHook;
 use crate::suggest::tool_names::Listed;
 
 /// The tool list of a server. Immutable once published; a new list replaces it.
@@ -28,7 +27,6 @@ pub(crate) struct ServerTools {
     /// Estimated memory of the schemas compiled for this list.
     compiled_bytes: Arc<AtomicUsize>,
     shared: Arc<Shared>,
-    slow_work: SlowWorkHook,
 }
 
 #[derive(Debug, Clone)]
@@ -39,11 +37,7 @@ pub(super) enum Entry {
 }
 
 impl ServerTools {
-    pub(super) fn new(
-        shared: &Arc<Shared>,
-        slow_work: &SlowWorkHook,
-        freshness: Freshness,
-    ) -> Self {
+    pub(super) fn new(shared: &Arc<Shared>, freshness: Freshness) -> Self {
         Self {
             tools: HashMap::new(),
             names: Vec::new(),
@@ -54,7 +48,6 @@ impl ServerTools {
             has_param_headers: false,
             compiled_bytes: Arc::default(),
             shared: Arc::clone(shared),
-            slow_work: slow_work.clone(),
         }
     }
 
@@ -68,6 +61,15 @@ impl ServerTools {
             Some(Entry::Listed(listed)) => self.cached(listed).ok(),
             _ => None,
         }
+    }
+
+    /// Whether a schema of a tool has not been compiled yet.
+    pub(crate) fn needs_compilation(&self, tool: &str) -> bool {
+        let input = match self.tools.get(tool) {
+            Some(Entry::Listed(listed)) => listed.ready().is_none() && listed.input.is_new(),
+            _ => false,
+        };
+        input || self.outputs.get(tool).is_some_and(|content| content.is_new())
     }
 
     /// Returns the tools with their descriptions in list order.
@@ -122,7 +124,7 @@ impl ServerTools {
             return outcome;
         }
         let budget = self.shared.budget(&self.compiled_bytes);
-        let compiled = self.slow_work.run(|| content.compiled(&budget, &self.shared.compilations));
+        let compiled = content.compiled(&budget, &self.shared.compilations);
         if content.outcome().is_some() {
             self.shared.retained.keep(kept(), content);
         }

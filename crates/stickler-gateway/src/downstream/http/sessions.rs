@@ -105,7 +105,7 @@ impl Sessions {
         let view = self.next_view();
         let connection = self.factory.connection(&view.name, None);
         let link = Box::new(PipeLink(Arc::clone(&process.pipe)));
-        let driver = Driver::new(connection, link, log.clone(), self.started);
+        let driver = Arc::new(self.factory.driver(connection, link, log.clone(), self.started));
         driver.pending_responses().enable_resumption(event_id_prefix(&name));
         let session = Arc::new(Session {
             driver: Arc::clone(&driver),

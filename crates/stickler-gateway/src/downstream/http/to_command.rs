@@ -8,6 +8,7 @@ use hyper::header::{ACCEPT, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
+use stickler_protocol::RequestContext;
 use stickler_transport::http::SESSION;
 use tokio::time::timeout;
 
@@ -105,10 +106,11 @@ pub(crate) async fn post_modern(
         Err(reason) => return session_error(sessions, &reason, body),
     };
     shared.wait_for_capacity().await;
-    let (driver, guard) = shared.open_request(capabilities_hash, modern::param_headers(headers));
+    let (driver, guard) = shared.open_request(capabilities_hash);
+    let context = modern::param_headers(headers).into();
     let streams = is_subscription || accepts_streams(headers);
     let PostOutcome { answers, to_server, responses, .. } =
-        driver.post(body, streams, WaitPolicy::Always);
+        driver.post(body, &context, streams, WaitPolicy::Always);
     driver.send(to_server);
     let json_timeout = streams.then_some(sessions.keep_alive);
     let waiting = Waiting { responses, json_timeout, guard: Some(guard) };
@@ -123,8 +125,9 @@ async fn exchange(
     guard: Option<OnDrop>,
 ) -> HttpResponse {
     session.process.pipe.wait_for_capacity().await;
+    let context = RequestContext::default();
     let PostOutcome { answers, to_server, responses, .. } =
-        session.driver.post(&inbound.body, streams, WaitPolicy::Always);
+        session.driver.post(&inbound.body, &context, streams, WaitPolicy::Always);
     session.driver.send(to_server);
     let json_timeout = streams.then_some(sessions.keep_alive);
     let waiting = Waiting { responses, json_timeout, guard };

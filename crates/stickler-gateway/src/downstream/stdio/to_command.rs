@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use stickler_protocol::Side;
 use stickler_protocol::frame::Frame;
+use stickler_protocol::{RequestContext, Side};
 use stickler_transport::{
     Backoff, Input, LineReader, Output, OutputHandler, Pipe, RestartWhen, ServerCommand,
     StderrOutput, SupervisedProcess, TerminationSignals, exit_code, read_output,
@@ -71,15 +71,11 @@ async fn run(
     let output = Pipe::new(Output::standard()?);
     let is_restarted = limits.restart.when != RestartWhen::Never;
     let slot = ServerSlot::new(is_restarted, log.span().clone());
-    let driver = Driver::with_single_output(
-        factory.subscriber(&factory.name, None),
-        Box::new(SlotLink(Arc::clone(&slot))),
-        log.clone(),
-        Instant::now(),
-        Arc::clone(&output),
-    );
+    let connection = factory.subscriber(&factory.name, None);
+    let link = Box::new(SlotLink(Arc::clone(&slot)));
+    let driver = factory.driver(connection, link, log.clone(), Instant::now());
     let relay = Arc::new(Relay {
-        driver,
+        driver: Arc::new(driver.with_output(Arc::clone(&output))),
         slot,
         output,
         limits,
@@ -183,7 +179,8 @@ impl Relay {
         match frame {
             Frame::Line(line) => {
                 let line = Bytes::copy_from_slice(line);
-                let outcome = self.driver.post(&line, true, WaitPolicy::Never);
+                let outcome =
+                    self.driver.post(&line, &RequestContext::default(), true, WaitPolicy::Never);
                 self.driver.send(outcome.to_server);
                 self.driver.deliver(outcome.answers).await;
             }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::{HeaderMap, Uri};
 use stickler_protocol::envelope::{MessageKind, PartialHeader, RequestId};
 use stickler_protocol::frame::Frame;
-use stickler_protocol::{Header, Purpose, Side};
+use stickler_protocol::{Header, Purpose, RequestContext, Side};
 use stickler_transport::http::{HttpSession, Upstream};
 use stickler_transport::{Input, LineReader, Output, Pipe, TerminationSignals};
 use tokio::sync::{mpsc, oneshot};
@@ -53,7 +53,7 @@ pub fn relay_to_url(
     log: Log,
     grace: Duration,
 ) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(run(factory, server, log, grace));
     // The thread that reads standard input may block forever.
     runtime.shutdown_background();
@@ -134,7 +134,8 @@ impl Client {
         Arc::new_cyclic(|weak_self: &Weak<Self>| {
             let connection = factory.subscriber(&factory.name, None);
             let link = Box::new(PostLink(weak_self.clone()));
-            let driver = Driver::with_single_output(connection, link, log, Instant::now(), out);
+            let driver = factory.driver(connection, link, log, Instant::now());
+            let driver = Arc::new(driver.with_output(out));
             Self {
                 factory,
                 session: HttpSession::new(upstream),
@@ -152,7 +153,7 @@ impl Client {
 
     /// Handles one line. Requests are sent concurrently; notifications and responses keep their order.
     async fn handle_line(&self, line: Bytes) {
-        let outcome = self.driver.post(&line, true, WaitPolicy::Never);
+        let outcome = self.driver.post(&line, &RequestContext::default(), true, WaitPolicy::Never);
         self.driver.deliver(outcome.answers).await;
         for message in outcome.to_server {
             let is = |method: &str| message.header.has_method(method);

@@ -15,7 +15,7 @@ use std::time::Duration;
 use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
-use stickler_protocol::Connection;
+use stickler_protocol::{Connection, RequestContext};
 use stickler_transport::http::{SESSION, Upstream, identity_key};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -104,10 +104,15 @@ impl Proxy {
         } else {
             self.driver(&headers, is_initialize, identity)
         };
+        let context = match is_modern {
+            true => modern::param_headers(&headers).into(),
+            false => RequestContext::default(),
+        };
         strip_request(&mut headers);
         let unsubscribed = is_modern && !self.subscriptions.touch(identity);
         let unsubscribed = unsubscribed.then(|| headers.clone());
-        let exchange = Exchange { is_modern, is_initialize, ..Exchange::new(self, &driver) };
+        let exchange =
+            Exchange { context, is_modern, is_initialize, ..Exchange::new(self, &driver) };
         let answer = exchange.post(headers, inbound).await;
         if let Some(headers) = unsubscribed {
             self.subscribe(identity, headers);
@@ -158,7 +163,7 @@ impl Proxy {
         let connection = self.factory.subscriber(&view.name, Some(revision));
         let (log, link) = (self.log.clone(), Box::new(NullLink));
         let listening = ToolSubscription {
-            driver: Driver::new(connection, link, log, self.started),
+            driver: Arc::new(self.factory.driver(connection, link, log, self.started)),
             upstream: Arc::clone(&self.upstream),
             limit: self.factory.message_bytes(),
         };
@@ -203,8 +208,7 @@ impl Proxy {
     ) -> Arc<Driver> {
         let view = self.capability_views.get(&self.view(identity), capabilities_hash);
         let revision = version(headers).and_then(Revision::parse);
-        let connection =
-            self.factory.for_request(&view.name, revision, modern::param_headers(headers));
+        let connection = self.factory.for_request(&view.name, revision);
         self.new_driver(connection, view, self.log.clone())
     }
 
@@ -215,7 +219,7 @@ impl Proxy {
         log: Log,
     ) -> Arc<Driver> {
         let link = Box::new(UrlLink::new(Arc::downgrade(self), view));
-        Driver::new(connection, link, log, self.started)
+        Arc::new(self.factory.driver(connection, link, log, self.started))
     }
 
     /// Returns the driver of a legacy request: that of its session, or a new one.

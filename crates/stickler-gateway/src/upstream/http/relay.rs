@@ -13,8 +13,8 @@ use hyper::body::Incoming;
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::{Code, Era};
-use stickler_protocol::Header;
 use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader};
+use stickler_protocol::{Header, RequestContext};
 use stickler_transport::http::{Lease, Received, SendError, has_content_type, legacy_sse, receive};
 
 use crate::downstream::http::body::{Body, OnDrop, Source};
@@ -48,6 +48,7 @@ const CLIENT_DISCONNECTED: &str = "the client disconnected";
 pub(crate) struct Exchange<'p> {
     pub(crate) proxy: &'p Arc<Proxy>,
     pub(crate) driver: &'p Arc<Driver>,
+    pub(crate) context: RequestContext,
     pub(crate) is_modern: bool,
     /// The request is a legacy `initialize`.
     pub(crate) is_initialize: bool,
@@ -55,14 +56,15 @@ pub(crate) struct Exchange<'p> {
 
 impl<'p> Exchange<'p> {
     pub(crate) fn new(proxy: &'p Arc<Proxy>, driver: &'p Arc<Driver>) -> Self {
-        Self { proxy, driver, is_modern: false, is_initialize: false }
+        let context = RequestContext::default();
+        Self { proxy, driver, context, is_modern: false, is_initialize: false }
     }
 }
 
 impl Exchange<'_> {
     pub(crate) async fn post(&self, headers: HeaderMap, inbound: InboundMessage) -> HttpResponse {
         let PostOutcome { mut answers, mut to_server, ids, responses } =
-            self.driver.post(&inbound.body, true, WaitPolicy::IfHeld);
+            self.driver.post(&inbound.body, &self.context, true, WaitPolicy::IfHeld);
         let forwarded = to_server.iter().position(|one| one.origin == Origin::Peer);
         let forwarded = forwarded.map(|index| to_server.remove(index));
         if !to_server.is_empty() || responses.is_some() {

@@ -86,7 +86,7 @@ mod tests {
     use std::time::Duration;
 
     use stickler::{McpValidator, ValidationConfig};
-    use stickler_protocol::{Action, Connection, ConnectionSettings, Policy};
+    use stickler_protocol::{Action, Connection, ConnectionSettings, Policy, RequestContext};
 
     use super::{Handshake, Reply};
 
@@ -96,7 +96,8 @@ mod tests {
         let settings = ConnectionSettings::default();
         let mut connection =
             Connection::new("server", validator, settings).with_policy(Policy::observing());
-        for action in connection.handle_client(message, Duration::ZERO) {
+        for action in connection.handle_client(message, &RequestContext::default(), Duration::ZERO)
+        {
             if let Action::Forward { header, bytes, .. } = action {
                 handshake.watch(&header, &bytes);
             }

@@ -6,7 +6,7 @@ use stickler::rules::{MessageRule, json_rpc};
 use stickler::tape::Node;
 
 use super::malformed::parse_id;
-use super::{Case, Connection, Incoming, ListUse};
+use super::{Attempt, Case, Connection, Incoming, ListUse, Prepared};
 
 use crate::envelope::{Envelope, Header, PartialHeader};
 use crate::reply::Responder;
@@ -48,7 +48,9 @@ impl Connection {
                 case.record(finding.at(format!("/{index}/method")));
             }
             // A batch is inspected and committed message by message, so it is not held here.
-            let part = Incoming { node, list: ListUse::AsIs, ..incoming };
+            let attempt =
+                Attempt { list: ListUse::AsIs, prepared: Prepared::Inline, ..incoming.attempt };
+            let part = Incoming { node, attempt, ..incoming };
             let Ok(verdict) = self.single(part, &envelope) else { continue };
             for mut finding in verdict.findings {
                 finding.path = format!("/{index}{}", finding.path);

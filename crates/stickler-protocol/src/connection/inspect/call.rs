@@ -9,7 +9,7 @@ use stickler::{
     CallRejection, Edit, Freshness, Repair, ValidationError, ValidationErrorKind, ValidationResult,
 };
 
-use super::{Case, Connection, Incoming, ListUse};
+use super::{Case, Connection, Incoming, ListUse, WaitFor};
 use crate::envelope::{Envelope, excerpt};
 use crate::policy::{AnswerForm, RuleAction};
 use crate::reply::Responder;
@@ -36,8 +36,8 @@ pub(super) enum CallOutcome<'m> {
     Repaired(Vec<u8>),
     /// The call is rejected.
     Reject(RejectedCall<'m>),
-    /// The arguments do not match a list that may be outdated; they are not explained yet.
-    NeedsList,
+    /// The call cannot be decided on yet: a newer list could change the decision, or the explanation takes long.
+    MustWait(WaitFor),
 }
 
 /// A rejected call, before its response is rendered.
@@ -71,9 +71,12 @@ impl Connection {
         let freshness = self.validator.cache().freshness(&self.server);
         let is_stale = freshness.is_some_and(|freshness| freshness.is_stale(incoming.now));
         if !is_stale && self.is_outdated_rejection(case, incoming, freshness, &name, arguments) {
-            return CallOutcome::NeedsList;
+            return CallOutcome::MustWait(WaitFor::NewerList);
         }
-        let result = self.check_arguments(&name, arguments);
+        if let Some(task) = self.needs_explanation(incoming, &name, arguments) {
+            return CallOutcome::MustWait(WaitFor::Work(task));
+        }
+        let result = self.check_arguments(incoming, &name, arguments);
         if is_stale {
             // A stale list must neither reject nor repair a call.
             deferred.record(case);
@@ -134,7 +137,7 @@ impl Connection {
             && case.enforces(MessageRule::UnknownTool)
             && self.validator.config().repair != Repair::Apply;
         rejects
-            && incoming.list == ListUse::Refreshable
+            && incoming.attempt.list == ListUse::Refreshable
             && self.is_old(freshness, incoming.now)
             && self.is_new_request(case)
             && arguments
@@ -178,16 +181,6 @@ impl Connection {
             |error: &ValidationError| matches!(error.kind, ValidationErrorKind::UnknownTool { .. });
         result.errors.iter().any(is_unknown)
             && self.validator.tools_resembling(&self.server, name).is_empty()
-    }
-
-    fn check_arguments(&self, name: &str, arguments: Option<Node<'_>>) -> ValidationResult {
-        match arguments {
-            Some(arguments) => self.validator.validate_node(&self.server, name, arguments),
-            None => self
-                .validator
-                .validate_text(&self.server, name, None)
-                .unwrap_or_else(|_| ValidationResult::valid()),
-        }
     }
 }
 

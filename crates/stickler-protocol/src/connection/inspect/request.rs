@@ -7,7 +7,7 @@ use stickler::tape::Node;
 
 use super::call::{CallOutcome, DeferredFindings, RejectedCall};
 use super::request_checks::{MAX_STORED_BYTES, RequestShape};
-use super::{Case, Checked, Connection, Incoming, ListUse, NeedsList};
+use super::{Case, Checked, Connection, Incoming, ListUse, MustWait, WaitFor};
 use crate::connection::capabilities::Capabilities;
 use crate::connection::pending::PendingRequest;
 use crate::envelope::{Envelope, Header, RequestId, is_abbreviated};
@@ -49,18 +49,18 @@ impl Connection {
             return Ok(self.response(incoming, envelope));
         }
         match self.inspect_request(incoming, envelope, id) {
-            Some(inspection) => Ok(self.commit_request(inspection, incoming, envelope)),
-            None => Err(Box::new(NeedsList::of(incoming.node, envelope))),
+            Ok(inspection) => Ok(self.commit_request(inspection, incoming, envelope)),
+            Err(wait) => Err(Box::new(MustWait::of(incoming.node, envelope, wait))),
         }
     }
 
-    /// Inspects a request; `None` if a newer tool list could change the decision on it.
+    /// Inspects a request, or returns what has to be waited for.
     fn inspect_request<'m>(
         &self,
         incoming: Incoming<'m>,
         envelope: &Envelope<'m>,
         id: Option<RequestId>,
-    ) -> Option<Inspection<'m>> {
+    ) -> Result<Inspection<'m>, WaitFor> {
         let Incoming { side, .. } = incoming;
         let mut case = self.case(side, Header::of(envelope));
         case.record_envelope_faults(envelope);
@@ -83,7 +83,7 @@ impl Connection {
             case,
         };
         if inspection.case.is_rejected() {
-            return Some(inspection);
+            return Ok(inspection);
         }
         let case = &mut inspection.case;
         let mut shape = RequestShape::default();
@@ -102,19 +102,22 @@ impl Connection {
             CallOutcome::Pass
         };
         inspection.outcome = match outcome {
-            CallOutcome::NeedsList => return None,
+            CallOutcome::MustWait(wait) => return Err(wait),
             CallOutcome::Reject(call) => Outcome::RejectCall(call, responder),
             _ if case.is_rejected() => Outcome::Reject(responder),
             CallOutcome::Repaired(bytes) => Outcome::Forward(Some(bytes)),
             CallOutcome::Pass => Outcome::Forward(None),
         };
-        (!self.depends_on_list(&inspection, incoming)).then_some(inspection)
+        if self.depends_on_list(&inspection, incoming) {
+            return Err(WaitFor::NewerList);
+        }
+        Ok(inspection)
     }
 
     /// Returns whether a newer tool list could change the decision on a call, and is available.
     fn depends_on_list(&self, inspection: &Inspection<'_>, incoming: Incoming<'_>) -> bool {
         let findings = inspection.case.findings();
-        if findings.is_empty() || incoming.list == ListUse::AsIs {
+        if findings.is_empty() || incoming.attempt.list == ListUse::AsIs {
             return false;
         }
         let has = |rule| findings.iter().any(|finding| finding.rule == rule);
