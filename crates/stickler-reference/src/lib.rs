@@ -14,10 +14,12 @@ mod server;
 mod serving;
 mod tool;
 mod tool_failure;
+mod tool_schemas;
 mod workspace;
 
 pub use serving::{Answers, over_http, over_stdio};
 use tool::Tool;
+pub use tool_schemas::TOOL_SCHEMAS;
 pub use workspace::{Permissions, Workspace};
 
 /// The tools of one server.

@@ -72,4 +72,5 @@ fn unknown(name: &str, suggestions: &[String]) -> ToolFailure {
         format!("available tools: {}", known.join(", "))
     };
     ToolFailure::semantic(format!("the tool `{name}` does not exist; {hint}"))
+        .suggesting(suggestions)
 }
