@@ -1,8 +1,8 @@
 //! Measures layer 3 on recorded responses of real servers to good and bad calls.
 //!
-//! A response is an error about the arguments if the call has a mistake in its arguments and the response is an error.
-//! Such a response should be extended. No other response may be changed, except that an error about an unknown tool
-//! may be extended by the name of a similar tool.
+//! A response is an error about the arguments if the call has a mistake in its arguments and the response is an error that
+//! does not report another failure. Such a response should be extended. No other response may be changed, except that an
+//! error about an unknown tool may be extended by the name of a similar tool.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +17,12 @@ use crate::{Outcome, paths};
 
 /// The only server in each cache.
 const SERVER: &str = "server";
+
+/// Texts of errors that are not about the arguments although the call has a mistake in them, and why.
+const OTHER_FAILURES: [(&str, &str); 2] = [
+    ("already exists", "the call has created the object before"),
+    ("Cannot read properties of undefined", "a TypeError in the server that names no argument"),
+];
 
 /// Kinds of calls without a mistake in their arguments.
 const NOT_ABOUT_ARGUMENTS: [&str; 7] = [
@@ -43,8 +49,8 @@ pub(crate) struct Options {
 /// One recorded call with the response of the server.
 #[derive(Deserialize)]
 struct Record {
-    tool: String,
     kind: String,
+    c2s: String,
     s2c: Option<String>,
 }
 
@@ -53,6 +59,7 @@ struct Figures {
     calls: usize,
     extended: usize,
     missed: BTreeMap<String, usize>,
+    other_failures: BTreeMap<&'static str, usize>,
     tool_names: usize,
     untouched: usize,
     wrongly_changed: BTreeMap<String, usize>,
@@ -102,16 +109,26 @@ impl Figures {
             return;
         };
         let enhancer = ErrorEnhancer::of(validator);
-        let changed = enhancer.enhance_reply(SERVER, &record.tool, reply.as_bytes());
-        let is_changed = *changed != *reply.as_bytes();
+        // Without the name of a tool, no adapter can tell which schema to use.
+        let call: Value = serde_json::from_str(&record.c2s).unwrap_or_default();
+        let tool = call["params"]["name"].as_str();
+        let changed = tool.map(|tool| enhancer.enhance_reply(SERVER, tool, reply.as_bytes()));
+        let is_changed = changed.is_some_and(|changed| *changed != *reply.as_bytes());
         let text = error_text(reply);
+        let other = OTHER_FAILURES.iter().find(|(other, _)| {
+            !is_changed && text.as_ref().is_some_and(|text| text.contains(other))
+        });
+        if let Some((_, why)) = other {
+            *self.other_failures.entry(why).or_default() += 1;
+            return;
+        }
         let is_about_arguments =
             text.is_some() && !NOT_ABOUT_ARGUMENTS.contains(&record.kind.as_str());
         let is_about_tool = record.kind.ends_with("_tool");
         let sample = || {
             let text = text.clone().unwrap_or_default().replace('\n', " ⏎ ");
             let text: String = text.chars().take(240).collect();
-            format!("{server} {} {}: {text}", record.tool, record.kind)
+            format!("{server} {} {}: {text}", tool.unwrap_or("-"), record.kind)
         };
         match (is_about_arguments, is_changed) {
             (true, true) => self.extended += 1,
@@ -128,6 +145,9 @@ impl Figures {
         print(&format!("errors about arguments, extended: {}", self.extended));
         print(&format!("errors about arguments, not extended: {}", sum(&self.missed)));
         print_group(&self.missed, show);
+        for (why, count) in &self.other_failures {
+            print(&format!("other failures, unchanged ({why}): {count}"));
+        }
         print(&format!("errors about an unknown tool, extended: {}", self.tool_names));
         print(&format!("other responses, unchanged: {}", self.untouched));
         print(&format!("other responses, changed: {}", sum(&self.wrongly_changed)));

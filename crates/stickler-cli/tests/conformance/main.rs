@@ -43,14 +43,14 @@ fn variables(case: &Case) -> Vec<(String, String)> {
 /// Compares what reached the server and the response of the gateway.
 fn compare(differences: &mut Differences, case: &Case, last: &Value, response: &Value) {
     let verdict = case.expect("gateway", "verdict");
-    let sent = case.arguments_text().map(|text| serde_json::from_str(&text).unwrap());
+    let sent = || case.arguments_text().map(|text| serde_json::from_str(&text).unwrap());
     let (reaches, answer) = match verdict.as_str().unwrap() {
         "reject" => (Value::Null, case.expect("gateway", "answer")),
         "repair" => (case.expect("gateway", "forwarded"), case.server_or_default()),
         _ if case.server().is_some() => {
-            (sent.unwrap_or_default(), case.expect("gateway", "answer"))
+            (sent().unwrap_or_default(), case.expect("gateway", "answer"))
         }
-        _ => (sent.unwrap_or_default(), case.server_or_default()),
+        _ => (sent().unwrap_or_default(), case.server_or_default()),
     };
     differences.compare(case, "the arguments that reach the server", &reaches, last);
     let received = outcome(response);
