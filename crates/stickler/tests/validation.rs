@@ -213,24 +213,11 @@ fn rejection_error_lists_missing_fields_and_suggestions() {
     let Err(McpError::Validation(failed)) = error else { panic!("rejected") };
     assert_eq!(failed.missing(), ["entity"]);
     assert_eq!(failed.suggestions(), ["entity"]);
-    assert_eq!(failed.help, help_of(&json!({ "entty": "x" })));
+    assert!(failed.help.contains("did you mean `entity`"), "{}", failed.help);
     let text = "[STK-107] parameter validation failed for `t`:\n  \
                 `entty` is not a known field; did you mean `entity` (string, required)?\n  \
                 Required fields: [entity].\n  Available fields: [entity, locale].";
     assert_eq!(failed.to_string(), text);
-}
-
-fn help_of(arguments: &Value) -> String {
-    let validator = validator(entity_schema());
-    let result = validator.validate("s", "t", arguments);
-    validator.build_help_prompt("s", "t", &result).into()
-}
-
-#[test]
-fn unknown_tool_error_has_the_help() {
-    let error = validator(entity_schema()).ensure_valid("s", "tt", &json!({}));
-    let Err(McpError::UnknownTool(unknown)) = error else { panic!("rejected") };
-    assert!(unknown.help.starts_with("Unknown tool name. Available tools:\n- t\n"), "{unknown:?}");
 }
 
 #[test]
