@@ -3,6 +3,7 @@
 mod bench;
 mod corpus;
 mod coverage;
+mod enhance;
 mod interop;
 mod paths;
 mod random;
@@ -30,6 +31,8 @@ enum Task {
     Corpus(corpus::Options),
     /// Measure suggestions and corrections on calls that a language model wrote from memory
     Recall(recall::Options),
+    /// Measure what is added to the errors of real servers, on recorded responses
+    Enhance(enhance::Options),
     /// Measure speed as ratios within one run
     Bench(bench::Options),
     /// Run one of the peer programs of the gateway benchmark
@@ -37,7 +40,7 @@ enum Task {
     BenchPeer(bench::peers::Peer),
     /// Test the binary with third-party servers and clients and the official conformance suite
     Interop(interop::Options),
-    /// Check that every requirement is covered by files and tests that exist
+    /// Check that every requirement is covered by code that exists and by tests that pass
     Requirements(requirements::Options),
     /// Measure the line coverage of the core; fails below 90 %
     Coverage,
@@ -82,6 +85,7 @@ fn run(task: Task) -> Outcome {
         Task::Ci => interop::run_ci(),
         Task::Corpus(options) => corpus::run(&options),
         Task::Recall(options) => recall::run(&options),
+        Task::Enhance(options) => enhance::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::BenchPeer(peer) => bench::peers::run(&peer),
         Task::Interop(options) => interop::run(&options),

@@ -16,12 +16,14 @@ mod servers;
 mod serving;
 mod tool;
 mod tool_failure;
+mod tool_schemas;
 mod workspace;
 
 pub use gates::{Approver, ApproverKey, Decision, Gate, GateStore};
 pub use servers::Servers;
 pub use serving::{Answers, over_http, over_stdio};
 use tool::Tool;
+pub use tool_schemas::TOOL_SCHEMAS;
 pub use workspace::{Permissions, Workspace};
 
 /// The tools of one server.

@@ -56,7 +56,10 @@ impl ReferenceServer {
             Ok(Ok(warnings)) if level == Level::Runtime => {
                 warnings.into_iter().fold(Concerns::none(), Concerns::warning)
             }
-            Ok(Err(failure)) if failure.level == level => Concerns::none().error(failure.message),
+            Ok(Err(failure)) if failure.level == level => {
+                let concerns = Concerns::none().error(failure.message);
+                failure.suggestions.into_iter().fold(concerns, Concerns::suggestion)
+            }
             _ => Concerns::none(),
         }
     }

@@ -21,19 +21,31 @@ pub(crate) enum Level {
 pub(crate) struct ToolFailure {
     pub(crate) level: Level,
     pub(crate) message: String,
+    /// Names that were probably meant.
+    pub(crate) suggestions: Vec<String>,
 }
 
 impl ToolFailure {
+    fn new(level: Level, message: impl Into<String>) -> Self {
+        Self { level, message: message.into(), suggestions: Vec::new() }
+    }
+
+    /// Adds names that were probably meant.
+    pub(crate) fn suggesting(mut self, names: &[String]) -> Self {
+        self.suggestions.extend_from_slice(names);
+        self
+    }
+
     pub(crate) fn semantic(message: impl Into<String>) -> Self {
-        Self { level: Level::Semantic, message: message.into() }
+        Self::new(Level::Semantic, message)
     }
 
     pub(crate) fn runtime(message: impl Into<String>) -> Self {
-        Self { level: Level::Runtime, message: message.into() }
+        Self::new(Level::Runtime, message)
     }
 
     pub(crate) fn security(message: impl Into<String>) -> Self {
-        Self { level: Level::Security, message: message.into() }
+        Self::new(Level::Security, message)
     }
 
     /// A field is missing that the action requires.

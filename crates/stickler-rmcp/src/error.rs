@@ -54,6 +54,15 @@ impl Error {
         }
     }
 
+    /// Returns the help prompt of a rejected call, for a model to correct the call.
+    pub fn help(&self) -> Option<&str> {
+        match &*self.kind {
+            McpError::Validation(rejection) => Some(&rejection.help),
+            McpError::UnknownTool(rejection) => Some(&rejection.help),
+            _ => None,
+        }
+    }
+
     /// Returns the error with all details.
     pub fn kind(&self) -> &McpError {
         &self.kind

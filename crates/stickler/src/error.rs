@@ -77,9 +77,21 @@ pub struct McpValidationFailed {
     pub tool: String,
     /// The problems with the arguments.
     pub errors: Vec<ValidationError>,
+    /// The fields that the tool requires.
+    pub required: Vec<String>,
+    /// The fields that the tool has, in the order of its schema.
+    pub available: Vec<String>,
+    /// The help prompt.
+    pub help: String,
 }
 
 impl McpValidationFailed {
+    /// Returns the problems as one text.
+    pub fn details(&self) -> String {
+        let messages: Vec<&str> = self.errors.iter().map(|error| error.message.as_str()).collect();
+        messages.join("; ")
+    }
+
     /// Returns the required fields that are missing, including those that were sent under another name.
     pub fn missing(&self) -> Vec<String> {
         let fields = self.errors.iter().filter_map(|error| match &error.kind {
@@ -102,7 +114,8 @@ impl fmt::Display for McpValidationFailed {
         for error in &self.errors {
             write!(f, "\n  {}", error.message)?;
         }
-        Ok(())
+        write!(f, "\n  Required fields: [{}].", listed(&self.required))?;
+        write!(f, "\n  Available fields: [{}].", listed(&self.available))
     }
 }
 
@@ -133,6 +146,8 @@ pub struct UnknownToolError {
     pub name: String,
     /// The names that were probably meant, best first.
     pub suggestions: Vec<String>,
+    /// The help prompt with the available tools.
+    pub help: String,
 }
 
 impl fmt::Display for UnknownToolError {
@@ -146,3 +161,12 @@ impl fmt::Display for UnknownToolError {
 }
 
 impl std::error::Error for UnknownToolError {}
+
+/// Maximum number of names in a list.
+const MAX_LISTED_NAMES: usize = 40;
+
+/// Lists names, separated by commas; a long list is cut.
+pub(crate) fn listed(names: &[String]) -> String {
+    let more = if names.len() > MAX_LISTED_NAMES { ", …" } else { "" };
+    format!("{}{more}", names[..names.len().min(MAX_LISTED_NAMES)].join(", "))
+}

@@ -73,7 +73,7 @@ pub use discovery::{
     CacheStats, CachedSchema, Discovery, EndlessList, Freshness, JsonText, ListPages, SchemaStore,
     ToolDefinition, ToolList, ToolListError, ToolSchemaCache, view_of,
 };
-pub use enhance::{ENHANCED_KEY, ErrorEnhancer};
+pub use enhance::{ENHANCED_KEY, ErrorEnhancer, is_enhanced};
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
 pub use finding::Finding;
 pub use render::{

@@ -152,6 +152,18 @@ fn invalid_registered_example_is_not_shown() {
 }
 
 #[test]
+fn invalid_example_is_an_error_at_registration() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let schema = json!({ "properties": { "x": { "type": "integer" } }, "required": ["x"] });
+    let wrong = tool("t", schema.clone()).with_example(json!({ "x": "no" }));
+    let error = validator.register_tool_schema("s", &wrong).unwrap_err().to_string();
+    let expected = "[STK-108] the schema of tool `t` cannot be used: its example is invalid: `x` must be an integer";
+    assert!(error.starts_with(expected), "{error}");
+    let right = tool("t", schema).with_example(json!({ "x": 1 }));
+    assert_eq!(validator.register_tool_schema("s", &right), Ok(()));
+}
+
+#[test]
 fn equal_schemas_are_compiled_once() {
     let cache = ToolSchemaCache::new();
     let schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });

@@ -71,6 +71,7 @@ fn unregistered_tool_is_an_unknown_tool_error() {
     for name in ["read_file", "write_file", "run_tests", "db_query", "git_commit"] {
         assert!(help.as_str().contains(name), "{name}");
     }
+    assert_eq!(error.help, help.as_str());
 }
 
 #[test]

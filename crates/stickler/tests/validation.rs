@@ -213,7 +213,11 @@ fn rejection_error_lists_missing_fields_and_suggestions() {
     let Err(McpError::Validation(failed)) = error else { panic!("rejected") };
     assert_eq!(failed.missing(), ["entity"]);
     assert_eq!(failed.suggestions(), ["entity"]);
-    assert!(failed.to_string().starts_with("[STK-107] parameter validation failed for `t`:"));
+    assert!(failed.help.contains("did you mean `entity`"), "{}", failed.help);
+    let text = "[STK-107] parameter validation failed for `t`:\n  \
+                `entty` is not a known field; did you mean `entity` (string, required)?\n  \
+                Required fields: [entity].\n  Available fields: [entity, locale].";
+    assert_eq!(failed.to_string(), text);
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Adds the `toolValidation` capability and the validation tool to server responses, by splicing.
 
-use std::ops::Range;
-
-use stickler::tape::{Kind, Node, TapeBuffer, splice};
+use stickler::tape::{Insertion, Kind, Node, TapeBuffer, append, set_nested, splice};
 use stickler::tool_validation::{EXPERIMENTAL, EXTENSION, ToolValidationCapability};
 
 use super::Connection;
@@ -44,31 +42,6 @@ fn read_capability(announced: Node<'_>) -> Option<ToolValidationCapability> {
     ToolValidationCapability::read(&serde_json::from_str(announced.raw()).ok()?)
 }
 
-/// A byte range and the text that replaces it; an empty range inserts.
-type Insertion = (Range<usize>, String);
-
-/// Inserts a last element or member into a container.
-fn append(container: Node<'_>, text: &str) -> Insertion {
-    let comma = if container.is_empty() { "" } else { "," };
-    let end = container.span().end.saturating_sub(1);
-    (end..end, format!("{comma}{text}"))
-}
-
-/// Sets `outer.name.member`, creating the inner object if it is missing. Returns `None` if
-/// `outer.name` is not an object, because a duplicate member would hide it.
-fn nested(outer: Node<'_>, name: &str, member: &str, value: &str) -> Option<Insertion> {
-    let new = format!("\"{member}\":{value}");
-    match outer.get(name) {
-        Some(inner) if inner.kind() == Kind::Object => Some(match inner.get(member) {
-            // The server announces the capability as unsupported.
-            Some(old) => (old.span(), value.to_owned()),
-            None => append(inner, &new),
-        }),
-        Some(_) => None,
-        None => Some(append(outer, &format!("\"{name}\":{{{new}}}"))),
-    }
-}
-
 fn capability(capabilities: Node<'_>, revision: Option<Revision>) -> Vec<Insertion> {
     let capability = ToolValidationCapability::new(TOOL).to_value().to_string();
     let is_modern = revision.is_none_or(|revision| revision.era() == Era::Modern);
@@ -81,7 +54,7 @@ fn capability(capabilities: Node<'_>, revision: Option<Revision>) -> Vec<Inserti
         );
         return vec![append(capabilities, &both)];
     }
-    let member = |name: &str, member: &str| nested(capabilities, name, member, &capability);
+    let member = |name: &str, member: &str| set_nested(capabilities, name, member, &capability);
     let extensions = is_modern.then(|| member("extensions", EXTENSION)).flatten();
     member("experimental", EXPERIMENTAL).into_iter().chain(extensions).collect()
 }

@@ -27,6 +27,7 @@ use crate::envelope::{Envelope, Header, PartialHeader, Shape};
 use crate::side::Side;
 use crate::verdict::{Decision, Verdict};
 pub(super) use batch::{combine_decisions, forwarded_header};
+pub(super) use call::unusable_schema;
 pub(super) use case::Case;
 
 /// Nesting limit of the second parse, which distinguishes deep JSON from invalid JSON.

@@ -110,7 +110,7 @@ impl Connection {
                 || "/result/tools".to_owned(),
                 |index| format!("/result/tools/{index}/inputSchema"),
             );
-            let finding = Finding::new(MessageRule::UnusableSchema, rejected.to_string()).at(path);
+            let finding = super::inspect::unusable_schema(&rejected.to_string()).at(path);
             case.note(finding.with("a usable JSON Schema", "an unusable one"));
         }
     }

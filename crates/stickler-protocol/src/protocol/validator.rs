@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use stickler::internal::Answer;
 use stickler::internal::explain_part;
-use stickler::tape::Node;
+use stickler::tape::{Node, TapeBuffer};
 use stickler::{Limits, ValidationConfig, ValidationError};
 
 use super::definitions::Definitions;
@@ -73,6 +73,49 @@ impl SchemaValidator {
     /// Returns a definition with everything it refers to as a standalone schema.
     pub fn definition_schema(&self, name: &str) -> Option<Value> {
         self.0.definitions.standalone(name)
+    }
+
+    /// Validates a message, or a part of one. `message_type` is the name of a method, whose request or notification
+    /// the text must be, or the name of a definition such as `CallToolResult`. A text that is not JSON and a name that
+    /// the revision does not define are errors, too.
+    ///
+    /// ```
+    /// use stickler_protocol::{Revision, SchemaValidator};
+    ///
+    /// let validator = SchemaValidator::built_in(Revision::V2025_11_25);
+    /// let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#;
+    /// let errors = validator.validate("tools/call", call).unwrap_err();
+    /// assert_eq!(errors[0].path, "/params/name");
+    /// ```
+    pub fn validate(&self, message_type: &str, text: &[u8]) -> Result<(), Vec<ValidationError>> {
+        let method = self.methods().find(|method| method.name == message_type);
+        let definition = method.map_or(message_type, |method| method.definition.as_str());
+        if !self.0.definitions.contains(definition) {
+            return Err(vec![ValidationError::whole(self.unknown_type(message_type))]);
+        }
+        let config = ValidationConfig::default();
+        let mut buffer = TapeBuffer::new();
+        let tape = buffer.read(text, config.limits.message_depth).map_err(|error| {
+            vec![ValidationError::whole(format!("the message is not JSON: {error}"))]
+        })?;
+        if self.check(definition, tape.root(), &config.limits) == Answer::Valid {
+            return Ok(());
+        }
+        let errors = self.explain(definition, tape.root(), &config);
+        if errors.is_empty() {
+            let message = format!("the message does not satisfy `{definition}`");
+            return Err(vec![ValidationError::whole(message)]);
+        }
+        Err(errors)
+    }
+
+    fn unknown_type(&self, name: &str) -> String {
+        let methods = self.methods().map(|method| &*method.name);
+        let known = methods.chain(self.definition_names());
+        let nearest = stickler::nearest_names(name, known);
+        let hint =
+            nearest.first().map_or_else(String::new, |best| format!("; did you mean `{best}`?"));
+        format!("{} has no method or definition `{name}`{hint}", self.revision())
     }
 
     /// Whether a value satisfies a definition; false if the revision does not define it.
@@ -195,6 +238,29 @@ mod tests {
         let errors = explain(Revision::V2025_11_25, "ClientRequest", &request);
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].0, "/params/uri");
+    }
+
+    #[test]
+    fn messages_are_validated_by_method_and_definition_name() {
+        let validator = SchemaValidator::built_in(Revision::V2025_11_25);
+        let call =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "t" } });
+        assert_eq!(validator.validate("tools/call", call.to_string().as_bytes()), Ok(()));
+        assert_eq!(validator.validate("CallToolRequest", call.to_string().as_bytes()), Ok(()));
+        let result = validator.validate("CallToolResult", br#"{"content":"text"}"#).unwrap_err();
+        assert_eq!(result[0].path, "/content");
+        let message = |name: &str, text: &[u8]| {
+            validator.validate(name, text).unwrap_err().first().unwrap().message.clone()
+        };
+        assert_eq!(
+            message("tools/cal", b"{}"),
+            "2025-11-25 has no method or definition `tools/cal`; did you mean `tools/call`?"
+        );
+        assert!(message("tools/call", b"{").starts_with("the message is not JSON: "));
+        assert_eq!(
+            message("server/discover", b"{}"),
+            "2025-11-25 has no method or definition `server/discover`"
+        );
     }
 
     #[test]

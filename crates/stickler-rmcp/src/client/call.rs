@@ -4,7 +4,7 @@ use rmcp::ServiceError;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use serde_json::Value;
 use stickler::rules::Code;
-use stickler::{ErrorEnhancer, McpValidator};
+use stickler::{ErrorEnhancer, McpValidator, is_enhanced};
 
 use super::McpClient;
 use crate::Error;
@@ -64,7 +64,7 @@ impl McpClient {
         let result = self.send_call(tool, arguments).await?;
         let given = ToolCallResult::from_rmcp(&result);
         if result.is_error == Some(true) {
-            return Err(self.enhanced_error(tool, &given.text()));
+            return Err(self.enhanced_error(tool, &given.text(), given.meta.as_ref()));
         }
         if let Some(validator) = &self.validator {
             self.check_result(validator, tool, &given)?;
@@ -97,8 +97,7 @@ impl McpClient {
             rule = problems.rule(),
             "call of `{tool}` rejected: {problems}"
         );
-        validator.ensure_valid(server, tool, &arguments)?;
-        Ok(arguments)
+        Err(validator.rejection_error(server, tool, result).into())
     }
 
     pub(super) async fn send_call(
@@ -119,12 +118,22 @@ impl McpClient {
         let call = connection.running.call_tool(params);
         let outcome = tokio::time::timeout(connection.timeout, call).await;
         let outcome = outcome.map_err(|_| self.timed_out(&format!("the call of `{tool}`")))?;
-        outcome.map_err(|error| service_error(&error, |reason| self.enhanced_error(tool, reason)))
+        outcome.map_err(|error| {
+            let marks = match &error {
+                ServiceError::McpError(error) => error.data.as_ref(),
+                _ => None,
+            };
+            service_error(&error, |reason| self.enhanced_error(tool, reason, marks))
+        })
     }
 
-    /// Returns the server's error, enhanced with details from the tool's schema.
-    fn enhanced_error(&self, tool: &str, reason: &str) -> Error {
-        let Some(validator) = &self.validator else { return Error::tool(tool, reason) };
+    /// Returns the server's error, enhanced with details from the tool's schema unless `marks`, its `_meta` or
+    /// `data`, says that a Stickler in between has done so.
+    fn enhanced_error(&self, tool: &str, reason: &str, marks: Option<&Value>) -> Error {
+        let is_plain = !marks.is_some_and(is_enhanced);
+        let Some(validator) = self.validator.as_ref().filter(|_| is_plain) else {
+            return Error::tool(tool, reason);
+        };
         let enhancer = ErrorEnhancer::of(validator);
         Error::tool(tool, enhancer.enhance_text(&self.config.name, tool, reason))
     }

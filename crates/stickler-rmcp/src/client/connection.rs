@@ -1,11 +1,10 @@
 //! The client's connection to one server: handshake, change notifications and shutdown.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::{HeaderName, HeaderValue};
-use rmcp::model::{ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter};
+use rmcp::model::{ProtocolVersion, ServerPeerInfo, SubscriptionFilter};
 use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -18,7 +17,7 @@ use super::config::without_secrets;
 use super::config::{Endpoint, McpConfig};
 use super::http::HttpClient;
 use super::lines::{LineTransport, StartedServer};
-use super::listener::Listener;
+use super::listener::{Changes, Listener, set, take};
 use crate::Error;
 
 /// How long a child process may take to exit before it is terminated, and then before it is killed.
@@ -32,11 +31,11 @@ type Running = RunningService<RoleClient, Listener>;
 pub(super) struct Connection {
     pub(super) running: Running,
     pub(super) timeout: Duration,
-    changed: Arc<AtomicBool>,
+    changes: Arc<Changes>,
     /// When the tools were last listed.
     listed: Mutex<Option<Instant>>,
     server: Option<StartedServer>,
-    /// Reads the subscription to tool list changes of modern servers.
+    /// Reads the subscription to changes of modern servers.
     subscription: Option<JoinHandle<()>>,
 }
 
@@ -65,7 +64,7 @@ impl Connection {
 
     async fn attempt(config: &McpConfig, mode: ClientLifecycleMode) -> Result<Self, Error> {
         let listener = Listener::new(&mode);
-        let changed = Arc::clone(&listener.changed);
+        let changes = Arc::clone(&listener.changes);
         let unreachable = |reason: String| {
             let message = match &config.endpoint {
                 Endpoint::Command { program, .. } => {
@@ -103,7 +102,7 @@ impl Connection {
         Ok(Self {
             running,
             timeout: config.timeout,
-            changed,
+            changes,
             listed: Mutex::default(),
             server,
             subscription: None,
@@ -118,40 +117,54 @@ impl Connection {
         !self.running.is_closed() && !self.running.is_transport_closed()
     }
 
-    /// Subscribes to tool list changes. Modern servers notify only subscribers.
+    /// Subscribes to changes of the tools and resources. Modern servers notify only subscribers.
     pub(super) async fn watch_for_changes(&mut self) {
         let Some(info) = self.info() else { return };
-        let notifies = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
-        if notifies != Some(true) || info.protocol_version.has_initialize() {
+        if info.protocol_version.has_initialize() {
             return;
         }
-        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let tools = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
+        let resources = info.capabilities.resources.as_ref().and_then(|one| one.list_changed);
+        let mut filter = SubscriptionFilter::builder();
+        if tools == Some(true) {
+            filter = filter.tools_list_changed();
+        }
+        if resources == Some(true) {
+            filter = filter.resources_list_changed();
+        }
+        if tools != Some(true) && resources != Some(true) {
+            return;
+        }
+        let filter = filter.build();
         let listening = tokio::time::timeout(self.timeout, self.running.listen(filter));
         let mut subscription = match listening.await {
             Ok(Ok(subscription)) => subscription,
             outcome => {
                 let reason = outcome.map(|error| error.err().map(|error| error.to_string()));
-                tracing::debug!(?reason, "cannot subscribe to tool list changes");
+                tracing::debug!(?reason, "cannot subscribe to changes");
                 return;
             }
         };
-        let changed = Arc::clone(&self.changed);
+        let changes = Arc::clone(&self.changes);
         self.subscription = Some(tokio::spawn(async move {
             while let Ok(Some(notification)) = subscription.next().await {
-                if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
-                    changed.store(true, Ordering::Release);
-                }
+                changes.note(&notification);
             }
         }));
     }
 
     pub(super) fn tools_may_have_changed(&self) {
-        self.changed.store(true, Ordering::Release);
+        set(&self.changes.tools);
     }
 
     /// Returns whether the tools may have changed, and resets the flag.
     pub(super) fn take_changed(&self) -> bool {
-        self.changed.swap(false, Ordering::AcqRel)
+        take(&self.changes.tools)
+    }
+
+    /// Returns whether a resource may have changed, and resets the flag.
+    pub(super) fn take_resource_change(&self) -> bool {
+        take(&self.changes.resources)
     }
 
     pub(super) fn mark_listed(&self) {

@@ -16,8 +16,9 @@ impl McpClient {
     pub async fn list_tools(&self) -> Result<Vec<ToolDefinition>, Error> {
         let connection = self.connection()?;
         // Reset first: a change during the request makes the list stale again.
-        connection.take_changed();
-        self.report_cache.clear();
+        if connection.take_changed() {
+            self.forget_reports(|events| events.tool_update);
+        }
         let limits = self.validator.as_ref().map_or(Limits::default(), |one| one.config().limits);
         let mut entries = Vec::new();
         let mut pages = ListPages::default();

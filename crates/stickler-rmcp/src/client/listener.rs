@@ -1,16 +1,47 @@
-//! rmcp client handler that records tool list changes.
+//! rmcp client handler that records changes of the tools and resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProtocolVersion,
+    ResourceUpdatedNotificationParam, ServerNotification,
+};
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, ClientLifecycleMode, RoleClient};
 
-/// Sets a flag when the tools have changed, and declares no client capabilities.
+/// What has changed at the server since the flags were read.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) tools: AtomicBool,
+    pub(super) resources: AtomicBool,
+}
+
+impl Changes {
+    /// Records the change that a notification reports.
+    pub(super) fn note(&self, notification: &ServerNotification) {
+        match notification {
+            ServerNotification::ToolListChangedNotification(_) => set(&self.tools),
+            ServerNotification::ResourceListChangedNotification(_)
+            | ServerNotification::ResourceUpdatedNotification(_) => set(&self.resources),
+            _ => {}
+        }
+    }
+}
+
+pub(super) fn set(flag: &AtomicBool) {
+    flag.store(true, Ordering::Release);
+}
+
+/// Returns whether a flag was set, and resets it.
+pub(super) fn take(flag: &AtomicBool) -> bool {
+    flag.swap(false, Ordering::AcqRel)
+}
+
+/// Records changes, and declares no client capabilities.
 #[derive(Debug, Clone)]
 pub(super) struct Listener {
-    pub(super) changed: Arc<AtomicBool>,
+    pub(super) changes: Arc<Changes>,
     version: ProtocolVersion,
 }
 
@@ -21,7 +52,7 @@ impl Listener {
             ClientLifecycleMode::Initialize => ProtocolVersion::V_2025_11_25,
             _ => ProtocolVersion::V_2026_07_28,
         };
-        Self { changed: Arc::default(), version }
+        Self { changes: Arc::default(), version }
     }
 }
 
@@ -33,6 +64,18 @@ impl ClientHandler for Listener {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.store(true, Ordering::Release);
+        set(&self.changes.tools);
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        set(&self.changes.resources);
+    }
+
+    async fn on_resource_updated(
+        &self,
+        _: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        set(&self.changes.resources);
     }
 }

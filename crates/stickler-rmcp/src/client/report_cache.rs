@@ -1,7 +1,7 @@
 //! Cache of validation reports that the server has allowed the client to reuse.
 //!
 //! Entries are keyed by tool and arguments and expire after the number of seconds that the server announced. The cache is
-//! cleared when the tools change.
+//! cleared when something changes that the server names in `invalidateOn`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

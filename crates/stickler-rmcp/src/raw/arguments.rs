@@ -4,7 +4,7 @@
 //! that [`Validated`](crate::Validated) provides.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 use stickler::tape::{Node, TapeBuffer, splice};
@@ -14,12 +14,17 @@ use stickler::{
 };
 use stickler_protocol::Verdict;
 
+use crate::server::{Occurrence, SessionState, TURN_KEY};
+
 /// The server's tools, as cached by the validator.
 #[derive(Clone)]
 pub(crate) struct KnownTools {
     pub(crate) server: String,
     pub(crate) validator: Arc<McpValidator>,
     pub(crate) answer: AnswerForm,
+    pub(crate) repeat_limit: u32,
+    /// The session of the connection; `None` if each message may be of another session.
+    pub(crate) session: Option<Arc<Mutex<SessionState>>>,
 }
 
 /// What to do with a call whose arguments are not an object.
@@ -59,7 +64,12 @@ impl KnownTools {
             let message = splice(tape.text(), vec![(arguments.span(), repaired)]);
             return Some(Resolution::Repaired(message.into_bytes()));
         }
-        let rejection = CallRejection::new(&self.validator, &self.server, &tool, &result);
+        let turn = root.pointer("/params/_meta").and_then(|meta| meta.get(TURN_KEY));
+        let occurrence =
+            self.occurrence(&tool, arguments.raw(), turn.and_then(|turn| turn.raw().parse().ok()));
+        let rejection = CallRejection::new(&self.validator, &self.server, &tool, &result)
+            .repeated(occurrence.count, self.repeat_limit)
+            .in_turn(occurrence.turn);
         let (outcome, value, code) = match rejection.answer(self.answer) {
             CallAnswer::Result(mut result) => {
                 if revision.is_none_or(|revision| revision.era() == Era::Modern) {
@@ -74,6 +84,18 @@ impl KnownTools {
         };
         let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{outcome}\":{value}}}");
         Some(Resolution::Answer(answer.into_bytes(), code))
+    }
+}
+
+impl KnownTools {
+    fn occurrence(&self, tool: &str, arguments: &str, turn: Option<u64>) -> Occurrence {
+        match &self.session {
+            Some(session) => {
+                let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
+                session.reject(tool, arguments, turn)
+            }
+            None => SessionState::default().reject(tool, arguments, turn),
+        }
     }
 }
 

@@ -52,7 +52,7 @@ pub struct RawLayer {
 impl RawLayer {
     /// Creates a layer with these settings.
     pub fn new(settings: RawSettings) -> Self {
-        Self { settings }
+        Self { settings: settings.without_session() }
     }
 }
 

@@ -71,6 +71,14 @@ impl RawSettings {
         self
     }
 
+    /// Returns the settings for messages of many sessions, whose rejections are not counted together.
+    pub(super) fn without_session(mut self) -> Self {
+        if let Some(tools) = &mut self.tools {
+            tools.session = None;
+        }
+        self
+    }
+
     /// Validates a message of the client; uses the cached tools for a more helpful response.
     pub(super) fn validate(
         &self,

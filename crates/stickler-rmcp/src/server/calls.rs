@@ -10,13 +10,15 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
-use stickler::{CallAnswer, CallRejection, ENHANCED_KEY, ErrorEnhancer, Mode, ValidationResult};
+use stickler::{
+    CallAnswer, CallRejection, ENHANCED_KEY, ErrorEnhancer, Mode, ValidationResult, is_enhanced,
+};
 
 use super::Validated;
 use crate::problems::Problems;
 
 /// The member of `_meta` in which an agent sends its turn number.
-const TURN_KEY: &str = "dev.stickler/turn_index";
+pub(crate) const TURN_KEY: &str = "dev.stickler/turn_index";
 
 /// Returns the name and version of the client, if it has sent them.
 fn client(context: &RequestContext<RoleServer>) -> Option<String> {
@@ -63,19 +65,31 @@ impl<H: ServerHandler> Validated<H> {
         if result.is_valid {
             return self.admitted(&request.name, &result);
         }
-        if self.settings.mode == Mode::Observe {
-            let findings = result.findings();
-            let problems = Problems(&findings);
-            let (tool, rule) = (&request.name, problems.rule());
-            tracing::warn!(
-                server = self.name,
-                %tool,
-                rule,
-                "call of `{tool}` would be rejected: {problems}"
-            );
-            return Admission::Admitted(None);
+        let rejection = self.rejection(&request.name, arguments.as_deref(), &result, context);
+        rejection.map_or(Admission::Admitted(None), Admission::Rejected)
+    }
+
+    /// Returns the response to an invalid call; `None` if the mode only reports it.
+    pub(super) fn rejection(
+        &self,
+        tool: &str,
+        arguments: Option<&str>,
+        result: &ValidationResult,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<Result<CallToolResponse, ErrorData>> {
+        if self.settings.mode != Mode::Observe {
+            return Some(self.reject(tool, arguments, result, context));
         }
-        Admission::Rejected(self.reject(&request.name, arguments.as_deref(), &result, context))
+        let findings = result.findings();
+        let problems = Problems(&findings);
+        let rule = problems.rule();
+        tracing::warn!(
+            server = self.name,
+            tool,
+            rule,
+            "call of `{tool}` would be rejected: {problems}"
+        );
+        None
     }
 
     fn validate_arguments(&self, tool: &str, arguments: Option<&str>) -> ValidationResult {
@@ -111,18 +125,13 @@ impl<H: ServerHandler> Validated<H> {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let turn = context.meta.get(TURN_KEY).and_then(serde_json::Value::as_u64);
-        let (count, turn) = {
+        let occurrence = {
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = session.rejection_counts.count(tool, arguments.unwrap_or_default());
-            let turn = turn.unwrap_or_else(|| {
-                session.rejections += 1;
-                session.rejections
-            });
-            (count, turn)
+            session.reject(tool, arguments.unwrap_or_default(), turn)
         };
         let rejection = CallRejection::new(&self.validator, &self.name, tool, result)
-            .repeated(count, self.settings.repeat_limit)
-            .in_turn(turn);
+            .repeated(occurrence.count, self.settings.repeat_limit)
+            .in_turn(occurrence.turn);
         let problems = Problems(rejection.findings());
         tracing::warn!(
             server = self.name,
@@ -143,7 +152,9 @@ impl<H: ServerHandler> Validated<H> {
     ) -> Result<CallToolResponse, ErrorData> {
         let enhancer = ErrorEnhancer::of(&self.validator);
         match outcome {
-            Ok(CallToolResponse::Complete(mut result)) if result.is_error == Some(true) => {
+            Ok(CallToolResponse::Complete(mut result))
+                if result.is_error == Some(true) && !is_marked(result.meta.as_ref()) =>
+            {
                 let texts = result.content.iter().filter_map(|piece| piece.as_text());
                 let texts: Vec<&str> = texts.map(|piece| piece.text.as_str()).collect();
                 if let Some(addition) = enhancer.addition(&self.name, tool, &texts.join("\n")) {
@@ -153,7 +164,7 @@ impl<H: ServerHandler> Validated<H> {
                 }
                 Ok(result.into())
             }
-            Err(mut error) => {
+            Err(mut error) if !error.data.as_ref().is_some_and(is_enhanced) => {
                 if let Some(addition) = enhancer.addition(&self.name, tool, &error.message) {
                     error.message = format!("{}\n\n{addition}", error.message).into();
                     if let Value::Object(data) = error.data.get_or_insert_with(|| json!({})) {
@@ -165,6 +176,11 @@ impl<H: ServerHandler> Validated<H> {
             outcome => outcome,
         }
     }
+}
+
+/// Returns whether a Stickler between the handler and this one has extended or written the result.
+fn is_marked(meta: Option<&impl serde::Serialize>) -> bool {
+    meta.and_then(|meta| serde_json::to_value(meta).ok()).is_some_and(|meta| is_enhanced(&meta))
 }
 
 /// Converts a response to a call into rmcp's types.

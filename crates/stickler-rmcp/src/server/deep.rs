@@ -7,12 +7,15 @@ use futures_util::FutureExt as _;
 use rmcp::RoleServer;
 use rmcp::model::JsonObject;
 use rmcp::service::RequestContext;
+use stickler::ValidationError;
 use stickler::tool_validation::ValidationLevels;
 
-/// Checks beyond the schema, run when a client validates a call without executing it.
+/// Checks beyond the schema.
 ///
-/// They run in this order, each only if [`levels`](Self::levels) includes it, and only for calls
-/// that satisfy their schema. They must not have side effects.
+/// The semantic ones run before each call; a call that they reject is answered like one that violates its schema,
+/// with help. All of them run when a client validates a call without executing it, in this order. Each one runs only
+/// if [`levels`](Self::levels) includes it, and only for calls that satisfy their schema. They must not have side
+/// effects.
 ///
 /// ```
 /// use stickler_rmcp::{Concerns, DeepCall, DeepChecks, ValidationLevels};
@@ -65,7 +68,7 @@ pub struct DeepCall<'a> {
     pub tool: &'a str,
     /// The arguments, which satisfy the tool's schema.
     pub arguments: &'a JsonObject,
-    /// The context of the validation request.
+    /// The context of the request.
     pub context: &'a RequestContext<RoleServer>,
 }
 
@@ -81,7 +84,7 @@ pub struct DeepCall<'a> {
 #[non_exhaustive]
 pub struct Concerns {
     /// Reasons why the call would fail or must not be made.
-    pub errors: Vec<String>,
+    pub errors: Vec<ValidationError>,
     /// Problems that do not make the call invalid.
     pub warnings: Vec<String>,
     /// Possible improvements.
@@ -96,8 +99,22 @@ impl Concerns {
 
     /// Adds an error, which makes the call invalid.
     #[must_use]
-    pub fn error(mut self, text: impl Into<String>) -> Self {
-        self.errors.push(text.into());
+    pub fn error(self, text: impl Into<String>) -> Self {
+        self.problem(ValidationError::whole(text.into()))
+    }
+
+    /// Adds an error about one argument, given as a JSON Pointer such as `/path`.
+    #[must_use]
+    pub fn error_at(self, path: impl Into<String>, text: impl Into<String>) -> Self {
+        let mut error = ValidationError::whole(text.into());
+        error.path = path.into();
+        self.problem(error)
+    }
+
+    /// Adds an error with all its details.
+    #[must_use]
+    pub fn problem(mut self, error: ValidationError) -> Self {
+        self.errors.push(error);
         self
     }
 

@@ -39,6 +39,9 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         if self.is_validation_call(&request.name, &context).await {
             return self.handle_validation_call(&request, &context).await;
         }
+        if let Some(answer) = self.semantic_rejection(&request, &context).await {
+            return answer;
+        }
         let tool = request.name.clone();
         let outcome = self.guard("tools/call", || self.handler.call_tool(request, context)).await;
         self.enhance(&tool, outcome)

@@ -5,20 +5,25 @@ mod calls;
 mod deep;
 mod guard;
 mod handler;
+mod semantics;
+mod session;
 mod startup;
 mod tool_discovery;
 mod validation_tool;
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use rmcp::ServerHandler;
 use stickler::tool_validation::DEFAULT_METHOD;
 use stickler::{AnswerForm, McpValidator, Mode, ValidationConfig};
-use stickler_protocol::{Policy, RejectionCounts};
+use stickler_protocol::Policy;
 
+pub(crate) use calls::TURN_KEY;
 use deep::ErasedChecks;
 pub use deep::{Concerns, DeepCall, DeepChecks};
+pub(crate) use session::{Occurrence, SessionState};
 pub use startup::{ToolCheck, ToolProblem};
 
 use crate::RawSettings;
@@ -31,8 +36,8 @@ const FALLBACK_METHOD: &str = "stickler_validate";
 /// An rmcp server handler that validates tool calls before the wrapped handler runs.
 ///
 /// Everything else is forwarded unchanged. A rejected call is answered with a tool result that
-/// contains a help prompt ([`answer_with`](Self::answer_with) selects another form); a call to an
-/// unknown tool is answered with `-32602`. The server announces `toolValidation` and offers the tool
+/// contains a help prompt ([`answer_with`](Self::answer_with) selects another form), and so is a call to an
+/// unknown tool. The server announces `toolValidation` and offers the tool
 /// `validate`, which validates calls without executing them.
 ///
 /// A clone is another session of the same server: it shares the handler and the cached tools, but
@@ -59,7 +64,9 @@ pub struct Validated<H> {
     /// Held while a list is cached and the call that requested it is validated, so that the lists
     /// of concurrent sessions do not interfere.
     discovery_lock: Arc<Mutex<()>>,
-    session: Mutex<SessionState>,
+    session: Arc<Mutex<SessionState>>,
+    /// Whether unusable schemas have been logged; shared by all sessions.
+    has_warned: Arc<AtomicBool>,
     settings: Settings,
 }
 
@@ -74,13 +81,6 @@ struct Settings {
     reveals_internal_errors: bool,
 }
 
-/// State of one session.
-#[derive(Default)]
-struct SessionState {
-    rejection_counts: RejectionCounts,
-    rejections: u64,
-}
-
 impl<H: ServerHandler> Validated<H> {
     /// Wraps a handler.
     pub fn new(handler: H, config: ValidationConfig) -> Self {
@@ -89,12 +89,18 @@ impl<H: ServerHandler> Validated<H> {
 
     /// Wraps a handler in a mode. [`Mode::Observe`] logs what it would have rejected, and announces nothing.
     pub fn in_mode(handler: H, mode: Mode) -> Self {
-        let mut server = Self::new(handler, ValidationConfig::in_mode(mode));
-        server.settings.mode = mode;
+        Self::new(handler, ValidationConfig::in_mode(mode)).with_mode(mode)
+    }
+
+    /// Sets what happens to invalid calls. The configuration stays as it is: [`in_mode`](Self::in_mode) also applies
+    /// the defaults of the mode.
+    #[must_use]
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.settings.mode = mode;
         if mode == Mode::Observe {
-            server.settings.method = None;
+            self.settings.method = None;
         }
-        server
+        self
     }
 
     /// Wraps another handler with the same settings, for servers that create one handler for each
@@ -113,6 +119,7 @@ impl<H: ServerHandler> Validated<H> {
         let validator = Arc::clone(&self.validator);
         let mut other = Self::over(Arc::new(handler), validator, Arc::clone(&self.discovery_lock));
         other.settings = self.settings.clone();
+        other.has_warned = Arc::clone(&self.has_warned);
         other
     }
 
@@ -130,7 +137,8 @@ impl<H: ServerHandler> Validated<H> {
             handler,
             validator,
             discovery_lock,
-            session: Mutex::default(),
+            session: Arc::default(),
+            has_warned: Arc::default(),
             settings: Settings {
                 mode: Mode::default(),
                 answer: AnswerForm::default(),
@@ -172,7 +180,8 @@ impl<H: ServerHandler> Validated<H> {
         self
     }
 
-    /// Runs the handler's [`DeepChecks`], too, when a client validates a call.
+    /// Runs the handler's [`DeepChecks`], too: the semantic ones before each call, all of them when a client
+    /// validates a call.
     #[must_use]
     pub fn with_deep_checks(self) -> Self
     where
@@ -215,6 +224,8 @@ impl<H: ServerHandler> Validated<H> {
             server: self.name.clone(),
             validator: Arc::clone(&self.validator),
             answer: self.settings.answer,
+            repeat_limit: self.settings.repeat_limit,
+            session: Some(Arc::clone(&self.session)),
         };
         RawSettings::default().with_policy(Policy::in_mode(self.settings.mode)).with_tools(tools)
     }
@@ -237,7 +248,8 @@ impl<H> Clone for Validated<H> {
             name: self.name.clone(),
             validator: Arc::clone(&self.validator),
             discovery_lock: Arc::clone(&self.discovery_lock),
-            session: Mutex::default(),
+            session: Arc::default(),
+            has_warned: Arc::clone(&self.has_warned),
             settings: self.settings.clone(),
         }
     }

@@ -1,6 +1,7 @@
 //! Checks the schemas of the handler's tools before the server starts.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ListToolsRequest, PaginatedRequestParams, RequestId,
@@ -82,11 +83,21 @@ impl<H: ServerHandler> Validated<H> {
     /// ```
     pub async fn check_tools(&self) -> Result<ToolCheck, Error> {
         let tools = self.list_handler_tools().await?;
+        // The warnings are logged below, also if they were logged when the tools were first listed.
+        self.has_warned.store(true, Ordering::Release);
         let discovery = self.cache_tools(tools.clone(), None);
-        let quarantined = self.validator.cache().compile_all(&self.name);
-        let found = quarantined.len().saturating_sub(discovery.quarantined.len());
+        let problems = self.tool_problems(&tools);
+        self.warn_about(&problems);
+        let quarantined = self.validator.cache().compile_all(&self.name).len();
+        let found = quarantined.saturating_sub(discovery.quarantined.len());
+        let is_offered = usize::from(self.validation_tool_name(&tools).is_some());
+        Ok(ToolCheck { usable: discovery.usable.saturating_sub(is_offered + found), problems })
+    }
+
+    /// Returns the cached tools whose calls cannot be validated.
+    pub(super) fn tool_problems(&self, tools: &[Tool]) -> Vec<ToolProblem> {
+        let quarantined = self.validator.cache().compile_all(&self.name).into_iter();
         let mut problems: Vec<ToolProblem> = quarantined
-            .into_iter()
             .map(|error| ToolProblem { tool: error.tool, reason: error.reason })
             .collect();
         problems.extend(tools.iter().filter(|tool| is_unconstrained(tool)).map(|tool| {
@@ -95,11 +106,14 @@ impl<H: ServerHandler> Validated<H> {
                 reason: "its schema does not constrain the arguments; add `properties`".to_owned(),
             }
         }));
-        let is_offered = usize::from(self.validation_tool_name(&tools).is_some());
-        for problem in &problems {
+        problems
+    }
+
+    /// Logs a warning for each tool whose calls cannot be validated.
+    pub(super) fn warn_about(&self, problems: &[ToolProblem]) {
+        for problem in problems {
             tracing::warn!(server = self.name, tool = problem.tool, "{problem}");
         }
-        Ok(ToolCheck { usable: discovery.usable.saturating_sub(is_offered + found), problems })
     }
 
     /// Lists the handler's tools through an internal connection.

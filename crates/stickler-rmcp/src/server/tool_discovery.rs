@@ -1,5 +1,7 @@
 //! Lists the handler's tools and caches them for validation.
 
+use std::sync::atomic::Ordering;
+
 use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -59,7 +61,11 @@ impl<H: ServerHandler> Validated<H> {
                 definitions.push(validation_tool(FALLBACK_METHOD));
             }
         }
-        self.validator.cache().populate(&self.name, &definitions)
+        let discovery = self.validator.cache().populate(&self.name, &definitions);
+        if !self.has_warned.swap(true, Ordering::AcqRel) {
+            self.warn_about(&self.tool_problems(&tools));
+        }
+        discovery
     }
 
     /// Caches the tools of a list response if it is complete. Returns whether it is.

@@ -6,6 +6,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::sync::PoisonError;
+use stickler::ValidationError;
 use stickler::tool_validation::{
     CallToValidate, VALIDATION_TOOL_DESCRIPTION, ValidationReport, ValidationRequest,
     validation_tool,
@@ -145,16 +146,20 @@ impl<H: ServerHandler> Validated<H> {
                 report.warnings.push(format!("the {level} check failed without a result"));
                 continue;
             };
+            let errors: Vec<&str> =
+                concerns.errors.iter().map(|error| error.message.as_str()).collect();
+            let own = concerns.errors.iter().flat_map(ValidationError::suggestions);
+            let suggestions: Vec<&String> = own.chain(&concerns.suggestions).collect();
             details.push(json!({
                 "level": level.name(),
-                "errors": concerns.errors,
+                "errors": errors,
                 "warnings": concerns.warnings,
-                "suggestions": concerns.suggestions,
+                "suggestions": suggestions,
             }));
-            report.valid &= concerns.errors.is_empty();
-            report.errors.extend(concerns.errors);
+            report.valid &= errors.is_empty();
+            report.errors.extend(errors.into_iter().map(str::to_owned));
+            report.suggestions.extend(suggestions.into_iter().cloned());
             report.warnings.extend(concerns.warnings);
-            report.suggestions.extend(concerns.suggestions);
         }
         report.details["checks"] = details.into();
     }

@@ -13,7 +13,7 @@ use stickler_rmcp::{Validated, ValidationConfig};
 use crate::notes::Notes;
 
 /// A handler that lists one tool per page.
-struct Listing(Vec<(&'static str, Value)>);
+pub(crate) struct Listing(pub(crate) Vec<(&'static str, Value)>);
 
 impl ServerHandler for Listing {
     fn get_info(&self) -> ServerConfig {

@@ -29,7 +29,7 @@ fn process(wrapped: bool) -> McpConfig {
     if wrapped { config } else { config.args(["--plain"]) }
 }
 
-async fn connected(config: McpConfig) -> McpClient {
+pub(crate) async fn connected(config: McpConfig) -> McpClient {
     let mut client = McpClient::new(config).unwrap();
     client.enable_validation(ValidationConfig::default());
     client.connect().await.unwrap();
@@ -144,7 +144,7 @@ async fn unreachable_servers_are_reported_by_code() {
 
 /// A shell script as a server: `cases` selects the response by the text of the request line.
 #[cfg(unix)]
-fn script(cases: &str) -> McpConfig {
+pub(crate) fn script(cases: &str) -> McpConfig {
     let script = format!(
         r#"while read -r line; do
             id=${{line#*\"id\":}}; id=${{id%%[,\}}]*}}
@@ -184,31 +184,6 @@ async fn malformed_tools_do_not_affect_the_valid_ones() {
     let names: Vec<String> =
         client.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["good", "bad"]);
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn validation_results_are_cached_only_if_the_server_allows_it() {
-    for (is_cached, capability) in [
-        (true, r#"{"supported":true,"caching":{"enabled":true,"ttl":3600}}"#),
-        (false, r#"{"supported":true}"#),
-    ] {
-        let config = script(&format!(
-            r#"*server/discover*) exit 3;;
-               *'"initialize"'*) answer '{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}},"experimental":{{"toolValidation":{capability}}}}},"serverInfo":{{"name":"s","version":"1"}}}}';;
-               *tools/list*) answer '{{"tools":[]}}';;
-               *tools/call*) asked=$((asked + 1)); answer '{{"content":[{{"type":"text","text":"{{\"valid\":true,\"warnings\":[\"'$asked'\"]}}"}}]}}';;"#
-        ));
-        let client = connected(config).await;
-        let validate = async |arguments| {
-            let validation = client.validate_tool("t", &arguments).await.unwrap();
-            assert_eq!(validation.decided_by, DecidedBy::Server);
-            validation.report.warnings.concat()
-        };
-        assert_eq!(validate(json!({ "a": 1 })).await, "1");
-        assert_eq!(validate(json!({ "a": 1 })).await, if is_cached { "1" } else { "2" });
-        assert_eq!(validate(json!({ "a": 2 })).await, if is_cached { "2" } else { "3" });
-    }
 }
 
 #[cfg(unix)]

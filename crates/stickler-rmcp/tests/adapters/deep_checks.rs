@@ -1,12 +1,12 @@
 //! Deep checks: validation beyond the schema, defined by the server.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use stickler_rmcp::{
-    Concerns, DeepCall, DeepChecks, Validated, ValidationConfig, ValidationLevels,
+    AnswerForm, Concerns, DeepCall, DeepChecks, Validated, ValidationConfig, ValidationLevels,
 };
 
 use crate::notes::Notes;
-use crate::support::Wire;
+use crate::support::{Wire, text};
 
 /// Rejects private notes and warns about empty ones.
 struct Rules;
@@ -19,6 +19,9 @@ impl DeepChecks for Rules {
     async fn semantic(&self, call: DeepCall<'_>) -> Concerns {
         tokio::task::yield_now().await;
         match call.arguments.get("content") {
+            Some(content) if content == "forbidden" => {
+                Concerns::none().error_at("/content", "`content` must not be forbidden")
+            }
             Some(content) if content == "" => {
                 Concerns::none().warning("an empty note").suggestion("write something")
             }
@@ -88,4 +91,33 @@ async fn deep_checks_run_only_on_calls_that_satisfy_their_schema() {
     let warning = "the security check failed without a result";
     assert_eq!(results[1]["warnings"], json!([warning]));
     assert_eq!(results[2]["valid"], true);
+}
+
+#[tokio::test]
+async fn semantic_rejection_of_a_call_has_help_and_does_not_reach_the_handler() {
+    let note = json!({ "path": "a", "content": "forbidden" });
+    let (mut wire, _) = Wire::legacy(server()).await;
+    let response = wire.call("write_note", note.clone()).await;
+    let help = text(&response);
+    assert_eq!(response["result"]["isError"], true, "{response}");
+    assert!(help.starts_with("Tool call failed for: write_note\n"), "{help}");
+    assert!(help.contains("1. `/content`: `content` must not be forbidden"), "{help}");
+    assert!(help.contains("## Required Fields\n- path (string): "), "{help}");
+    let finding = &response["result"]["_meta"]["dev.stickler/validation"]["findings"][0];
+    assert_eq!(finding["path"], "/params/arguments/content");
+    assert_eq!(text(&wire.call("read_note", json!({ "path": "a" })).await), "no note at a");
+
+    let (mut wire, _) = Wire::legacy(server().answer_with(AnswerForm::Observation)).await;
+    let response = wire.call("write_note", note).await;
+    let observation: Value = serde_json::from_str(text(&response)).unwrap();
+    assert_eq!(observation["payload"]["observation"]["status"], "VALIDATION_FAILED");
+    let errors = &observation["payload"]["observation"]["errors"];
+    assert_eq!(errors[0]["path"], "/content", "{observation}");
+}
+
+#[tokio::test]
+async fn security_checks_do_not_run_before_a_call() {
+    let (mut wire, _) = Wire::legacy(server()).await;
+    let response = wire.call("write_note", json!({ "path": "private/a", "content": "x" })).await;
+    assert_eq!(text(&response), "wrote 1 characters to private/a");
 }

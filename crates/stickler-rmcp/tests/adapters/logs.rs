@@ -9,6 +9,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
+use crate::check_tools::Listing;
 use crate::client::example;
 use crate::notes::Notes;
 use crate::support::Wire;
@@ -87,4 +88,23 @@ async fn client_logs_the_tool_count_and_the_schema_fallback() {
     assert_eq!(lines(&["INFO", "logging-client", "connected", "validates=false"]).len(), 1);
     assert_eq!(lines(&["INFO", "logging-client", "tools cached", "tools=3"]).len(), 1);
     assert_eq!(lines(&["INFO", "logging-client", "using the tool's schema"]).len(), 1);
+}
+
+#[tokio::test]
+async fn tools_without_a_usable_schema_are_logged_once_at_the_start() {
+    collect();
+    let server = Listing(vec![
+        ("log_good", json!({ "type": "object", "properties": {} })),
+        ("log_open", json!({ "type": "object" })),
+        ("log_broken", json!({ "type": "object", "properties": { "a": { "type": "strin" } } })),
+    ]);
+    let server = Validated::new(server, ValidationConfig::default());
+    let (mut wire, _) = Wire::legacy(server).await;
+    let logged = || lines(&["WARN", "calls of `log_", "cannot be checked"]);
+    assert_eq!(logged().len(), 2, "{:?}", logged());
+    for tool in ["log_open", "log_broken"] {
+        assert_eq!(lines(&["WARN", &format!("calls of `{tool}` cannot be checked")]).len(), 1);
+    }
+    wire.request("tools/list", json!({})).await;
+    assert_eq!(logged().len(), 2, "they are not logged again");
 }

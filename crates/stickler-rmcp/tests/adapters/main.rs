@@ -13,6 +13,11 @@ mod build_examples;
 mod check_tools;
 mod checked_transport;
 mod client;
+#[cfg(unix)]
+mod client_validation;
+mod conformance;
+#[path = "../../../stickler/tests/support/conformance.rs"]
+mod conformance_table;
 mod deep_checks;
 mod docs_before_after;
 mod docs_transport_comparison;

@@ -1,6 +1,6 @@
 //! `Validated` servers: calls are validated, and everything else is unchanged.
 use serde_json::{Value, json};
-use stickler_rmcp::{AnswerForm, Validated, ValidationConfig};
+use stickler_rmcp::{AnswerForm, Mode, Validated, ValidationConfig};
 
 use crate::notes::Notes;
 use crate::support::{Wire, text};
@@ -162,4 +162,23 @@ async fn repeated_invalid_call_gets_an_escalating_response() {
     assert!(text(&first).starts_with("Tool call failed"));
     assert!(text(&second).starts_with("This exact call has been rejected 2 times"));
     assert!(text(&third).starts_with("Rejected again"));
+}
+
+#[tokio::test]
+async fn modes_set_the_defaults() {
+    let (mut wire, _) = Wire::legacy(Validated::in_mode(Notes::default(), Mode::Assist)).await;
+    let response = wire.call("write_note", json!({ "PATH": "a", "content": "hi" })).await;
+    assert_eq!(text(&response), "wrote 2 characters to a", "a certain repair is applied");
+    let response = wire.call("read_note", json!({ "path": "a", "colour": "red" })).await;
+    assert_eq!(text(&response), "hi", "an unlisted field that resembles nothing is tolerated");
+    let response = wire.call("read_note", json!({ "file": "a" })).await;
+    assert_eq!(response["result"]["isError"], true);
+
+    let observed = Validated::in_mode(Notes::default(), Mode::Observe);
+    let (mut wire, info) = Wire::legacy(observed).await;
+    assert_eq!(info["capabilities"].get("experimental"), None, "nothing is announced");
+    let response = wire.call("read_note", json!({ "pth": "a" })).await;
+    let content = response["result"]["content"].as_array().unwrap();
+    assert_eq!(content.len(), 1, "nothing is added");
+    assert!(text(&response).contains("missing field `path`"), "{response}");
 }

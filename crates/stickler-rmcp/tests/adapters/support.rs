@@ -54,6 +54,24 @@ impl Wire {
         Self { lines: BufReader::new(reader).lines(), writer, next_id: 1, modern, _child: child }
     }
 
+    /// Connects a client of 2025-11-25 to a server behind the raw transport, with the server's settings for it.
+    pub(crate) async fn raw<H: rmcp::ServerHandler>(server: stickler_rmcp::Validated<H>) -> Self {
+        server.check_tools().await.unwrap();
+        let (client_end, server_end) = tokio::io::duplex(1 << 20);
+        let (from_client, to_client) = tokio::io::split(server_end);
+        let transport =
+            stickler_rmcp::RawTransport::new(from_client, to_client, &server.raw_settings());
+        tokio::spawn(async move {
+            if let Ok(running) = server.serve(transport).await {
+                let _ = running.waiting().await;
+            }
+        });
+        let (reader, writer) = tokio::io::split(client_end);
+        let mut wire = Self::on(Box::new(reader), Box::new(writer), false, None);
+        wire.handshake().await;
+        wire
+    }
+
     /// Starts a process and connects to it in either era.
     pub(crate) async fn process(program: &str, arguments: &[&str], modern: bool) -> Self {
         let mut command = Command::new(program);
@@ -102,6 +120,21 @@ impl Wire {
         self.next_id += 1;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(&request).await;
+        self.response(id).await
+    }
+
+    /// Sends a request with the text of its parameters and returns its response.
+    pub(crate) async fn request_text(&mut self, method: &str, params: &str) -> Value {
+        let id = self.next_id;
+        self.next_id += 1;
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n"
+        );
+        self.writer.write_all(line.as_bytes()).await.unwrap();
+        self.response(id).await
+    }
+
+    async fn response(&mut self, id: i64) -> Value {
         loop {
             let line =
                 self.lines.next_line().await.unwrap().expect("the server closed the connection");

@@ -8,6 +8,7 @@ use super::wording::Wording;
 use crate::config::Repair;
 use crate::discovery::{CachedSchema, Lookup, ServerTools};
 use crate::error::UnknownToolError;
+use crate::render::HelpPrompt;
 use crate::repair::Edit;
 use crate::suggest::tool_names::{self, Listed};
 use crate::suggest::{self, Candidate, ComparisonBudget};
@@ -20,9 +21,20 @@ impl McpValidator {
             Lookup::Unknown(tools) => Err(UnknownToolError {
                 name: tool.to_owned(),
                 suggestions: self.suggested_tools(&tools, tool),
+                help: self.build_unknown_tool_help(server, tool).into(),
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Builds the help for a name that is not a tool: the available tools, nearest first.
+    pub fn build_unknown_tool_help(&self, server: &str, name: &str) -> HelpPrompt {
+        let suggestions = match self.cache.lookup(server, name) {
+            Lookup::Unknown(tools) => self.suggested_tools(&tools, name),
+            _ => Vec::new(),
+        };
+        let error = Wording::unknown_tool(name, suggestions);
+        self.build_help_prompt(server, name, &ValidationResult::rejected(vec![error], false))
     }
 
     /// Returns the listed tools that an unlisted name resembles by form (case, separators, typos) or by its last

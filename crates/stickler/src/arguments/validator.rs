@@ -10,8 +10,10 @@ use super::verdict::{Verdict, evaluate};
 use super::wording::{Subject, Wording};
 use super::{ValidationError, ValidationErrorKind};
 use crate::config::{Repair, UnknownFields, ValidationConfig};
-use crate::discovery::{CachedSchema, Lookup, SchemaStore, ToolDefinition, ToolSchemaCache};
-use crate::error::{McpSchemaError, McpValidationFailed};
+use crate::discovery::{
+    CachedSchema, JsonText, Lookup, SchemaStore, ToolDefinition, ToolSchemaCache,
+};
+use crate::error::{McpError, McpSchemaError, McpValidationFailed, UnknownToolError};
 use crate::repair;
 use crate::schema::Answer;
 use crate::tape::{Kind, Node, SyntaxError, TapeBuffer};
@@ -54,13 +56,23 @@ impl McpValidator {
         &self.config
     }
 
-    /// Registers one tool, with the description and example that are used for help.
+    /// Registers one tool, with the description and example that are used for help. Returns an error if the schema
+    /// cannot be used, or if the schema does not accept the example; help then has a generated example instead.
     pub fn register_tool_schema(
         &self,
         server: &str,
         tool: &ToolDefinition,
     ) -> Result<(), McpSchemaError> {
-        self.cache.register(server, tool)
+        self.cache.register(server, tool)?;
+        let Some(example) = tool.example.as_ref().map(JsonText::to_value) else { return Ok(()) };
+        let result = self.validate(server, &tool.name, &example);
+        match result.errors.first() {
+            Some(error) if !result.is_valid => Err(McpSchemaError {
+                tool: tool.name.clone(),
+                reason: format!("its example is invalid: {error}"),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Validates the arguments of a call.
@@ -172,23 +184,26 @@ impl McpValidator {
     }
 
     /// Like [`validate`](Self::validate), but returns a rejection as an error.
-    pub fn ensure_valid(
-        &self,
-        server: &str,
-        tool: &str,
-        params: &Value,
-    ) -> Result<(), crate::error::McpError> {
+    pub fn ensure_valid(&self, server: &str, tool: &str, params: &Value) -> Result<(), McpError> {
         let result = self.validate(server, tool, params);
         if result.is_valid {
             return Ok(());
         }
-        Err(match self.require_tool(server, tool) {
-            Err(unknown) => crate::error::McpError::UnknownTool(unknown),
-            Ok(()) => crate::error::McpError::Validation(McpValidationFailed {
-                tool: tool.to_owned(),
-                errors: result.errors,
-            }),
-        })
+        Err(self.rejection_error(server, tool, result))
+    }
+
+    /// Converts the result of a rejected call into an error with its help.
+    pub fn rejection_error(&self, server: &str, tool: &str, result: ValidationResult) -> McpError {
+        let help = self.build_help_prompt(server, tool, &result).into();
+        if let Err(unknown) = self.require_tool(server, tool) {
+            return McpError::UnknownTool(UnknownToolError { help, ..unknown });
+        }
+        let schema = self.cache.get(server, tool);
+        let (required, available) = schema
+            .map(|schema| (schema.required.clone(), schema.properties.clone()))
+            .unwrap_or_default();
+        let (tool, errors) = (tool.to_owned(), result.errors);
+        McpError::Validation(McpValidationFailed { tool, errors, required, available, help })
     }
 
     pub(super) fn validate_cached(

@@ -6,13 +6,11 @@ use super::argument_errors::{ArgumentError, ErrorKind, recognise, recognise_for}
 use crate::arguments::names;
 use crate::config::ValidationConfig;
 use crate::discovery::{CachedSchema, Lookup, ToolSchemaCache};
+use crate::error::listed;
 use crate::render::{CLOSING, cut_to_tokens, estimate_tokens};
 use crate::schema::SchemaGraph;
 use crate::suggest::{self, ComparisonBudget, tool_names};
 use crate::tape::unescape_segment;
-
-/// Maximum number of names in a list.
-const MAX_LISTED_NAMES: usize = 40;
 
 /// Returns the addition to an error text; `None` if the text is not about the arguments, or if it has
 /// an addition already.
@@ -63,8 +61,8 @@ fn argument_help(
             let _ = writeln!(text, "{line}");
         }
     }
-    let _ = writeln!(text, "Required: [{}]", list(&schema.required));
-    let _ = writeln!(text, "Valid fields: [{}]", list(&schema.properties));
+    let _ = writeln!(text, "Required: [{}]", listed(&schema.required));
+    let _ = writeln!(text, "Valid fields: [{}]", listed(&schema.properties));
     if let Some(link) = schema.documented_at(config, server) {
         let _ = writeln!(text, "Documentation: {link}");
     }
@@ -92,10 +90,4 @@ fn suggestion(
     let field = unescape_segment(last);
     let nearest = suggest::nearest_of(&field, known, |_| true, distance, budget);
     nearest.first().map(|best| format!("Did you mean `{}` instead of `{field}`?", best.name))
-}
-
-fn list(names: &[String]) -> String {
-    let more = if names.len() > MAX_LISTED_NAMES { ", …" } else { "" };
-    let few: Vec<&str> = names.iter().take(MAX_LISTED_NAMES).map(String::as_str).collect();
-    format!("{}{more}", few.join(", "))
 }

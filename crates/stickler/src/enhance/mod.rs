@@ -10,14 +10,23 @@ mod reply;
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::arguments::McpValidator;
 use crate::config::ValidationConfig;
 use crate::discovery::ToolSchemaCache;
 use crate::error::{McpError, McpToolError};
+use crate::render::VALIDATION_KEY;
 
 /// The member of a result's `_meta`, or of an error's `data`, that marks an extended response. Such a
 /// response is not extended again, by whichever Stickler it passes next.
 pub const ENHANCED_KEY: &str = "dev.stickler/enhanced";
+
+/// Returns whether the `_meta` of a result, or the `data` of an error, marks a response that Stickler extended or
+/// wrote.
+pub fn is_enhanced(marks: &Value) -> bool {
+    marks.get(ENHANCED_KEY).is_some() || marks.get(VALIDATION_KEY).is_some()
+}
 
 /// Extends the errors of a server with details from the schemas of its tools.
 #[derive(Debug, Clone, Copy)]

@@ -1,14 +1,9 @@
 //! Splices the addition into a response to `tools/call`, an error or a result with `isError`, and marks
 //! the response.
 
-use std::ops::Range;
-
 use super::{ENHANCED_KEY, ErrorEnhancer};
 use crate::render::VALIDATION_KEY;
-use crate::tape::{Kind, Node, TapeBuffer, quote, splice};
-
-/// A byte range and the text that replaces it; an empty range inserts.
-type Insertion = (Range<usize>, String);
+use crate::tape::{Kind, Node, TapeBuffer, append, quote, set_nested, splice};
 
 /// Returns the response with the addition; `None` if it is unchanged.
 pub(super) fn enhance(
@@ -25,14 +20,13 @@ pub(super) fn enhance(
         let text = message.as_str()?;
         let addition = enhancer.addition(server, tool, &text)?;
         let extended = (message.span(), quote(&format!("{text}\n\n{addition}")));
-        [Some(extended), mark(error, "data")]
+        [Some(extended), set_nested(error, "data", ENHANCED_KEY, "true")]
     } else {
         let result = root.get("result").filter(|result| !is_marked(*result, "_meta"))?;
         let content = failed_content(result)?;
         let addition = enhancer.addition(server, tool, &text_of(content))?;
-        let end = content.span().end.checked_sub(1)?;
-        let block = (end..end, format!(",{{\"type\":\"text\",\"text\":{}}}", quote(&addition)));
-        [Some(block), mark(result, "_meta")]
+        let block = format!("{{\"type\":\"text\",\"text\":{}}}", quote(&addition));
+        [Some(append(content, &block)), set_nested(result, "_meta", ENHANCED_KEY, "true")]
     };
     let insertions = insertions.into_iter().flatten().collect();
     Some(splice(tape.text(), insertions).into_bytes())
@@ -44,19 +38,6 @@ fn is_marked(outcome: Node<'_>, member: &str) -> bool {
     marks.is_some_and(|marks| {
         marks.get(ENHANCED_KEY).is_some() || marks.get(VALIDATION_KEY).is_some()
     })
-}
-
-/// Marks the response, unless the member that carries the mark is not an object.
-fn mark(outcome: Node<'_>, member: &str) -> Option<Insertion> {
-    let mark = format!("\"{ENHANCED_KEY}\":true");
-    let (container, text) = match outcome.get(member) {
-        Some(marks) if marks.kind() == Kind::Object => (marks, mark),
-        Some(_) => return None,
-        None => (outcome, format!("\"{member}\":{{{mark}}}")),
-    };
-    let comma = if container.is_empty() { "" } else { "," };
-    let end = container.span().end.checked_sub(1)?;
-    Some((end..end, format!("{comma}{text}")))
 }
 
 /// Returns the content of a tool result with `isError: true`.

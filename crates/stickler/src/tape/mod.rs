@@ -34,7 +34,7 @@ pub(crate) use lookup::Lookup;
 pub use node::{Elements, Members, Node};
 pub(crate) use path_length::INDEX_SEGMENT_BYTES;
 pub use pointer::{escape_segment, unescape_segment};
-pub use splice::splice;
+pub use splice::{Insertion, append, set_nested, splice};
 pub(crate) use step_budget::StepBudget;
 pub use string::quote;
 pub use syntax_error::{SyntaxError, SyntaxErrorKind};

@@ -32,7 +32,48 @@ pub struct ToolValidationCapability {
     pub max_batch_size: usize,
     /// Time in seconds for which a result may be cached; `None` if it must not be cached.
     pub cache_seconds: Option<u64>,
+    /// What makes cached results outdated before that.
+    pub invalidate_on: Invalidation,
 }
+
+/// The events that make cached results outdated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Invalidation {
+    /// The tools changed.
+    pub tool_update: bool,
+    /// A resource, or the list of resources, changed.
+    pub resource_change: bool,
+}
+
+impl Default for Invalidation {
+    fn default() -> Self {
+        Self { tool_update: true, resource_change: true }
+    }
+}
+
+impl Invalidation {
+    /// Reads the names of the events; `None` if one is unknown, because a client cannot observe it.
+    fn read(names: Option<&Value>) -> Option<Self> {
+        let Some(names) = names.and_then(Value::as_array) else { return Some(Self::default()) };
+        let mut events = Self { tool_update: false, resource_change: false };
+        for name in names {
+            match name.as_str() {
+                Some("tool_update") => events.tool_update = true,
+                Some("resource_change") => events.resource_change = true,
+                _ => return None,
+            }
+        }
+        Some(events)
+    }
+
+    fn names(self) -> Vec<&'static str> {
+        let all = [("tool_update", self.tool_update), ("resource_change", self.resource_change)];
+        all.into_iter().filter_map(|(name, is_set)| is_set.then_some(name)).collect()
+    }
+}
+
+/// Time for which results are cached if a server allows caching without a time.
+const DEFAULT_CACHE_SECONDS: u64 = 300;
 
 /// Levels of validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +116,8 @@ impl ToolValidationCapability {
             levels: ValidationLevels::default(),
             batch: true,
             max_batch_size: MAX_BATCH_SIZE,
-            cache_seconds: Some(300),
+            cache_seconds: Some(DEFAULT_CACHE_SECONDS),
+            invalidate_on: Invalidation::default(),
         }
     }
 
@@ -107,7 +149,7 @@ impl ToolValidationCapability {
             "caching": {
                 "enabled": self.cache_seconds.is_some(),
                 "ttl": self.cache_seconds.unwrap_or_default(),
-                "invalidateOn": ["tool_update", "resource_change"],
+                "invalidateOn": self.invalidate_on.names(),
             },
             // This member comes last, because some parsers treat a message with an early `method`
             // member as a request.
@@ -125,12 +167,18 @@ impl ToolValidationCapability {
         let levels = announced.get("levels");
         let level = |name: &str| levels.and_then(|levels| levels.get(name)?.as_bool());
         let method = announced.get("method").and_then(Value::as_str);
+        let caching = announced.get("caching");
+        let invalidate_on = Invalidation::read(caching.and_then(|one| one.get("invalidateOn")));
         // Results that depend on the state of the server must not be cached, even if `caching` is
         // enabled.
-        let is_cacheable =
-            announced.get("cacheable") != Some(&Value::Bool(false)) && !flag("contextAware");
-        let caching = announced.get("caching").filter(|caching| caching["enabled"] == true);
-        let caching = caching.filter(|_| is_cacheable);
+        let is_cacheable = announced.get("cacheable") != Some(&Value::Bool(false))
+            && !flag("contextAware")
+            && invalidate_on.is_some();
+        let cache_seconds = match caching {
+            Some(caching) if caching["enabled"] == true => caching["ttl"].as_u64(),
+            Some(_) => None,
+            None => flag("cacheable").then_some(DEFAULT_CACHE_SECONDS),
+        };
         let max_batch_size = announced.get("maxBatchSize").and_then(Value::as_u64);
         Some(Self {
             method: method.unwrap_or(DEFAULT_METHOD).to_owned(),
@@ -144,13 +192,16 @@ impl ToolValidationCapability {
             },
             batch: flag("batchValidation"),
             max_batch_size: max_batch_size.and_then(|size| usize::try_from(size).ok()).unwrap_or(1),
-            cache_seconds: caching.and_then(|caching| caching.get("ttl")?.as_u64()),
+            cache_seconds: cache_seconds.filter(|_| is_cacheable),
+            invalidate_on: invalidate_on.unwrap_or_default(),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{ToolValidationCapability, ValidationLevels};
 
     #[test]
@@ -163,5 +214,25 @@ mod tests {
         assert_eq!(deep.cache_seconds, None);
         assert_eq!(deep.to_value()["cacheable"], false);
         assert_eq!(ToolValidationCapability::read(&deep.to_value()), Some(deep));
+    }
+
+    #[test]
+    fn caching_follows_the_announcement() {
+        let read = |mut announced: serde_json::Value| {
+            announced["supported"] = true.into();
+            ToolValidationCapability::read(&announced).unwrap()
+        };
+        assert_eq!(read(json!({})).cache_seconds, None);
+        assert_eq!(read(json!({ "cacheable": true })).cache_seconds, Some(300));
+        let off = json!({ "cacheable": true, "caching": { "enabled": false, "ttl": 9 } });
+        assert_eq!(read(off).cache_seconds, None);
+        let events = |names: serde_json::Value| {
+            read(json!({ "caching": { "enabled": true, "ttl": 9, "invalidateOn": names } }))
+        };
+        let tools = events(json!(["tool_update"]));
+        assert_eq!(tools.cache_seconds, Some(9));
+        assert!(tools.invalidate_on.tool_update && !tools.invalidate_on.resource_change);
+        let unknown = events(json!(["tool_update", "moon_phase"]));
+        assert_eq!(unknown.cache_seconds, None, "the event cannot be observed");
     }
 }

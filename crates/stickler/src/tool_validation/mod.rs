@@ -10,7 +10,7 @@ mod report;
 mod request;
 
 pub use answer_cache::AnswerCache;
-pub use capability::{ToolValidationCapability, ValidationLevels};
+pub use capability::{Invalidation, ToolValidationCapability, ValidationLevels};
 pub use report::ValidationReport;
 pub use request::{CallToValidate, ValidationRequest, ValidationRequestError};
 

@@ -89,7 +89,7 @@ impl Connection {
             return CallOutcome::Pass;
         }
         if let Some(reason) = &result.unchecked {
-            case.record(unusable_schema(reason));
+            case.record(unusable_schema(reason).at("/params/name"));
         }
         if result.is_valid {
             let rewrites = case.enforces(MessageRule::InvalidArguments);
@@ -185,10 +185,10 @@ impl Connection {
 }
 
 /// Removes the rule prefix from the reason, because the finding names the rule itself.
-fn unusable_schema(reason: &str) -> Finding {
+pub(in crate::connection) fn unusable_schema(reason: &str) -> Finding {
     let rule = MessageRule::UnusableSchema;
     let code = format!("[{}] ", rule.as_str());
-    Finding::new(rule, reason.strip_prefix(&code).unwrap_or(reason)).at("/params/name")
+    Finding::new(rule, reason.strip_prefix(&code).unwrap_or(reason))
 }
 
 /// Notes the repaired errors, which no longer affect the verdict.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stickler::rules::{MessageRule, json_rpc};
+use stickler::rules::{MessageRule, Severity, json_rpc};
 use stickler::tape::{Kind, Node};
 
 use super::{Case, Connection, Incoming};
@@ -138,7 +138,12 @@ impl Connection {
         };
         let Some(definition) = method.result_for(result, pending.requests_task) else { return };
         // A result type of an extension only has to be an object.
-        let definition = if is_extension(result, revision) { "Result" } else { definition };
+        let definition = if is_extension(result, revision) {
+            note_result_type(case, revision, result);
+            "Result"
+        } else {
+            definition
+        };
         let errors = self.schema_errors(revision, definition, result, "/result");
         case.record_schema_errors(MessageRule::BadResult, "/result", errors);
         check_input_requests(case, pending, revision, result, self.limits().errors);
@@ -209,6 +214,15 @@ fn is_extension(result: Node<'_>, revision: Revision) -> bool {
     let kind = result.get("resultType").and_then(Node::as_str);
     revision.era() == Era::Modern
         && kind.is_some_and(|kind| !matches!(kind.as_ref(), "complete" | "input_required"))
+}
+
+/// Notes a result type that only an extension can define.
+fn note_result_type(case: &mut Case, revision: Revision, result: Node<'_>) {
+    let kind = result.get("resultType").map(Node::raw).map(excerpt).unwrap_or_default();
+    let message = format!("{revision} does not define the result type {kind}");
+    let mut finding = Finding::new(MessageRule::BadResult, message).at("/result/resultType");
+    finding.severity = Severity::Note;
+    case.note(finding.with("\"complete\" or \"input_required\"", kind));
 }
 
 /// Returns the schema definition of an error; some codes define their `data`.
