@@ -1,6 +1,7 @@
 //! Developer tasks, run with `cargo xtask`.
 
 mod bench;
+mod browser;
 mod corpus;
 mod coverage;
 mod interop;
@@ -37,6 +38,8 @@ enum Task {
     BenchPeer(bench::peers::Peer),
     /// Test the binary with third-party servers and clients and the official conformance suite
     Interop(interop::Options),
+    /// Test the page of `stickler ui` in a browser
+    Browser(browser::Options),
     /// Check that every requirement is covered by files and tests that exist
     Requirements(requirements::Options),
     /// Measure the line coverage of the core; fails below 90 %
@@ -85,6 +88,7 @@ fn run(task: Task) -> Outcome {
         Task::Bench(options) => bench::run(&options),
         Task::BenchPeer(peer) => bench::peers::run(&peer),
         Task::Interop(options) => interop::run(&options),
+        Task::Browser(options) => browser::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),
         Task::Rules => rules_page::write(),
