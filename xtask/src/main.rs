@@ -1,6 +1,7 @@
 //! Developer tasks, run with `cargo xtask`.
 
 mod bench;
+mod browser;
 mod corpus;
 mod coverage;
 mod enhance;
@@ -40,6 +41,8 @@ enum Task {
     BenchPeer(bench::peers::Peer),
     /// Test the binary with third-party servers and clients and the official conformance suite
     Interop(interop::Options),
+    /// Test the page of `stickler ui` in a browser
+    Browser(browser::Options),
     /// Check that every requirement is covered by code that exists and by tests that pass
     Requirements(requirements::Options),
     /// Measure the line coverage of the core; fails below 90 %
@@ -89,6 +92,7 @@ fn run(task: Task) -> Outcome {
         Task::Bench(options) => bench::run(&options),
         Task::BenchPeer(peer) => bench::peers::run(&peer),
         Task::Interop(options) => interop::run(&options),
+        Task::Browser(options) => browser::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),
         Task::Rules => rules_page::write(),

@@ -154,3 +154,51 @@ fn closed_stdout_is_not_an_error() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(0));
 }
+
+/// Starts `stickler ui` and returns it with the first line that it prints.
+fn start_ui(arguments: &[&str]) -> (std::process::Child, String) {
+    use std::io::BufRead as _;
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_stickler"));
+    command.arg("ui").args(arguments).stdout(std::process::Stdio::piped());
+    let mut ui = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufReader::new(ui.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (ui, line.trim_end().to_owned())
+}
+
+#[test]
+fn ui_rejects_bad_addresses_and_directories_with_a_reason() {
+    let run = stickler(&["ui", "/nowhere/recordings"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("cannot read `/nowhere/recordings`"), "{}", run.stderr);
+    let run = stickler(&["ui", ".", "--listen", "0.0.0.0:0"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("other machines"), "{}", run.stderr);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let run = stickler(&["ui", ".", "--listen", &address]);
+    assert_eq!(run.status, 3);
+    assert!(run.stderr.contains("the port is in use"), "{}", run.stderr);
+}
+
+#[test]
+fn several_ui_processes_share_a_directory_without_a_browser() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o500)).unwrap();
+    let directory = folder.path().to_str().unwrap();
+    // Neither writes to the directory, and `--open` without a browser only logs.
+    let (mut one, first) = start_ui(&[directory]);
+    let (mut other, second) = start_ui(&[directory, "--open"]);
+    for ui in [&mut one, &mut other] {
+        assert!(ui.try_wait().unwrap().is_none());
+        ui.kill().unwrap();
+        ui.wait().unwrap();
+    }
+    for line in [&first, &second] {
+        let token =
+            line.strip_prefix("http://127.0.0.1:").unwrap().split_once("/?token=").unwrap().1;
+        assert_eq!(token.len(), 48);
+    }
+    assert_ne!(first, second);
+}

@@ -14,7 +14,9 @@ export function svg(name, attributes = {}, ...children) {
 
 function fill(element, { on = {}, data = {}, ...attributes }, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === true) element.setAttribute(name, "");
+    // The states of accessibility attributes are words.
+    if (name.startsWith("aria-") && value !== null && value !== undefined) element.setAttribute(name, String(value));
+    else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
   for (const [name, value] of Object.entries(data)) element.dataset[name] = value;

@@ -94,6 +94,7 @@ function setView(view) {
 
 function setPaused(value) {
   state.isPaused = value;
+  timeline.isPaused = value;
   setPressed(byId("pause"), value);
   setConnection(value ? "paused" : "live");
   if (!value) changed(null);
@@ -147,7 +148,6 @@ byId("filter").addEventListener("input", () => {
 });
 byId("fold").addEventListener("click", (event) => { setPressed(event.target, !isPressed(event.target)); applyQuery(); });
 byId("follow").addEventListener("click", () => timeline.follow(!timeline.isFollowing));
-byId("timeline").addEventListener("wheel", (event) => { if (event.deltaY < 0 && timeline.isFollowing) timeline.follow(false); }, { passive: true });
 byId("pause").addEventListener("click", () => setPaused(!state.isPaused));
 byId("tab-timeline").addEventListener("click", () => setView("timeline"));
 byId("tab-tools").addEventListener("click", () => setView("tools"));
@@ -195,6 +195,6 @@ document.addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
-await loadSessions();
-await applyQuery();
 follow(changed, setConnection);
+await loadSessions();
+applyQuery();

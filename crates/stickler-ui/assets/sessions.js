@@ -2,7 +2,7 @@
 
 import { byId, el, show } from "./dom.js";
 import { count, day, duration } from "./format.js";
-import { bars } from "./strip.js";
+import { miniBars } from "./strip.js";
 
 const MAX_SHOWN = 300;
 
@@ -29,7 +29,7 @@ function item(session, isSelected, onSelect) {
       fact("error", session.errors, session.errors === 1 ? "error" : "errors"),
       session.p50 !== null && session.calls ? el("span", { title: "median and 95th percentile" }, `${duration(session.p50)} / ${duration(session.p95)}`) : null),
     session.progress !== null ? el("progress", { max: 1, value: session.progress, "aria-label": "Indexed" }) : null,
-    session.strip.buckets.length > 1 ? bars(session.strip.buckets, { "aria-hidden": "true" }) : null);
+    session.strip.buckets.length > 1 ? miniBars(session.strip.buckets) : null);
 }
 
 /** Shows the sessions, with one entry for all of them. */

@@ -4,6 +4,7 @@ import { el, show, svg } from "./dom.js";
 import { count, day, duration, span } from "./format.js";
 
 const BINS = 120;
+const MINI_BINS = 48;
 const DAY = 86400;
 
 /** Draws bars of calls with the rejected part on top of them. */
@@ -20,6 +21,18 @@ export function bars(buckets, attributes = {}) {
     ];
   });
   return svg("svg", { viewBox: `0 0 ${width} 100`, preserveAspectRatio: "none", ...attributes }, shapes);
+}
+
+/** Draws the buckets of one session with few, wide bars. */
+export function miniBars(buckets) {
+  const width = Math.max(1, Math.ceil(buckets.length / MINI_BINS));
+  const bins = [];
+  buckets.forEach(([calls, rejected], index) => {
+    const bin = (bins[Math.floor(index / width)] ??= [0, 0]);
+    bin[0] += calls;
+    bin[1] += rejected;
+  });
+  return bars(bins, { "aria-hidden": "true" });
 }
 
 /** Combines the buckets of sessions that have a time of day. */

@@ -24,6 +24,8 @@ export class Timeline {
     this.selected = null;
     this.index = -1;
     this.isFollowing = true;
+    this.isPaused = false;
+    this.end = null;
     this.refresh = coalesced(() => this.load(), 20);
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.rows.addEventListener("click", (event) => {
@@ -38,6 +40,9 @@ export class Timeline {
     this.query = query;
     this.blocks.clear();
     this.index = -1;
+    this.end = null;
+    // A pause keeps new rows out, not another query.
+    this.isNew = true;
     if (!this.isFollowing) this.scroller.scrollTop = 0;
     return this.refresh();
   }
@@ -61,7 +66,9 @@ export class Timeline {
 
   scrolled() {
     const { last } = this.visible;
-    this.isAtEnd = this.scroller.scrollTop + this.scroller.clientHeight >= this.scroller.scrollHeight - 4;
+    const { end, scroller } = this;
+    // Moving away from the end stops following; a list or window of another size does not.
+    if (this.isFollowing && end && end.height === scroller.clientHeight && end.total === this.total && scroller.scrollTop < end.top - 1) this.follow(false);
     const isLoaded = this.missing().length === 0;
     this.draw();
     if (!isLoaded && last > 0) this.refresh();
@@ -86,12 +93,12 @@ export class Timeline {
       if (!this.take(answer)) return;
       this.blocks.set(block, answer.rows);
     };
-    if (this.isFollowing) {
+    if (this.isFollowing && !this.isPaused) {
       const probe = await get("rows", { ...query, count: BLOCK });
       if (isStale() || !this.take(probe)) return;
       this.spread(probe);
       this.resize();
-      this.scroller.scrollTop = this.scroller.scrollHeight;
+      if (this.isFollowing) this.toEnd();
     }
     const { first, last } = this.visible;
     const from = Math.floor(first / BLOCK);
@@ -103,6 +110,11 @@ export class Timeline {
     }
     this.resize();
     this.draw();
+  }
+
+  toEnd() {
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.end = { top: this.scroller.scrollTop, height: this.scroller.clientHeight, total: this.total };
   }
 
   isComplete(block) {
@@ -122,7 +134,8 @@ export class Timeline {
   take(answer) {
     this.onTotal(answer.problem ? 0 : answer.total, answer.problem || null);
     if (answer.problem) return false;
-    this.total = answer.total;
+    this.total = this.isPaused && !this.isNew ? Math.min(this.total, answer.total) : answer.total;
+    this.isNew = false;
     return true;
   }
 

@@ -31,6 +31,8 @@ pub(crate) struct Found {
 
 /// Endings of the names of recordings, each of which may be followed by `.zst` or `.gz`.
 const ENDINGS: [&str; 2] = [".ndjson", ".jsonl"];
+/// Bytes by which a file is recognised when it has grown.
+const MAX_COMPARED_BYTES: u64 = 256;
 /// Longest first line that is read to find the header.
 const MAX_HEADER_BYTES: u64 = 64 << 10;
 
@@ -78,6 +80,15 @@ impl Found {
 
     pub(crate) fn name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Reads the first bytes as they are on disk; none if the file cannot be read.
+    pub(crate) fn beginning(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if let Ok(file) = File::open(&self.path) {
+            let _ = file.take(MAX_COMPARED_BYTES).read_to_end(&mut bytes);
+        }
+        bytes
     }
 
     /// Reads the header; `None` if the file does not begin with one.

@@ -15,7 +15,8 @@ use stickler_recording::Outline;
 
 use crate::files::{Found, Source, Text, look};
 use crate::index::row::Place;
-use crate::index::session::{Segment, Session};
+use crate::index::segment::Segment;
+use crate::index::session::Session;
 use crate::library::Library;
 
 const LIST_INTERVAL: Duration = Duration::from_millis(300);
@@ -40,16 +41,22 @@ struct Tracked {
     session: usize,
     segment: usize,
     grew: Option<Instant>,
+    /// Its first bytes when it was found.
+    beginning: Vec<u8>,
     /// Size up to which it was read.
     done: Option<u64>,
 }
 
 impl Indexing {
     pub(crate) fn start(source: Source, library: Arc<Library>) -> io::Result<()> {
-        let mut indexing = Self { source, library, files: HashMap::new() };
+        let mut indexing = Self::new(source, library);
         indexing.list();
         thread::Builder::new().name("index".to_owned()).spawn(move || indexing.run())?;
         Ok(())
+    }
+
+    pub(crate) fn new(source: Source, library: Arc<Library>) -> Self {
+        Self { source, library, files: HashMap::new() }
     }
 
     fn run(&mut self) {
@@ -70,7 +77,7 @@ impl Indexing {
     }
 
     /// Compares the files with what is known. Does not read them, except their first lines.
-    fn list(&mut self) {
+    pub(crate) fn list(&mut self) {
         let found = match self.source.list() {
             Ok(found) => found,
             Err(error) => {
@@ -103,16 +110,20 @@ impl Indexing {
         self.mark_gone();
     }
 
-    /// Whether a file is the one that is known under its name. A file that got shorter is a new one.
+    /// Whether a file is the one that is known under its name. A file that got shorter or begins differently is a
+    /// new one, even if the file system has given it the number of the old one.
     fn is_same(&self, found: &Found) -> bool {
         self.files.get(&found.path).is_some_and(|known| {
-            known.found.identity == found.identity && found.size >= known.found.size
+            let before = &known.found;
+            before.identity == found.identity
+                && found.size >= before.size
+                && (found.size == before.size || found.beginning().starts_with(&known.beginning))
         })
     }
 
     /// Assigns a file to its session: a new one, another part of a known one, or a part that moved.
     fn track(&mut self, found: Found) {
-        let header = found.header();
+        let (header, beginning) = (found.header(), found.beginning());
         let mut sessions = self.library.write();
         let part = header.as_ref().map_or(0, |header| header.part);
         let id = header.as_ref().map(|header| header.session.clone()).filter(|id| !id.is_empty());
@@ -126,13 +137,10 @@ impl Indexing {
         let number = known.unwrap_or_else(|| sessions.push(Session::new(found.name(), header)));
         let Some(session) = sessions.all.get_mut(number) else { return };
         let moved = session.segments.iter().position(|segment| segment.part == part);
-        let segment = match moved {
-            Some(index) => index,
-            None => {
-                session.segments.push(Segment { part, ..Segment::at(&found.path) });
-                session.segments.len() - 1
-            }
-        };
+        let segment = moved.unwrap_or(session.segments.len());
+        if moved.is_none() {
+            session.segments.push(Segment { part, ..Segment::at(&found.path) });
+        }
         if let Some(segment) = session.segments.get_mut(segment) {
             segment.path.clone_from(&found.path);
             segment.size = found.size;
@@ -146,7 +154,7 @@ impl Indexing {
         let grew = Some(Instant::now());
         self.files.insert(
             found.path.clone(),
-            Tracked { found, session: number, segment, grew, done: None },
+            Tracked { found, session: number, segment, grew, beginning, done: None },
         );
     }
 
@@ -168,11 +176,13 @@ impl Indexing {
                 changed.push(number);
             }
         }
-        changed.into_iter().for_each(|number| sessions.touch(number));
+        for number in changed {
+            sessions.touch(number);
+        }
     }
 
     /// Indexes what is new in all files, newest file first and the parts of a session in order.
-    fn index_all(&mut self) {
+    pub(crate) fn index_all(&mut self) {
         let mut paths: Vec<(i64, usize, usize, PathBuf)> = self
             .files
             .iter()

@@ -25,6 +25,8 @@ mod index;
 mod indexing;
 mod library;
 mod record;
+#[cfg(test)]
+mod tests;
 mod text_search;
 mod verdict;
 mod view;

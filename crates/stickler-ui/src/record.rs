@@ -83,7 +83,7 @@ impl<'l> Line<'l> {
                 b"dir" => dir = Some(value),
                 b"msg" => text = string(value).map(String::into_bytes),
                 b"msg_base64" => {
-                    text = string(value).and_then(|text| base64::decode(text.as_bytes()))
+                    text = string(value).and_then(|text| base64::decode(text.as_bytes()));
                 }
                 b"sent" => message.sent = Some(value),
                 b"by" => message.by_gateway = value == b"\"gateway\"",

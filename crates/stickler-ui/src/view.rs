@@ -58,7 +58,7 @@ impl View {
         let gone = sessions.all.iter().filter(|session| session.is_gone).count();
         if gone != self.gone {
             let search = std::mem::take(&mut self.search);
-            *self = Self { gone, search, ..Self::new(self.query.clone()) };
+            *self = Self { search, gone, ..Self::new(self.query.clone()) };
         }
         let known = self.entries.len();
         for (session, row) in std::mem::take(&mut self.undecided) {

@@ -4,7 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::index::session::{Segment, Session};
+use crate::index::segment::Segment;
+use crate::index::session::Session;
 use crate::library::Sessions;
 
 /// A session without an end counts as live for so long after its last message.
@@ -72,10 +73,9 @@ fn start_of(session: &Session) -> f64 {
 fn status(session: &Session) -> &'static str {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     match &session.summary {
-        Some(_) => "ended",
         None if session.last > FIRST_ABSOLUTE_TIME && now - session.last < LIVE_SECONDS => "live",
         None if session.header.is_some() => "idle",
-        None => "ended",
+        _ => "ended",
     }
 }
 

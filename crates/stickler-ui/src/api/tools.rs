@@ -57,7 +57,7 @@ pub(crate) fn list(library: &Library, definitions: &Definitions, scope: Option<u
         }
     }
     let mut list: Vec<_> = stats.into_iter().collect();
-    list.sort_by(|one, other| other.1.0.calls.cmp(&one.1.0.calls));
+    list.sort_by_key(|(_, (stats, _))| std::cmp::Reverse(stats.calls));
     let total = list.len();
     let tools: Vec<Value> = list
         .iter()
@@ -84,13 +84,13 @@ fn summary(
     validator: Option<&McpValidator>,
 ) -> Value {
     let mut mistakes: Vec<_> = stats.mistakes.iter().collect();
-    mistakes.sort_by(|one, other| other.count.cmp(&one.count));
+    mistakes.sort_by_key(|one| std::cmp::Reverse(one.count));
     let mistakes: Vec<Value> = mistakes
         .into_iter()
         .take(SHOWN_MISTAKES)
         .map(|one| json!({ "rule": one.rule, "message": one.message, "count": one.count }))
         .collect();
-    let is_listed = validator.map(|validator| validator.cache().was_listed(SERVER, tool));
+    let is_listed = validator.map(|validator| validator.cache().get(SERVER, tool).is_some());
     json!({
         "server": server,
         "tool": tool,

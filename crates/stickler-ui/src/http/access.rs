@@ -43,7 +43,8 @@ impl Access {
         if filled != bytes.len() {
             return Err(io::Error::other("no random bytes"));
         }
-        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let token = digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect();
         Ok(Self { token, port })
     }
 

@@ -37,9 +37,9 @@ pub(crate) fn stream(library: Arc<Library>) -> Response<Body> {
             next = match timeout(KEEP_ALIVE, changes.changed()).await {
                 Ok(Ok(())) => {
                     let sessions = library.read();
-                    let changed = sessions.changed_since(known);
+                    let numbers = sessions.changed_since(known);
                     known = sessions.version;
-                    let named = (changed.len() <= MAX_NAMED).then_some(changed);
+                    let named = (numbers.len() <= MAX_NAMED).then_some(numbers);
                     let data = json!({ "version": known, "sessions": named });
                     Bytes::from(format!("event: change\ndata: {data}\n\n"))
                 }

@@ -51,15 +51,19 @@ impl Page {
         if let Err(denied) = self.access.check_source(request.headers()) {
             return response::text(StatusCode::FORBIDDEN, denied.reason());
         }
-        if let Some(token) = parameters.get("token") {
-            return self.enter(token);
+        let has_token = parameters.get("token").is_some_and(|token| self.access.is_token(token));
+        if has_token && request.uri().path() == "/" {
+            return self.enter();
         }
-        if let Err(denied) = self.access.check(request.headers()) {
+        if !has_token && let Err(denied) = self.access.check(request.headers()) {
             return response::text(StatusCode::FORBIDDEN, denied.reason());
         }
         let path = request.uri().path().to_owned();
         match (request.method().clone(), path.as_str()) {
             (Method::GET, "/api/events") => events::stream(Arc::clone(&self.library)),
+            (method, "/api/validate" | "/api/send") if method != Method::POST => {
+                not_allowed("POST")
+            }
             (Method::GET, path) if path.starts_with("/api/") => {
                 self.read(path.to_owned(), parameters).await
             }
@@ -71,27 +75,16 @@ impl Page {
                 Ok(body) => self.act(&path, body).await,
                 Err(rejection) => rejection,
             },
-            _ => {
-                let allowed =
-                    if path == "/api/validate" || path == "/api/send" { "POST" } else { "GET" };
-                let mut answer = response::error(
-                    StatusCode::METHOD_NOT_ALLOWED,
-                    "This method is not supported here.",
-                );
-                answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
-                answer
-            }
+            _ => not_allowed("GET"),
         }
     }
 
     /// Exchanges the token for the cookie.
-    fn enter(&self, token: &str) -> Response<Body> {
-        let cookie = self.access.set_cookie().filter(|_| self.access.is_token(token));
-        let Some(cookie) = cookie else {
-            return response::text(StatusCode::FORBIDDEN, super::access::Denied::Token.reason());
-        };
+    fn enter(&self) -> Response<Body> {
         let mut answer = response::text(StatusCode::SEE_OTHER, "");
-        answer.headers_mut().insert(SET_COOKIE, cookie);
+        if let Some(cookie) = self.access.set_cookie() {
+            answer.headers_mut().insert(SET_COOKIE, cookie);
+        }
         answer.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
         answer
     }
@@ -163,7 +156,9 @@ impl Page {
         let view = self.view(query);
         let mut view = view.lock().unwrap_or_else(PoisonError::into_inner);
         let jobs = view.search.jobs(&self.library.read(), view.query.scope);
-        jobs.iter().for_each(|job| view.search.run(job));
+        for job in &jobs {
+            view.search.run(job);
+        }
         let sessions = self.library.read();
         view.update(&sessions);
         response::json(&rows::window(&view, &sessions, from, count))
@@ -233,6 +228,13 @@ impl Page {
             Err(message) => response::json(&json!({ "failed": message })),
         }
     }
+}
+
+fn not_allowed(allowed: &'static str) -> Response<Body> {
+    let message = "This method is not supported here.";
+    let mut answer = response::error(StatusCode::METHOD_NOT_ALLOWED, message);
+    answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    answer
 }
 
 /// Reads the JSON body of an action.

@@ -3,6 +3,7 @@
 pub(crate) mod histogram;
 pub(crate) mod names;
 pub(crate) mod row;
+pub(crate) mod segment;
 pub(crate) mod session;
 pub(crate) mod strip;
 pub(crate) mod threads;

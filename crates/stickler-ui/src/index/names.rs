@@ -11,7 +11,7 @@ const MAX_NAME_CHARS: usize = 200;
 /// A table of names. Number 0 is the empty name.
 #[derive(Debug)]
 pub(crate) struct Names {
-    names: Vec<Arc<str>>,
+    list: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u16>,
     max: u16,
 }
@@ -24,7 +24,7 @@ impl Default for Names {
 
 impl Names {
     pub(crate) fn with_max(max: u16) -> Self {
-        Self { names: vec![Arc::from("")], numbers: HashMap::new(), max }
+        Self { list: vec![Arc::from("")], numbers: HashMap::new(), max }
     }
 
     pub(crate) fn number(&mut self, name: &str) -> u16 {
@@ -38,19 +38,19 @@ impl Names {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
-        let number = u16::try_from(self.names.len()).unwrap_or(self.max);
+        let number = u16::try_from(self.list.len()).unwrap_or(self.max);
         let name: Arc<str> = match number {
             number if number < self.max => name.into(),
-            _ if self.names.len() == usize::from(self.max) => "(other names)".into(),
+            _ if self.list.len() == usize::from(self.max) => "(other names)".into(),
             _ => return self.max,
         };
-        self.names.push(Arc::clone(&name));
+        self.list.push(Arc::clone(&name));
         self.numbers.insert(name, number);
         number
     }
 
     pub(crate) fn get(&self, number: u16) -> &str {
-        self.names.get(usize::from(number)).map_or("", |name| name)
+        self.list.get(usize::from(number)).map_or("", |name| name)
     }
 }
 

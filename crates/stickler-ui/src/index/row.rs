@@ -71,9 +71,9 @@ impl Outcome {
         }
     }
 
-    /// Whether a caller probably repeats such a call.
+    /// Whether a caller probably corrects and repeats such a call.
     pub(crate) fn invites_retry(self) -> bool {
-        matches!(self, Self::Rejected | Self::WouldReject | Self::ServerError)
+        matches!(self, Self::Rejected | Self::WouldReject)
     }
 }
 

@@ -4,7 +4,6 @@
 //! findings that were computed here.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -15,6 +14,7 @@ use crate::envelope::{Envelope, Kind};
 use crate::index::histogram::Histogram;
 use crate::index::names::Names;
 use crate::index::row::{Flags, Outcome, Place, Row, Rows};
+use crate::index::segment::{Counts, Segment};
 use crate::index::strip::Strip;
 use crate::index::threads::Threads;
 use crate::index::tool_stats::ToolStats;
@@ -29,39 +29,6 @@ const MAX_KEPT_VERDICTS: usize = 5_000;
 const MAX_COUNTED_BYTES: usize = 4096;
 
 static SENDERS: LazyLock<Senders> = LazyLock::new(|| Senders::new(&ProtocolSchemas::new(), None));
-
-/// One part of a session on disk.
-#[derive(Debug, Clone)]
-pub(crate) struct Segment {
-    pub(crate) path: PathBuf,
-    pub(crate) part: u32,
-    /// Offset in the uncompressed text up to which it is indexed.
-    pub(crate) indexed: u64,
-    /// Size of the file, and how much of it is indexed, for the progress.
-    pub(crate) size: u64,
-    pub(crate) done: u64,
-    pub(crate) is_gone: bool,
-}
-
-impl Segment {
-    pub(crate) fn at(path: &Path) -> Self {
-        Self { path: path.to_owned(), part: 0, indexed: 0, size: 0, done: 0, is_gone: false }
-    }
-}
-
-/// Counts of a session.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub(crate) messages: u64,
-    pub(crate) calls: u64,
-    pub(crate) rejected: u64,
-    pub(crate) would_reject: u64,
-    pub(crate) repaired: u64,
-    pub(crate) errors: u64,
-    pub(crate) bytes: u64,
-    /// Lines that are not records.
-    pub(crate) foreign: u64,
-}
 
 /// The index of one session.
 #[derive(Debug, Default)]
@@ -112,7 +79,7 @@ impl Session {
         // A gateway records verdicts; other recordings are checked here.
         let checker = header.is_none().then(|| Checker::new(&server));
         let rules = Names::with_max(u16::from(u8::MAX));
-        Self { file, server, client, revision, header, checker, rules, ..Self::default() }
+        Self { file, header, server, client, revision, rules, checker, ..Self::default() }
     }
 
     /// Returns what remains of a session whose files are gone.

@@ -152,7 +152,6 @@ mod tests {
     use std::time::Duration;
     use stickler::tape::TapeBuffer;
     use stickler_protocol::Side;
-    use stickler_recording::Outline;
 
     fn check(text: &str, expected: &Line<'_>) {
         let mut buffer = TapeBuffer::new();
