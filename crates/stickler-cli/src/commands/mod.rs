@@ -18,6 +18,7 @@ mod counts;
 #[cfg(feature = "demo")]
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod man;
 #[cfg(feature = "run")]
 pub(crate) mod run;
 pub(crate) mod schema;
