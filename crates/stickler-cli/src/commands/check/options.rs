@@ -7,6 +7,7 @@ use stickler::{Revision, Severity};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct CheckOptions {
     /// Tool definitions to check without a server: a `tools/list` result, a JSON-RPC response with one,
     /// or an array of tools

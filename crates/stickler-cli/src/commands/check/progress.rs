@@ -30,20 +30,20 @@ impl Progress {
     /// Reports a step of a phase, only on a terminal.
     pub(super) fn step(self, text: &str) {
         if self.is_terminal && !self.is_quiet {
-            self.write(&format!("\r\x1b[K{}", printable(text, MAX_LINE_CHARS)));
+            write(&format!("\r\x1b[K{}", printable(text, MAX_LINE_CHARS)));
         }
     }
 
     /// Removes the line from a terminal.
     pub(in crate::commands) fn finish(self) {
         if self.is_terminal && !self.is_quiet {
-            self.write("\r\x1b[K");
+            write("\r\x1b[K");
         }
     }
+}
 
-    fn write(self, text: &str) {
-        let mut stderr = std::io::stderr().lock();
-        // A closed standard error leaves no other place to report to.
-        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
-    }
+fn write(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    // A closed standard error leaves no other place to report to.
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }

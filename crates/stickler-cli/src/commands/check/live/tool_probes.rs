@@ -19,7 +19,7 @@ use crate::commands::counts::count;
 use crate::exit::Failure;
 use crate::style::printable;
 
-/// Number of requests without a response after which no more tools are probed.
+/// Number of requests without a response after which no more tools are responses.
 const MAX_TIMEOUTS: usize = 3;
 
 /// Names of fields whose values a tool may request from the network.
@@ -39,7 +39,7 @@ pub(super) fn run(
     listing: &ToolListing,
     max_tools: usize,
 ) -> Result<(), Failure> {
-    let mut probed: Vec<Probed> = Vec::new();
+    let mut responses: Vec<Probed> = Vec::new();
     let mut controls = HashMap::new();
     let mut tools = 0;
     for tool in &listing.tools {
@@ -58,11 +58,11 @@ pub(super) fn run(
             Ok(calls) => {
                 tools += 1;
                 prober.setup.progress.step(&format!("probing {name}"));
-                probe(prober, tool, name, calls, &mut probed, &mut controls)?;
+                probe(prober, tool, name, calls, &mut responses, &mut controls)?;
             }
         }
     }
-    judge(prober, probed, &controls)
+    judge(prober, responses, &controls)
 }
 
 /// Sends the invalid calls of a tool, and a valid call if it is needed to judge the responses.
@@ -71,7 +71,7 @@ fn probe(
     tool: &Value,
     name: &str,
     calls: Vec<InvalidCall>,
-    probed: &mut Vec<Probed>,
+    responses: &mut Vec<Probed>,
     controls: &mut HashMap<String, String>,
 ) -> Result<(), Failure> {
     let valid = calls.iter().find_map(valid_arguments);
@@ -92,7 +92,7 @@ fn probe(
             let what = describe(&call);
             prober.record_probe(call.name, Some(name), grade, &response, &what)?;
         } else {
-            probed.push(Probed { tool: name.to_owned(), call, response, grade });
+            responses.push(Probed { tool: name.to_owned(), call, response, grade });
         }
     }
     match valid {
@@ -148,12 +148,12 @@ fn may_reach_network(tool: &Value) -> bool {
 
 fn judge(
     prober: &mut Prober<'_>,
-    probed: Vec<Probed>,
+    responses: Vec<Probed>,
     controls: &HashMap<String, String>,
 ) -> Result<(), Failure> {
     // An error of a valid call that calls without required fields get, too.
     let is_failing = |text: &String| {
-        probed.iter().any(|one| {
+        responses.iter().any(|one| {
             one.call.name != UNKNOWN_FIELD
                 && one.grade == Grade::Vague
                 && grade::summary(&one.response) == *text
@@ -161,7 +161,7 @@ fn judge(
     };
     let failing: Vec<String> = controls.values().filter(|text| is_failing(text)).cloned().collect();
     let mut failed = 0;
-    for Probed { tool, call, response, grade } in probed {
+    for Probed { tool, call, response, grade } in responses {
         let text = grade::summary(&response);
         let what = describe(&call);
         let mut grade = grade;
@@ -185,8 +185,8 @@ fn judge(
                 && found.message.contains(&text)
         };
         prober.report.findings.retain(|found| !is_same(found));
-        let probes = count(failed, "probe");
-        let message = format!("valid and invalid calls fail alike ({probes}): {text}");
+        let failed = count(failed, "probe");
+        let message = format!("valid and invalid calls fail alike ({failed}): {text}");
         prober.report.findings.push(server_finding(&rules::FAILING, message));
     }
     Ok(())
