@@ -37,7 +37,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-const MODES: [&str; 18] = [
+const MODES: [&str; 19] = [
+    "failing",
     "strict",
     "vague",
     "silent",
@@ -234,6 +235,10 @@ fn change() {
 }
 
 fn call(params: &Value) -> Value {
+    if is("failing") {
+        let text = "The browser `chrome` is not installed";
+        return json!({ "isError": true, "content": [{ "type": "text", "text": text }] });
+    }
     let text = params["arguments"]["text"].as_str().unwrap_or_default();
     match params["name"].as_str().unwrap_or_default() {
         "die" => std::process::exit(7),

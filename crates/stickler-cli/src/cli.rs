@@ -27,7 +27,7 @@ pub(crate) use self::call::CallOptions;
 pub(crate) use self::checks::{Answer, CheckOptions, Formats, Help, Mode, Repair, UnknownFields};
 pub(crate) use self::choices::RestartWhen;
 pub(crate) use self::log::LogOptions;
-pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, SchemaOptions};
+pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, ManOptions, SchemaOptions};
 pub(crate) use self::observe::{ObserveOptions, RecordValues, SummaryFormat};
 pub(crate) use self::run::{HttpOptions, RunOptions};
 #[cfg(feature = "ui")]
@@ -56,7 +56,7 @@ use crate::exit::Exit;
 
 /// Strict about the protocol, helpful about mistakes: validation for the Model Context Protocol.
 #[derive(Debug, Parser)]
-#[command(name = "stickler", version, after_help = Exit::TABLE, disable_help_subcommand = true)]
+#[command(name = "stickler", version, after_help = Exit::TABLE)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -88,6 +88,8 @@ pub(crate) enum Command {
     Schema(SchemaOptions),
     /// Print shell completions
     Completions(CompletionsOptions),
+    /// Print a manual page, of all commands or of one
+    Man(ManOptions),
     /// Run a reference server: a suite of tools confined to one folder
     Serve(ServeOptions),
     /// Decide the gates of agents that wait for a person

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Unwrap(options) => commands::wrap::unwrap(&options),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Schema(options) => commands::schema::run(&options),
+        Command::Man(options) => commands::man::run(&options),
         Command::Completions(options) => commands::completions::run(&options),
         #[cfg(feature = "serve")]
         Command::Serve(options) => commands::serve::run(&options),

@@ -124,3 +124,20 @@ fn tools_of_an_unreachable_server_exit_with_3() {
     let run = stickler(&["tools", "--", "/no/such/program"]);
     assert_eq!((run.status, run.stderr.contains("cannot start")), (3, true), "{}", run.stderr);
 }
+
+#[test]
+fn unknown_tool_lists_the_tools() {
+    let run = call(&["nonesuch"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("the tools are `echo`, "), "{}", run.stdout);
+}
+
+#[test]
+fn single_quoted_json_is_explained() {
+    let run = call(&["echo", "--args", "{'text':'a'}"]);
+    assert_eq!((run.status, run.stderr.contains("double quotes")), (2, true), "{}", run.stderr);
+    let tools = support::fixture("files.tools.json");
+    let run = stickler(&["validate", "--tools", &tools, "read_file", "--args", "{'path':'a'}"]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{}", run.stderr);
+    assert!(run.stderr.contains("double quotes"), "{}", run.stderr);
+}

@@ -96,8 +96,8 @@ fn strict_server_is_graded_as_naming_the_field() {
     assert_eq!(checked.run.status, 0, "{}", checked.run.stdout);
     assert_eq!(checked.summary["server"], "scripted 1");
     assert_eq!(checked.summary["revision"], "2025-11-25");
+    assert_eq!(checked.grades("unknown method"), ["rejected"]);
     for probe in [
-        "unknown method",
         "bad parameters",
         "call without a name",
         "unknown tool",
@@ -109,8 +109,9 @@ fn strict_server_is_graded_as_naming_the_field() {
     }
     assert_eq!(checked.grades("ping"), ["answered"]);
     assert_eq!(checked.grades("still there"), ["answered"]);
-    // The official SDKs do not respond to this probe either.
-    assert_eq!(checked.of_rule("probe-silent"), ["note"]);
+    // The official SDKs do not respond to malformed JSON either, so it is not a finding.
+    assert_eq!(checked.grades("malformed JSON"), ["silent"]);
+    assert_eq!(checked.of_rule("probe-silent"), [""; 0]);
     assert_eq!(checked.summary["warnings"], 0, "{}", checked.run.stdout);
 }
 
@@ -317,7 +318,8 @@ fn text_report_lists_probes_and_coverage() {
     let server = scripted_server();
     let server = server.to_str().unwrap();
     let run = stickler(&["check", "--", server, "--mode", "strict,read-only"]);
-    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let progress = "note: starting `scripted_server`\nnote: probing 1 tool\n";
+    assert_eq!((run.status, run.stderr.as_str()), (0, progress));
     for part in [
         "scripted_server (scripted 1, MCP 2025-11-25)",
         "Probes",
@@ -326,4 +328,99 @@ fn text_report_lists_probes_and_coverage() {
     ] {
         assert!(run.stdout.contains(part), "{part} is not in\n{}", run.stdout);
     }
+}
+
+#[test]
+fn server_that_fails_every_call_is_reported_once() {
+    let checked = check_mode("failing,read-only", &["--probe-limit", "3"]);
+    assert_eq!(checked.of_rule("probe-failing"), ["warning"], "{}", checked.run.stdout);
+    assert_eq!(checked.of_rule("probe-vague"), [""; 0]);
+    assert_eq!(checked.of_rule("probe-accepted"), [""; 0]);
+    assert!(
+        checked.grades("missing field").iter().all(|grade| *grade == "fails like a valid call")
+    );
+}
+
+#[test]
+fn unknown_field_that_makes_no_difference_is_reported_as_ignored() {
+    let checked = check_mode("read-only", &["--probe-limit", "1", "--rule", "probe-accepted"]);
+    let messages: Vec<&str> =
+        checked.findings.iter().map(|one| one["message"].as_str().unwrap()).collect();
+    assert!(
+        messages
+            .iter()
+            .any(|one| one.starts_with("the unknown field `") && one.ends_with("` is ignored")),
+        "{messages:?}"
+    );
+    assert!(checked.findings.iter().all(|one| one["rule"] == "probe-accepted"));
+    assert!(checked.findings[0]["fix"].as_str().unwrap().contains("z.strictObject"));
+}
+
+#[test]
+fn every_sarif_result_of_a_live_server_has_a_physical_location_and_a_fingerprint() {
+    let artifact = Scratch::new("artifact-server.js", b"");
+    let output = Scratch::new("live.sarif", b"");
+    let server = scripted_server();
+    let mut arguments = vec!["check", "--format", "sarif", "-o", output.path()];
+    arguments.extend(["--artifact", artifact.path(), "--", server.to_str().unwrap()]);
+    arguments.extend(["--mode", "no-descriptions,vague"]);
+    let run = stickler(&arguments);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    let log: Value = serde_json::from_slice(&std::fs::read(output.path()).unwrap()).unwrap();
+    assert_eq!((&log["version"], log["runs"].as_array().unwrap().len()), (&json!("2.1.0"), 1));
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert!(!results.is_empty());
+    let mut fingerprints: Vec<&str> = Vec::new();
+    for result in results {
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], format!("file://{}", artifact.path()));
+        assert_eq!(place["region"]["startLine"], 1);
+        assert_eq!(
+            rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()]["id"],
+            result["ruleId"]
+        );
+        assert!(matches!(result["level"].as_str().unwrap(), "error" | "warning" | "note"));
+        fingerprints.push(result["partialFingerprints"]["sticklerFinding/v1"].as_str().unwrap());
+    }
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    assert_eq!(fingerprints.len(), results.len(), "rule, tool and pointer identify a finding");
+}
+
+#[test]
+fn sarif_without_a_file_to_refer_to_exits_with_2() {
+    let run = Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["check", "--format", "sarif", "--", "/no/such/server"])
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(
+        (run.status.code(), stderr.contains("--artifact FILE")),
+        (Some(2), true),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn quiet_check_prints_only_findings_that_set_the_exit_code() {
+    let server = scripted_server();
+    let server = server.to_str().unwrap();
+    let run = stickler(&["check", "--quiet", "--", server, "--mode", "strict,read-only"]);
+    assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+    let run = stickler(&["check", "-q", "--deny", "warning", "--", server, "--mode", "read-only"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("warning[") && !run.stdout.contains("note["), "{}", run.stdout);
+    let run = stickler(&["check", "--ignore", "no-such-rule", "--", server]);
+    assert_eq!((run.status, run.stderr.contains("unknown rule")), (2, true), "{}", run.stderr);
+}
+
+#[test]
+fn output_of_a_server_that_hangs_is_shown() {
+    let run =
+        stickler(&["check", "--start-timeout", "1", "--", "sh", "-c", "echo Welcome; sleep 30"]);
+    assert_eq!(run.status, 3);
+    assert!(run.stderr.contains("no response to `initialize`"), "{}", run.stderr);
+    assert!(run.stderr.contains("standard output:\n  | Welcome"), "{}", run.stderr);
 }

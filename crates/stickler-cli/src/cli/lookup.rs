@@ -1,4 +1,4 @@
-//! Options of the reference commands `explain`, `schema` and `completions`.
+//! Options of the reference commands `explain`, `schema`, `completions` and `man`.
 
 use clap::Args;
 use stickler::Revision;
@@ -42,6 +42,19 @@ pub(crate) struct CompletionsOptions {
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub(crate) struct ManOptions {
+    /// Command such as `run`; the page of the program if omitted
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  stickler man | man -l -
+  stickler man run > stickler-run.1";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:

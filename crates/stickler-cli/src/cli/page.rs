@@ -35,7 +35,7 @@ fn page() -> String {
 }
 
 fn shown(cli: &Command) -> impl Iterator<Item = &Command> {
-    cli.get_subcommands().filter(|command| !command.is_hide_set())
+    cli.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
 fn section(page: &mut String, command: &Command) {

@@ -21,6 +21,7 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 #[cfg(feature = "serve")]
 pub(crate) mod gate;
+pub(crate) mod man;
 #[cfg(feature = "run")]
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -32,6 +32,7 @@ pub(crate) fn run(options: &ToolsOptions) -> Outcome {
         revision: options.revision,
         timeout: live::DEFAULT_TIMEOUT,
         start_timeout: std::time::Duration::from_secs(options.start_timeout),
+        is_quiet: false,
     };
     let listing = live::list(&target)?;
     let object = [br#"{"tools":"#, listing.text.as_slice(), b"}"].concat();

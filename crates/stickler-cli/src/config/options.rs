@@ -132,6 +132,15 @@ pub(super) fn server(options: &RunOptions) -> Result<Option<Server>, Failure> {
         let uri = Server::parse_url(url).map_err(Failure::Usage)?;
         return Ok(Some(Server::Url(uri, headers(&options.http)?)));
     }
+    // `--strict true -- npx …` would run `/bin/true`.
+    let is_flag = |word: &&String| matches!(word.as_str(), "true" | "false" | "yes" | "no");
+    if let Some(word) = options.command.first().filter(is_flag) {
+        return Err(Failure::Usage(format!(
+            "`{word}` is not the command of a server\n\nhint: an option takes a boolean after an equals sign, \
+             as in `--strict={}`; the command comes after `--`",
+            matches!(word.as_str(), "true" | "yes")
+        )));
+    }
     Ok(options.command.split_first().map(|(program, arguments)| {
         Server::Command(ServerCommand {
             program: program.clone(),

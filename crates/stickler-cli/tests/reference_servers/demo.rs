@@ -43,7 +43,7 @@ fn demo_shows_a_rejection_its_correction_and_next_steps() {
         "wrote 18 bytes to `notes/today.txt`",
         "http://127.0.0.1:",
         "stickler run -- ",
-        "stickler wrap ",
+        "stickler wrap",
     ] {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }

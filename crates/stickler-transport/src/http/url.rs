@@ -9,6 +9,9 @@ pub(crate) fn parse(url: &str) -> Result<Uri, String> {
         Some(start) => format!("the URL starting with `{start}` is invalid: {reason}"),
         None => format!("the URL is invalid: {reason}"),
     };
+    if !url.contains("://") {
+        return Err(unusable("it must start with `http://` or `https://`"));
+    }
     let uri: Uri = url.parse().map_err(|_| {
         unusable("it cannot be parsed; spaces and other special characters must be percent-encoded")
     })?;
@@ -55,7 +58,7 @@ mod tests {
             ("ftp://api.example/s3cret", "`ftp://api.example`"),
             ("s3cret", "the URL is invalid"),
             ("s3cret key://x", "the URL is invalid"),
-            ("api.example/s3cret", "the URL is invalid"),
+            ("api.example/s3cret", "it must start with `http://` or `https://`"),
             ("", "the URL is invalid"),
         ] {
             let message = parse(url).unwrap_err();

@@ -11,8 +11,15 @@ rules! { PROBES:
         "the server accepts an invalid call",
         "The arguments do not satisfy the tool's schema, and the server responded as if they did. \
          It silently dropped or converted the field that is misspelt or has the wrong type.",
-        "Validate the arguments against the schema before the tool runs, or put `stickler run` in \
-         front of the server.";
+        "Validate the arguments against the schema before the tool runs: `z.strictObject` in \
+         TypeScript, `extra=\"forbid\"` and `strict=True` with pydantic, `deny_unknown_fields` with \
+         serde. Or put `stickler run` in front of the server.";
+    FAILING = "probe-failing", Warning,
+        "calls fail whether or not they contain a mistake",
+        "A valid call gets the same error as the invalid ones, so the responses to invalid calls \
+         cannot be judged.",
+        "Check the server's arguments and environment, and the programs and accounts that it \
+         needs. Then run the check again.";
     VAGUE = "probe-vague", Note,
         "the server rejects a call without naming the mistake",
         "A model corrects a field that the error names. If the error is only \"error\", the model \

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use stickler_rmcp::{Code, Error, McpClient, McpConfig, ToolCallResult, ValidationConfig};
 
 use self::output::Report;
-use super::validate::SERVER;
+use super::validate::{SERVER, quotes_hint};
 use crate::cli::CallOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::{config, logging};
@@ -59,9 +59,11 @@ fn server(options: &CallOptions) -> Result<McpConfig, Failure> {
 }
 
 fn given_arguments(args: Option<&str>) -> Result<Option<Value>, Failure> {
-    let read = |text| {
-        serde_json::from_str(text)
-            .map_err(|error| Failure::Usage(format!("`--args` is not JSON: {error}")))
+    let read = |text: &str| {
+        serde_json::from_str(text).map_err(|error| {
+            let hint = quotes_hint(text);
+            Failure::Usage(format!("`--args` is not JSON: {error}{hint}"))
+        })
     };
     args.map(read).transpose()
 }

@@ -70,6 +70,7 @@ fn summary(report: &Report) -> Value {
             "answer": probe.answer,
             "milliseconds": probe.millis,
         })).collect::<Vec<_>>(),
+        "network": report.network,
         "not_probed": report.skipped.iter().map(|skipped| json!({
             "tool": skipped.tool,
             "reason": skipped.reason,

@@ -7,6 +7,7 @@ use stickler::{Revision, Severity};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct CheckOptions {
     /// Tool definitions to check without a server: a `tools/list` result, a JSON-RPC response with one,
     /// or an array of tools
@@ -24,6 +25,27 @@ pub(crate) struct CheckOptions {
     /// Output format of the findings
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub(crate) format: CheckFormat,
+
+    /// Write the report to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// File of the repository that SARIF results about a running server refer to: code scanning shows a
+    /// result at a file [default: the manifest in the current folder, such as `package.json`]
+    #[arg(long, value_name = "FILE", conflicts_with = "tools")]
+    pub(crate) artifact: Option<PathBuf>,
+
+    /// Report only findings of this rule; can be repeated or separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) rule: Vec<String>,
+
+    /// Do not report findings of this rule; can be repeated or separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) ignore: Vec<String>,
+
+    /// Print only findings that set exit code 1, and no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 
     /// Lowest severity that sets exit code 1
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = Level::Error)]
@@ -104,5 +126,6 @@ const EXAMPLES: &str = "\
 Examples:
   stickler check -- npx -y @modelcontextprotocol/server-filesystem /data
   stickler check --url https://example.com/mcp --no-probe
-  stickler check --tools tools.json --format sarif > tools.sarif
+  stickler check --format sarif -o stickler.sarif -- ./my-server
+  stickler check --tools tools.json --ignore no-example,long-name
   stickler check --deny warning --baseline known.json -- ./my-server";

@@ -13,6 +13,8 @@ pub(super) struct Report {
     pub(super) name: String,
     /// File with the definitions, if any.
     pub(super) file: Option<String>,
+    /// File that SARIF results refer to if the definitions are not in a file.
+    pub(super) artifact: Option<String>,
     /// Name and version that the server reports.
     pub(super) server: Option<String>,
     pub(super) revision: Option<Revision>,
@@ -22,6 +24,8 @@ pub(super) struct Report {
     pub(super) known: usize,
     pub(super) probes: Vec<ProbeResult>,
     pub(super) skipped: Vec<SkippedTool>,
+    /// Tools that were called with made-up arguments and may have reached the network.
+    pub(super) network: Vec<String>,
 }
 
 /// A finding from the definitions, the messages or the probes.

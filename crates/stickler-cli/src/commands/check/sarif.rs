@@ -22,6 +22,7 @@ pub(super) fn print(report: &Report) -> String {
             "tool": { "driver": {
                 "name": "stickler",
                 "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
             } },
             "results": results,
@@ -45,7 +46,8 @@ fn result(report: &Report, rules: &[&Rule], found: &CheckFinding) -> Value {
     let tool = found.tool.as_deref();
     let about = tool.map_or_else(String::new, |tool| format!("`{tool}`: "));
     let mut location = json!({});
-    if let Some(file) = &report.file {
+    // Code scanning rejects results without a physical location.
+    if let Some(file) = report.file.as_ref().or(report.artifact.as_ref()) {
         let (line, column) = found.place.unwrap_or((1, 1));
         location["physicalLocation"] = json!({
             "artifactLocation": { "uri": uri(file) },
@@ -77,9 +79,10 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Percent-encodes a path as a URI reference.
+/// Percent-encodes a path as a URI reference, relative to the repository if the path is relative.
 fn uri(path: &str) -> String {
-    let mut uri = String::new();
+    let path = path.trim_start_matches("./");
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/+@".contains(&byte) {
             uri.push(char::from(byte));
@@ -98,5 +101,7 @@ mod tests {
     #[test]
     fn paths_are_percent_encoded() {
         assert_eq!(uri("a b/c#1.json"), "a%20b/c%231.json");
+        assert_eq!(uri("./a.json"), "a.json");
+        assert_eq!(uri("/a b.json"), "file:///a%20b.json");
     }
 }

@@ -30,6 +30,13 @@ pub(super) fn print(report: &Report, palette: Palette, shows_all: bool) -> Strin
     text.out
 }
 
+/// Prints only the findings, for `--quiet`.
+pub(super) fn print_findings(report: &Report, palette: Palette) -> String {
+    let mut text = Text { out: String::new(), palette, shows_all: true, printed: HashSet::new() };
+    text.details(report);
+    text.out
+}
+
 struct Text {
     out: String,
     palette: Palette,
@@ -165,6 +172,14 @@ impl Text {
             let mut rows = vec![["probe", "tool", "grade", "ms", "answer"].map(str::to_owned)];
             rows.extend(report.probes.iter().map(probe_row));
             self.rows(&rows);
+            self.line("");
+        }
+        if !report.network.is_empty() {
+            let tools = report.network.iter().map(|tool| printable(tool, MAX_NAME_CHARS));
+            let tools = tools.collect::<Vec<_>>().join(", ");
+            self.line(&format!(
+                "Called with made-up arguments, may have reached the network: {tools}"
+            ));
             self.line("");
         }
         if report.skipped.is_empty() {

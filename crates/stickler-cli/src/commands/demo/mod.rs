@@ -53,8 +53,8 @@ const NEXT_STEPS: &str = "\
 Put `stickler run --` before the command of the server:
   stickler run -- npx -y @modelcontextprotocol/server-filesystem /data
   stickler run --listen 127.0.0.1:8787 --url https://example.com/mcp
-or put it in front of every server in a client's configuration file:
-  stickler wrap CLIENT-CONFIGURATION.json";
+or put it in front of the servers that your clients already use:
+  stickler wrap";
 
 fn over_stdio(output: &mut Output<'_, impl Write>, root: &Path) -> Result<(), Failure> {
     output.heading("1. A gateway in front of a server")?;

@@ -7,6 +7,7 @@ use miette::{Diagnostic, LabeledSpan, SourceCode};
 use stickler::tape::TapeBuffer;
 use stickler::{Code, McpValidator, ValidationError, ValidationErrorKind, ValidationResult};
 
+use super::SERVER;
 use super::call::CheckedInput;
 use super::layout::Layout;
 use crate::exit::Failure;
@@ -70,10 +71,29 @@ impl CallDiagnostic {
         Self {
             title: title(place, tool, result),
             labels,
-            help: help(result, masked),
+            help: help(result, masked) + &tools(validator, result),
             text: layout.text,
         }
     }
+}
+
+/// Maximum number of tools that are listed for an unknown one.
+const MAX_TOOLS: usize = 20;
+
+/// Lists the tools if the call is to an unknown one.
+fn tools(validator: &McpValidator, result: &ValidationResult) -> String {
+    let is_unknown =
+        |error: &ValidationError| matches!(error.kind, ValidationErrorKind::UnknownTool { .. });
+    if !result.errors.iter().any(is_unknown) {
+        return String::new();
+    }
+    let names = validator.cache().tool_names(SERVER);
+    let shown: Vec<String> = names.iter().take(MAX_TOOLS).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(MAX_TOOLS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("\nthe tools are {}{more}", shown.join(", "))
 }
 
 fn title(place: &str, tool: &str, result: &ValidationResult) -> String {

@@ -29,12 +29,33 @@ pub(crate) fn run(options: &ValidateOptions) -> Outcome {
     match (&options.calls, &options.tool) {
         (Some(path), _) => report.check_lines(path)?,
         (None, Some(tool)) => {
-            let checked = call::check_parts(&validator, tool, options.args.as_deref());
+            let args = options.args.as_deref();
+            let checked = call::check_parts(&validator, tool, args);
+            if let (CheckedInput::NotACall { message, .. }, Format::Text) =
+                (&checked, options.format)
+            {
+                return Err(Failure::Usage(format!(
+                    "{message}{}",
+                    quotes_hint(args.unwrap_or_default())
+                )));
+            }
             report.add(&checked)?;
         }
         (None, None) => return Err(Failure::Usage("specify a tool or `--calls`".to_owned())),
     }
     report.finish()
+}
+
+/// Returns a hint for text that looks like JSON with single quotes, or whose quotes a shell has removed.
+pub(super) fn quotes_hint(text: &str) -> &'static str {
+    let text = text.trim_start();
+    if text.starts_with("{'") || text.starts_with("{ '") {
+        "\n\nhint: JSON needs double quotes: '{\"path\": \"a.txt\"}'"
+    } else if text.starts_with('{') && !text.contains('"') {
+        "\n\nhint: quote the whole text for the shell: '{\"path\": \"a.txt\"}'"
+    } else {
+        ""
+    }
 }
 
 /// Prints results as they arrive and counts them.

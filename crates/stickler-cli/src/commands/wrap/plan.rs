@@ -74,6 +74,11 @@ fn discover(request: &Request<'_>) -> Result<(Vec<Planned>, bool), Failure> {
             }
         }
     }
+    if let (true, Some(name)) = (planned.is_empty(), request.only.first()) {
+        return Err(Failure::Usage(format!(
+            "no client has a server `{name}`\n\nhint: `stickler wrap --status` lists the servers"
+        )));
+    }
     if planned.is_empty() && !has_unusable {
         return Err(Failure::Usage(
             "no client configuration with servers was found\n\nhint: give the file, such as \
@@ -110,14 +115,10 @@ fn check_names(request: &Request<'_>, planned: &[Planned]) -> Result<(), Failure
         return Ok(());
     };
     let meant = did_you_mean(unknown, names.iter().map(String::as_str));
-    let file = match planned {
-        [only] => only.source.name(),
-        _ => "no file".to_owned(),
+    let message = match planned {
+        [only] => format!("{} has no server `{unknown}`{meant}", only.source.name()),
+        _ => format!("no file has a server `{unknown}`{meant}"),
     };
-    let message = format!(
-        "{file} has {}server `{unknown}`{meant}",
-        if planned.len() == 1 { "no " } else { "a " }
-    );
     Err(Failure::Usage(format!("{message}\n\nhint: the servers are {}", list(&names))))
 }
 

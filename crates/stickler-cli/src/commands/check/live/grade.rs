@@ -9,6 +9,8 @@ use super::response::{Outcome, Response};
 pub(crate) enum Grade {
     /// A valid request was answered.
     Answered,
+    /// Rejected with the error code for this case.
+    Rejected,
     /// Rejected, and the response names the invalid field.
     Names,
     /// Rejected without naming the field.
@@ -17,6 +19,8 @@ pub(crate) enum Grade {
     Silent,
     /// Accepted as if it were valid.
     Accepted,
+    /// Failed like a valid call.
+    Failing,
     /// The server exited.
     Died,
 }
@@ -25,6 +29,8 @@ impl Grade {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
+            Self::Rejected => "rejected",
+            Self::Failing => "fails like a valid call",
             Self::Names => "names the field",
             Self::Vague => "vague",
             Self::Silent => "silent",
@@ -41,7 +47,7 @@ pub(super) fn of(response: &Response, words: &[String], clear_code: Option<i64>)
         Outcome::Exited(_) => Grade::Died,
         Outcome::Status(_) => Grade::Vague,
         Outcome::Result(result) if result["isError"] != true => Grade::Accepted,
-        Outcome::Error { code, .. } if Some(*code) == clear_code => Grade::Names,
+        Outcome::Error { code, .. } if Some(*code) == clear_code => Grade::Rejected,
         _ if words.iter().any(|word| contains_word(&response_text(response), word)) => Grade::Names,
         _ => Grade::Vague,
     }

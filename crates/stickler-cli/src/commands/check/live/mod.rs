@@ -5,6 +5,7 @@
 //! | `connection` | the transport: a child process or a URL |
 //! | `session`, `response` | requests and responses, with validation of every message from the server |
 //! | `handshake` | the handshake of both protocol eras, and the tool list |
+//! | `tool_probes` | the probes of tools, judged against a valid call |
 //! | `plan` | invalid calls that a tool can receive without side effects |
 //! | `grade` | grades of responses |
 //! | `probes` | the probes and the findings from their responses |
@@ -16,6 +17,7 @@ mod plan;
 mod probes;
 mod response;
 mod session;
+mod tool_probes;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +28,9 @@ use stickler_protocol::lint::{LintOptions, lint};
 use stickler_transport::{Server, ServerCommand};
 
 use super::options::CheckOptions;
+use super::progress::Progress;
 use super::report::{CheckFinding, Report};
+use crate::commands::counts::count;
 use crate::exit::Failure;
 use connection::ServerExit;
 pub(super) use grade::Grade;
@@ -46,6 +50,7 @@ pub(super) struct Setup {
     timeout: Duration,
     start_timeout: Duration,
     revision: Option<stickler::Revision>,
+    progress: Progress,
 }
 
 /// Result of one probe.
@@ -74,12 +79,15 @@ pub(in crate::commands) struct Target<'t> {
     pub(in crate::commands) revision: Option<stickler::Revision>,
     pub(in crate::commands) timeout: Duration,
     pub(in crate::commands) start_timeout: Duration,
+    pub(in crate::commands) is_quiet: bool,
 }
 
 /// Lists the tools of a server without checking them.
 pub(in crate::commands) fn list(target: &Target<'_>) -> Result<ToolListing, Failure> {
     let setup = Setup::new(target)?;
+    setup.progress.step(&format!("starting {}", setup.server.name()));
     let mut session = handshake::open(&setup)?;
+    setup.progress.finish();
     let listing = handshake::list_tools(&mut session);
     session.close().1.shutdown(setup.timeout);
     listing
@@ -93,7 +101,9 @@ pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
         revision: options.revision,
         timeout: Duration::from_secs(options.timeout),
         start_timeout: Duration::from_secs(options.start_timeout),
+        is_quiet: options.quiet,
     })?;
+    setup.progress.phase(&format!("starting `{}`", setup.server.name()));
     let mut session = handshake::open(&setup)?;
     let listing = handshake::list_tools(&mut session)?;
     session.timeout = setup.timeout;
@@ -114,10 +124,12 @@ pub(super) fn check(options: &CheckOptions) -> Result<Report, Failure> {
         report.findings.push(found);
     }
     if !options.no_probe {
+        setup.progress.phase(&format!("probing {}", count(listing.tools.len(), "tool")));
         session = probes::run(&setup, session, &listing, options.probe_limit, &mut report)?;
     }
     let (findings, connection) = session.close();
     report.findings.extend(findings);
+    setup.progress.finish();
     if let Some(server_exit) = connection.shutdown(setup.timeout) {
         report.findings.extend(exit_findings(&server_exit));
     }
@@ -155,6 +167,7 @@ impl Setup {
             timeout: target.timeout,
             start_timeout: target.start_timeout,
             revision: target.revision,
+            progress: Progress::new(target.is_quiet),
         })
     }
 }

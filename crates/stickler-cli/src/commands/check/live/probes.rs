@@ -8,18 +8,15 @@ use stickler::{Rule, Severity};
 
 use super::grade::{self, Grade};
 use super::handshake::{self, ToolListing};
-use super::plan::{self, InvalidCall, UNKNOWN_FIELD};
+use super::plan::UNKNOWN_FIELD;
 use super::response::{Outcome, Response};
 use super::session::Session;
-use super::{ProbeResult, Setup, SkippedTool, server_finding};
+use super::{ProbeResult, Setup, server_finding, tool_probes};
 use crate::commands::check::report::{CheckFinding, Report};
 use crate::exit::Failure;
 
 /// Maximum wait for a response to malformed JSON, which most servers do not send.
-const MALFORMED_JSON_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// Number of requests without a response after which no more tools are probed.
-const MAX_TIMEOUTS: usize = 3;
+const MALFORMED_JSON_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Maximum number of restarts of a server that exits.
 const MAX_RESTARTS: usize = 3;
@@ -28,11 +25,11 @@ const BAD_PARAMETERS: &str = "bad parameters";
 const NO_SUCH_TOOL: &str = "stickler_no_such_tool";
 const NO_SUCH_METHOD: &str = "stickler/no-such-method";
 
-struct Prober<'p> {
-    setup: &'p Setup,
-    session: Session,
-    report: &'p mut Report,
-    timeouts: usize,
+pub(super) struct Prober<'p> {
+    pub(super) setup: &'p Setup,
+    pub(super) session: Session,
+    pub(super) report: &'p mut Report,
+    pub(super) timeouts: usize,
     restarts: usize,
 }
 
@@ -52,7 +49,7 @@ pub(super) fn run(
     if prober.session.has_tools {
         prober.bad_parameters()?;
         prober.unknown_tool()?;
-        prober.tools(listing, max_tools)?;
+        tool_probes::run(&mut prober, listing, max_tools)?;
     }
     prober.malformed_json()?;
     Ok(prober.session)
@@ -85,27 +82,26 @@ impl Prober<'_> {
         self.record_probe("unknown method", None, grade, &response, "a method that does not exist")
     }
 
+    /// Sends parameters that the SDK of the server checks before the server's own code runs. How it words its
+    /// error is not the author's doing; no response, an exit or an accepted call is.
     fn bad_parameters(&mut self) -> Result<(), Failure> {
-        let code = i64::from(json_rpc::INVALID_PARAMS);
-        let response = self.session.request_invalid("tools/list", json!({ "cursor": 42 }));
-        let grade = grade::of(&response, &["cursor".to_owned()], None);
-        self.record_probe(
-            BAD_PARAMETERS,
-            None,
-            grade,
-            &response,
-            "`tools/list` with the cursor 42",
-        )?;
-        let response = self.session.request_invalid("tools/call", json!({ "arguments": {} }));
-        let grade = grade::of(&response, &["name".to_owned()], None);
-        self.check_error_code("call without a name", &response, code);
-        self.record_probe(
-            "call without a name",
-            None,
-            grade,
-            &response,
-            "a call without a tool name",
-        )
+        let calls = [
+            (BAD_PARAMETERS, "tools/list", json!({ "cursor": 42 }), "cursor"),
+            ("call without a name", "tools/call", json!({ "arguments": {} }), "name"),
+        ];
+        for (name, method, params, field) in calls {
+            let what = format!("`{method}` with {params}");
+            let response = self.session.request_invalid(method, params);
+            let grade = grade::of(&response, &[field.to_owned()], None);
+            let is_harmless =
+                grade == Grade::Vague || (grade == Grade::Accepted && name == BAD_PARAMETERS);
+            if is_harmless {
+                self.add_probe(name, None, grade, &response);
+            } else {
+                self.record_probe(name, None, grade, &response, &what)?;
+            }
+        }
+        Ok(())
     }
 
     fn unknown_tool(&mut self) -> Result<(), Failure> {
@@ -122,46 +118,6 @@ impl Prober<'_> {
         )
     }
 
-    fn tools(&mut self, listing: &ToolListing, max_tools: usize) -> Result<(), Failure> {
-        let mut probed = 0;
-        for tool in &listing.tools {
-            let Some(name) = tool["name"].as_str() else { continue };
-            let calls = if self.timeouts >= MAX_TIMEOUTS {
-                Err("the server stopped responding".to_owned())
-            } else if probed >= max_tools {
-                Err(format!("the limit of {max_tools} tools is reached (`--probe-limit`)"))
-            } else {
-                plan::plan(tool, &self.setup.validator).map_err(str::to_owned)
-            };
-            match calls {
-                Err(reason) => {
-                    self.report.skipped.push(SkippedTool { tool: name.to_owned(), reason });
-                }
-                Ok(calls) => {
-                    probed += 1;
-                    for call in calls {
-                        self.invalid_call(name, &call)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn invalid_call(&mut self, tool: &str, call: &InvalidCall) -> Result<(), Failure> {
-        let params = json!({ "name": tool, "arguments": call.arguments });
-        let response = self.session.request_invalid("tools/call", params);
-        let grade = grade::of(&response, &call.fields, None);
-        let arguments = crate::style::printable(&call.arguments.to_string(), 160);
-        let mut what = format!("a call with the arguments {arguments}");
-        if call.name == UNKNOWN_FIELD
-            && let [field] = call.fields.as_slice()
-        {
-            what = format!("a call with the unknown field `{field}`");
-        }
-        self.record_probe(call.name, Some(tool), grade, &response, &what)
-    }
-
     /// Sends malformed JSON, then a valid request to see whether the server still responds.
     fn malformed_json(&mut self) -> Result<(), Failure> {
         let wait = self.setup.timeout.min(MALFORMED_JSON_TIMEOUT);
@@ -170,18 +126,11 @@ impl Prober<'_> {
         let grade =
             grade::of(&response, &["JSON".to_owned(), "Parse error".to_owned()], Some(code));
         let name = "malformed JSON";
-        if grade == Grade::Silent {
-            // The servers of all official SDKs behave like this, so it is only a note.
-            let message = "malformed JSON gets no response";
-            self.report.findings.push(CheckFinding {
-                severity: Severity::Note,
-                path: probe_path(name, None),
-                fix: "Respond with error -32700, without an id.".to_owned(),
-                ..server_finding(&rules::SILENT, message)
-            });
-            self.add_probe(name, None, grade, &response);
-        } else {
+        if grade == Grade::Died {
             self.record_probe(name, None, grade, &response, "malformed JSON")?;
+        } else {
+            // The transport of the SDK answers, or drops the line; the author cannot change it.
+            self.add_probe(name, None, grade, &response);
         }
         if self.session.is_modern {
             let response = self.session.request("server/discover", json!({}));
@@ -197,7 +146,7 @@ impl Prober<'_> {
     }
 
     /// Records a probe, and a finding unless the response is as expected.
-    fn record_probe(
+    pub(super) fn record_probe(
         &mut self,
         name: &'static str,
         tool: Option<&str>,
@@ -208,12 +157,15 @@ impl Prober<'_> {
         self.add_probe(name, tool, grade, response);
         let received = crate::style::printable(&grade::summary(response), 160);
         let finding: Option<(&'static Rule, String)> = match grade {
-            Grade::Answered | Grade::Names => None,
+            Grade::Answered | Grade::Rejected | Grade::Names | Grade::Failing => None,
             Grade::Vague if name == UNKNOWN_FIELD => {
                 let message = format!("{what} got a response that does not mention it: {received}");
                 Some((&rules::VAGUE, message))
             }
             Grade::Vague => Some((&rules::VAGUE, format!("{what} is rejected with: {received}"))),
+            Grade::Accepted if name == UNKNOWN_FIELD => {
+                Some((&rules::ACCEPTED, format!("{what} is ignored")))
+            }
             Grade::Accepted => {
                 Some((&rules::ACCEPTED, format!("{what} is accepted as if it were valid")))
             }
@@ -230,9 +182,8 @@ impl Prober<'_> {
             Grade::Died => Some((&rules::DIED, format!("the server exited after {what}"))),
         };
         if let Some((rule, message)) = finding {
-            // An ignored cursor is harmless, and a tool may be slow.
-            let is_harmless = (grade == Grade::Accepted && name == BAD_PARAMETERS)
-                || (grade == Grade::Silent && name == UNKNOWN_FIELD);
+            // A tool may be slow.
+            let is_harmless = grade == Grade::Silent && name == UNKNOWN_FIELD;
             let severity = if is_harmless { Severity::Note } else { rule.severity };
             self.report.findings.push(CheckFinding {
                 severity,
@@ -254,7 +205,7 @@ impl Prober<'_> {
         }
     }
 
-    fn add_probe(
+    pub(super) fn add_probe(
         &mut self,
         name: &'static str,
         tool: Option<&str>,

@@ -23,6 +23,9 @@ const MAX_FINDINGS_PER_RULE: usize = 20;
 /// Maximum number of quoted characters of a line.
 const MAX_QUOTE_CHARS: usize = 80;
 
+/// Number of lines of standard output that are kept for error messages.
+const MAX_NOISE_LINES: usize = 8;
+
 /// A session with a server.
 pub(super) struct Session {
     connection: Connection,
@@ -35,6 +38,8 @@ pub(super) struct Session {
     pub(super) server_name: Option<String>,
     pub(super) has_tools: bool,
     findings: Vec<CheckFinding>,
+    /// First lines of standard output that are not messages.
+    noise: Vec<String>,
     /// Why the server sends no more messages.
     exit_reason: Option<String>,
 }
@@ -53,6 +58,7 @@ impl Session {
             server_name: None,
             has_tools: true,
             findings: Vec::new(),
+            noise: Vec::new(),
             exit_reason: None,
         }
     }
@@ -66,8 +72,15 @@ impl Session {
         self.connection.is_stdio()
     }
 
+    /// Returns what the server wrote besides messages: lines of standard output, then the end of its standard
+    /// error.
     pub(super) fn stderr_tail(&self) -> String {
-        self.connection.stderr_tail()
+        let mut text = String::new();
+        if !self.noise.is_empty() {
+            text.push_str("\nit wrote to its standard output:");
+            self.noise.iter().for_each(|line| text.extend(["\n  | ", line]));
+        }
+        text + &self.connection.stderr_tail()
     }
 
     /// Sends a request and waits for the response.
@@ -217,7 +230,11 @@ impl Session {
         let Some(rule) = finding.rule.rule() else { return };
         let about = if method.is_empty() { String::new() } else { format!("{method}: ") };
         let quote = if finding.rule == MessageRule::StdoutNoise {
-            format!(": `{}`", printable(&String::from_utf8_lossy(bytes), MAX_QUOTE_CHARS))
+            let line = printable(&String::from_utf8_lossy(bytes), MAX_QUOTE_CHARS);
+            if self.noise.len() < MAX_NOISE_LINES {
+                self.noise.push(line.clone());
+            }
+            format!(": `{line}`")
         } else {
             String::new()
         };

@@ -168,14 +168,10 @@ fn yaml_text() -> impl Strategy<Value = String> {
 
 /// A configuration file of Continue.
 fn yaml_document() -> impl Strategy<Value = String> {
-    let block = prop::collection::vec(yaml_text(), 1..4).prop_map(|items| {
-        let items: String = items.iter().map(|item| format!("\n      - {item}")).collect();
-        format!("    args:{items}\n")
-    });
-    let dense = prop::collection::vec(yaml_text(), 1..4).prop_map(|items| {
-        let items: String = items.iter().map(|item| format!("\n    -   {item}")).collect();
-        format!("    args: # c{items}\n")
-    });
+    let block = prop::collection::vec(yaml_text(), 1..4)
+        .prop_map(|items| format!("    args:\n      - {}\n", items.join("\n      - ")));
+    let dense = prop::collection::vec(yaml_text(), 1..4)
+        .prop_map(|items| format!("    args: # c\n    -   {}\n", items.join("\n    -   ")));
     let flow = prop::collection::vec("[a-z]{1,3}|\"x y\"", 0..3)
         .prop_map(|items| format!("    args: [ {}] # c\n", items.join(", ")));
     let none = Just(String::new());
