@@ -7,6 +7,7 @@
 
 mod files;
 mod gates;
+mod history;
 mod orchestrator;
 mod project;
 mod sandbox;

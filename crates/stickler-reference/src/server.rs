@@ -10,10 +10,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use stickler_rmcp::{Concerns, DeepCall, DeepChecks, ValidationLevels};
 
-use super::Suite;
 use super::tool::Tool;
 use super::tool_failure::Level;
 use super::workspace::{Caller, Stop, Workspace};
+use super::{Suite, history};
 
 /// A suite that works in a workspace. Its calls have been validated against their schemas.
 #[derive(Clone)]
@@ -95,7 +95,7 @@ impl ServerHandler for ReferenceServer {
         let _waiting = stop.set_when_dropped();
         let caller = Caller::of(&context);
         let run = move |tool: &Tool, workspace: &Workspace| {
-            tool.run(&workspace.for_call(caller, stop), arguments)
+            history::run(tool, &workspace.for_call(caller, stop), arguments)
         };
         let outcome = tokio::select! {
             outcome = self.run_blocking(&request.name, run) => outcome?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::tool_failure::ToolFailure;
 use super::workspace::Workspace;
@@ -17,16 +17,21 @@ pub(crate) type Check = Result<Vec<String>, ToolFailure>;
 pub(crate) type Outcome = Result<Answer, ToolFailure>;
 
 type CheckFn = dyn Fn(&Workspace, Value) -> Check + Send + Sync;
-type RunFn = dyn Fn(&Workspace, Value) -> Outcome + Send + Sync;
+type PrepareFn = dyn Fn(&Workspace, Value) -> Result<PreparedCall, ToolFailure> + Send + Sync;
+
+/// A call whose check has passed.
+pub(crate) type PreparedCall = Box<dyn FnOnce(&Workspace) -> Outcome>;
 
 /// One tool of a suite.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
     description: &'static str,
     schema: Arc<JsonObject>,
-    effect: Effect,
+    pub(crate) effect: Effect,
+    /// Whether the tool adds its own events to the history.
+    pub(crate) records_itself: bool,
     check: Box<CheckFn>,
-    run: Box<RunFn>,
+    prepare: Box<PrepareFn>,
 }
 
 /// The side effects of a call.
@@ -58,13 +63,20 @@ impl Tool {
             description,
             schema: Arc::new(schema),
             effect,
+            records_itself: false,
             check: Box::new(move |workspace, arguments| check(workspace, &read(arguments)?)),
-            run: Box::new(move |workspace, arguments| {
+            prepare: Box::new(move |workspace, arguments| {
                 let call = read(arguments)?;
                 check(workspace, &call)?;
-                run(workspace, &call)
+                Ok(Box::new(move |workspace| run(workspace, &call)))
             }),
         }
+    }
+
+    /// Marks a tool that adds its own events to the history.
+    pub(crate) fn recording_itself(mut self) -> Self {
+        self.records_itself = true;
+        self
     }
 
     /// Checks whether a call could succeed, without executing it.
@@ -72,9 +84,13 @@ impl Tool {
         (self.check)(workspace, Value::Object(arguments))
     }
 
-    /// Checks and executes a call.
-    pub(crate) fn run(&self, workspace: &Workspace, arguments: JsonObject) -> Outcome {
-        (self.run)(workspace, Value::Object(arguments))
+    /// Checks a call and returns it for execution.
+    pub(crate) fn prepare(
+        &self,
+        workspace: &Workspace,
+        arguments: JsonObject,
+    ) -> Result<PreparedCall, ToolFailure> {
+        (self.prepare)(workspace, Value::Object(arguments))
     }
 
     /// Returns the entry for the tool list.
@@ -110,6 +126,29 @@ pub(crate) fn strict(properties: Value, required: &[&str], example: Value) -> Va
     members.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect()
 }
 
+/// Adds to a schema that some actions require a field: `(actions, field)`, each action at most once.
+///
+/// The conditions are nested in `else`, because several model APIs reject `allOf`, `anyOf` and `oneOf`
+/// at the root of a schema.
+pub(crate) fn requiring(mut schema: Value, rules: &[(&[&str], &str)]) -> Value {
+    let mut nested = None;
+    for (actions, field) in rules.iter().rev() {
+        let kind = schema["properties"][field]["type"].clone();
+        let mut rule = json!({
+            "if": { "properties": { "action": { "enum": actions } }, "required": ["action"] },
+            "then": { "properties": { *field: { "type": kind } }, "required": [field] },
+        });
+        if let Some(other) = nested {
+            rule["else"] = other;
+        }
+        nested = Some(rule);
+    }
+    if let (Some(Value::Object(rule)), Value::Object(schema)) = (nested, &mut schema) {
+        schema.extend(rule);
+    }
+    schema
+}
+
 /// For tools that have nothing to check before execution.
 #[allow(clippy::unnecessary_wraps, reason = "must have the signature of a check")]
 pub(crate) fn no_check<C>(_: &Workspace, _: &C) -> Check {
@@ -137,6 +176,12 @@ impl Answer {
     /// Structured content with a separate text.
     pub(crate) fn both(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data: Some(data) }
+    }
+}
+
+impl Answer {
+    pub(crate) fn as_text(&self) -> &str {
+        &self.text
     }
 }
 

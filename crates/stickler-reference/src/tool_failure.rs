@@ -48,11 +48,6 @@ impl ToolFailure {
         Self::new(Level::Security, message)
     }
 
-    /// A field is missing that the action requires.
-    pub(crate) fn needs(action: &str, field: &str) -> Self {
-        Self::semantic(format!("`{field}` is missing: the action `{action}` requires it"))
-    }
-
     /// Converts an I/O error for a file.
     pub(crate) fn file(path: &str, error: &io::Error) -> Self {
         if is_escape(error) {

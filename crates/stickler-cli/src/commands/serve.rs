@@ -55,6 +55,14 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) approver: Option<PathBuf>,
 
+    /// Do not record calls and snapshots of the files in `.stickler` below the root
+    #[arg(long)]
+    pub(crate) no_history: bool,
+
+    /// Task that calls are recorded for, if the client names none
+    #[arg(long, value_name = "ID")]
+    pub(crate) task_id: Option<String>,
+
     /// Form of the response to a rejected call
     #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
     pub(crate) answer: Answer,
@@ -108,6 +116,8 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
         shell: options.allow_shell,
         sql_writes: options.allow_sql_writes,
         test_command: words.map(str::to_owned).collect(),
+        history: !options.no_history,
+        task: options.task_id.clone(),
     };
     let workspace = Workspace::open(&options.root, permissions).map_err(|error| {
         let root = options.root.display();
@@ -167,6 +177,9 @@ fn job_servers(options: &ServeOptions) -> Result<Servers, Failure> {
         }
         if options.allow_sql_writes {
             config = config.args(["--allow-sql-writes"]);
+        }
+        if options.no_history {
+            config = config.args(["--no-history"]);
         }
         if let Some(command) = &options.test_command {
             config = config.args(["--test-command", command]);

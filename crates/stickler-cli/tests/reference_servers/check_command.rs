@@ -29,6 +29,7 @@ fn every_suite_passes_check_with_full_coverage() {
         assert!(report.contains(&coverage), "{suite}: {report}");
     }
     assert_eq!(root.snapshot(), before);
+    assert!(!root.path().join(".stickler").exists());
 }
 
 #[test]

@@ -88,3 +88,30 @@ fn query_results_are_bounded_and_sql_errors_are_reported() {
     assert!(message.contains("the database `none.db` does not exist"), "{message}");
     assert!(!root.path().join("none.db").exists());
 }
+
+#[test]
+fn inspection_shows_the_tables_of_existing_databases() {
+    let root = Root::new();
+    root.write("broken.sqlite", "not a database, but long enough to look like one\n");
+    let mut session = Session::gateway("project", &root.path(), &[]);
+    let users = json!([{
+        "type": "table", "name": "users", "row_count": 2,
+        "columns": [{ "name": "id", "type": "INTEGER" }, { "name": "name", "type": "TEXT" }],
+    }]);
+    let lower = |mut tables: serde_json::Value| {
+        for column in tables[0]["columns"].as_array_mut().unwrap() {
+            column["type"] = column["type"].as_str().unwrap().to_uppercase().into();
+        }
+        tables
+    };
+    let all = session.succeeds("inspect_state", json!({}))["structuredContent"].clone();
+    assert_eq!(all["databases"][1]["path"], "project.db", "{all}");
+    assert_eq!(lower(all["databases"][1]["tables"].clone()), users);
+    let error = all["databases"][0]["error"].as_str().unwrap();
+    assert!(error.contains("not a database"), "{error}");
+    let one = json!({ "scope": "database", "path": "project.db" });
+    let one = session.succeeds("inspect_state", one)["structuredContent"].clone();
+    assert_eq!(lower(one["databases"][0]["tables"].clone()), users);
+    let missing = json!({ "scope": "database", "path": "no.db" });
+    assert!(session.fails("inspect_state", missing).contains("`no.db` does not exist"));
+}

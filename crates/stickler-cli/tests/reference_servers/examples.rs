@@ -113,15 +113,15 @@ fn check_effect(tool: &str, root: &Root, result: &Value) {
         }
         "manage_hitl_gate" => assert_eq!(data["status"], "open"),
         "get_task_trace" => assert_eq!(data["events"][0]["kind"], "gate_opened"),
-        "inject_directive" => assert_eq!(data["checkpoint"], "cp-2"),
-        "rewind_to_checkpoint" => assert_eq!(data["events"].as_array().unwrap().len(), 2),
+        "inject_directive" => assert!(data["checkpoint"].as_str().unwrap().starts_with("cp-")),
+        "rewind_to_checkpoint" => assert_eq!(data["dry_run"], true),
         "search_memory" => assert_eq!(data["total"], 0),
         "inspect_state" => assert_eq!(data["files"]["count"], 1),
         "capture_trace" => assert_eq!(data["task_id"], "task-7"),
-        "get_logs" => assert_eq!(data["entries"][0]["data"]["message"], "parser rewritten"),
-        "schedule" => assert_eq!(data["runs"], 0),
-        "list_jobs" => assert_eq!(data["jobs"][0]["name"], "morning-note"),
-        "cancel_job" => assert_eq!(message, "cancelled `morning-note`"),
+        "get_logs" => assert!(message.contains("parser rewritten"), "{message}"),
+        "schedule" => assert_eq!(data["validated_by"], "server"),
+        "list_jobs" => assert_eq!(data["jobs"][0]["name"], "nightly-note"),
+        "cancel_job" => assert_eq!(message, "cancelled `nightly-note`"),
         other => panic!("no effect is defined for {other}"),
     }
 }
@@ -182,7 +182,9 @@ fn files_are_written_listed_moved_and_deleted() {
         serde_json::json!({ "action": "move", "path": "README.md", "destination": "Cargo.toml" });
     assert!(session.fails("filesystem_operation", over).contains("already exists"));
     let without = serde_json::json!({ "action": "write", "path": "x" });
-    assert!(session.fails("filesystem_operation", without).contains("`content` is missing"));
+    let message = session.fails("filesystem_operation", without);
+    assert!(message.contains("`content` is required but missing"), "{message}");
+    assert!(message.contains("## Valid Example"), "the rejection has no help: {message}");
 }
 
 #[test]

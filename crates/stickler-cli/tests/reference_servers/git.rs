@@ -27,7 +27,7 @@ fn git_controller_covers_the_workflow_from_branch_to_commit() {
         session.fails("git_controller", json!({ "action": "commit", "message": "again" }));
     assert!(message.contains("nothing to commit"), "{message}");
     let message = session.fails("git_controller", json!({ "action": "commit" }));
-    assert!(message.contains("`message` is missing"), "{message}");
+    assert!(message.contains("`message` is required but missing"), "{message}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(crate) struct InvalidCall {
 }
 
 /// Keywords that the schemas of the suites may use; each validating one gets an invalid call.
-const KEYWORDS: [&str; 16] = [
+const KEYWORDS: [&str; 19] = [
     "type",
     "properties",
     "required",
@@ -26,6 +26,9 @@ const KEYWORDS: [&str; 16] = [
     "maximum",
     "minLength",
     "pattern",
+    "if",
+    "then",
+    "else",
     // Annotations, which cannot be violated.
     "description",
     "default",
@@ -57,6 +60,7 @@ impl Generator<'_> {
         self.violate_type(schema, path);
         self.violate_value(schema, path);
         self.violate_list(schema, path);
+        self.violate_conditions(schema);
         if let Some(properties) = schema["properties"].as_object() {
             self.violate_fields(schema, properties, path);
         }
@@ -123,6 +127,21 @@ impl Generator<'_> {
         }
         if schema["items"].is_object() {
             self.violate(&schema["items"], &format!("{path}/0"));
+        }
+    }
+
+    /// Omits the field that an action requires. The conditions are nested in `else`.
+    fn violate_conditions(&mut self, schema: &Value) {
+        let actions = schema["if"]["properties"]["action"]["enum"].as_array();
+        for action in actions.into_iter().flatten() {
+            let field = schema["then"]["required"][0].as_str().unwrap();
+            self.change_object("", "is required but missing; add it as a string", field, |call| {
+                call.insert("action".to_owned(), action.clone());
+                call.remove(field);
+            });
+        }
+        if schema["else"].is_object() {
+            self.violate_conditions(&schema["else"]);
         }
     }
 

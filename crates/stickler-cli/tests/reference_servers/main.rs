@@ -19,10 +19,12 @@ mod dependencies;
 mod examples;
 mod gates;
 mod git;
+mod history;
 mod invalid_calls;
 mod over_http;
 mod processes;
 mod rejections;
+mod rewind;
 mod root;
 mod root_confinement;
 mod scheduler;
@@ -31,6 +33,7 @@ mod session;
 #[path = "../support/http.rs"]
 mod support_http;
 mod terminal;
+mod test_reports;
 mod validation;
 
 /// Every suite with its tools, by the names in the source documents.

@@ -49,6 +49,7 @@ fn assert_rejects_invalid_calls(
         }
         assert_unknown_tool(session, name);
         assert_eq!(root.snapshot(), before, "{name}x");
+        assert!(!root.path().join(".stickler").exists(), "a rejected call of {name} was recorded");
     }
 }
 

@@ -77,7 +77,7 @@ impl Root {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// Contents of all files in the root and beside it.
+    /// Contents of all files in the root and beside it, except the server's own records.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(self.folder.path(), &mut files);
@@ -89,6 +89,9 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let metadata = path.symlink_metadata().unwrap();
+        if path.ends_with("root/.stickler") && metadata.is_dir() {
+            continue;
+        }
         if metadata.is_symlink() {
             files.insert(
                 path.clone(),

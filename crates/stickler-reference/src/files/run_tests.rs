@@ -23,7 +23,7 @@ pub(super) fn tool() -> Tool {
         &[],
         json!({ "filter": "parser", "timeout_seconds": 120 }),
     );
-    let description = "Runs the tests of the project in the root and reports the outcome.";
+    let description = "Runs the tests of the project in the root and reports which passed, failed and were skipped.";
     Tool::new("run_tests", description, Effect::Runs, schema, check, run)
 }
 
@@ -37,9 +37,6 @@ fn run(workspace: &Workspace, call: &RunTests) -> Outcome {
     let place = workspace.place_or_root(call.path.as_deref())?;
     let limit = time_limit(call.timeout_seconds);
     let filter = call.filter.as_deref();
-    let (command, finished) = workspace.run_tests(&TestRun { place: &place, filter, limit })?;
-    let mut data = finished.data();
-    data["command"] = command.into();
-    data["passed"] = finished.succeeded().into();
-    Ok(Answer::data(data))
+    let outcome = workspace.run_tests(&TestRun { place: &place, filter, limit })?;
+    Ok(Answer::both(outcome.text(), outcome.data()))
 }

@@ -34,12 +34,13 @@ pub(super) fn tool() -> Tool {
     let description =
         "Gives the agents of the project a directive, which applies until it is rewound.";
     Tool::new("inject_directive", description, Effect::Adds, schema, no_check::<Inject>, run)
+        .recording_itself()
 }
 
 fn run(workspace: &Workspace, call: &Inject) -> Outcome {
     let data = json!({ "directive": call.directive, "priority": call.priority });
     let task = call.task_id.as_deref();
-    let id = workspace.open_state_write()?.add(&NewEvent { kind: KIND, task, data })?;
+    let id = workspace.record(&NewEvent { kind: KIND, task, data })?;
     let checkpoint = checkpoint(id);
     let text = format!("the directive is in effect; its checkpoint is `{checkpoint}`");
     Ok(Answer::both(text, json!({ "checkpoint": checkpoint, "task_id": task })))

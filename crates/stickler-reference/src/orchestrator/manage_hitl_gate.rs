@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::gates::{self, Decision, Gate, require_open, store};
-use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, requiring, strict};
 use crate::tool_failure::ToolFailure;
 use crate::workspace::{DEFAULT_SECONDS, MAX_SECONDS, NewEvent, Workspace, time_limit};
 
@@ -38,7 +38,7 @@ enum Action {
 }
 
 pub(super) fn tool() -> Tool {
-    let schema = strict(
+    let fields = strict(
         json!({
             "action": { "type": "string", "enum": ["open", "ask", "wait", "status", "list"], "description": "`open` a gate, `ask` the person again, `wait` for the decision, show the `status` of one gate, or `list` all. Only a person approves or rejects" },
             "title": { "type": "string", "minLength": 1, "description": "The question to decide, for `open`" },
@@ -50,13 +50,14 @@ pub(super) fn tool() -> Tool {
         &["action"],
         json!({ "action": "open", "title": "Deploy to production?", "task_id": "task-7" }),
     );
+    let schema =
+        requiring(fields, &[(&["open"], "title"), (&["ask", "wait", "status"], "gate_id")]);
     let description = "Opens a gate: a question that a person must decide before you continue. Asks the person through the client if it can; otherwise a person decides with the command `stickler gate`. Do not continue while the gate is open or rejected.";
-    Tool::new("manage_hitl_gate", description, Effect::Adds, schema, check, run)
+    Tool::new("manage_hitl_gate", description, Effect::Adds, schema, check, run).recording_itself()
 }
 
 fn check(workspace: &Workspace, call: &Manage) -> Check {
     match call.action {
-        Action::Open if call.title.is_none() => Err(ToolFailure::needs("open", "title")),
         Action::Open | Action::List => Ok(Vec::new()),
         Action::Ask => {
             require_open(named(workspace, call)?)?;
@@ -75,7 +76,7 @@ fn run(workspace: &Workspace, call: &Manage) -> Outcome {
             let data = json!({ "title": call.title, "details": call.details });
             let task = workspace.task(call.task_id.as_deref());
             let event = NewEvent { kind: gates::OPENED, task: task.as_deref(), data };
-            let id = gates::id(workspace.open_state_write()?.add(&event)?);
+            let id = gates::id(workspace.record(&event)?);
             ask(
                 workspace,
                 call,
@@ -147,8 +148,7 @@ fn wait(workspace: &Workspace, call: &Manage) -> Outcome {
 }
 
 fn named(workspace: &Workspace, call: &Manage) -> Result<Gate, ToolFailure> {
-    let id = call.gate_id.as_deref();
-    let id = id.ok_or_else(|| ToolFailure::semantic("`gate_id` is missing"))?;
+    let id = call.gate_id.as_deref().unwrap_or_default();
     gates::find(&workspace.open_state_read()?, &workspace.trust, id)
 }
 

@@ -1,7 +1,7 @@
 //! The suite `orchestrator`: context, memory, gates and directives of a multi-agent project.
 //!
-//! Its state is an event log below the root. Gates, directives and memory are derived from it, and
-//! rewinding to a checkpoint undoes all later events.
+//! Its state is an event log below the root. Gates, directives and memory are derived from it. Every
+//! event is a checkpoint of the log and of the files, to which the project can be rewound.
 
 mod get_project_context;
 mod get_task_trace;

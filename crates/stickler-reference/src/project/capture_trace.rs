@@ -7,7 +7,7 @@ use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
 use crate::workspace::{NewEvent, Workspace, checkpoint};
 
 /// The event kind of trace entries.
-pub(super) const KIND: &str = "trace";
+const KIND: &str = "trace";
 
 #[derive(Deserialize)]
 struct Capture {
@@ -34,13 +34,14 @@ pub(super) fn tool() -> Tool {
         &["task_id", "message"],
         json!({ "task_id": "task-7", "message": "parser rewritten", "level": "info", "data": { "files": 3 } }),
     );
-    let description = "Appends an entry to the trace of a task. `get_logs` returns the entries.";
+    let description = "Adds a note about your progress to the trace of a task. Tool calls are recorded without it; `get_logs` and `get_task_trace` return both.";
     Tool::new("capture_trace", description, Effect::Adds, schema, no_check::<Capture>, run)
+        .recording_itself()
 }
 
 fn run(workspace: &Workspace, call: &Capture) -> Outcome {
     let data = json!({ "message": call.message, "level": call.level, "data": call.data });
     let task = Some(call.task_id.as_str());
-    let id = workspace.open_state_write()?.add(&NewEvent { kind: KIND, task, data })?;
+    let id = workspace.record(&NewEvent { kind: KIND, task, data })?;
     Ok(Answer::data(json!({ "checkpoint": checkpoint(id), "task_id": call.task_id })))
 }

@@ -1,9 +1,8 @@
-//! Tool `get_logs`: returns the entries that `capture_trace` has stored.
+//! Tool `get_logs`: returns what tools, jobs and agents have recorded.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::capture_trace;
 use crate::tool::{Answer, Effect, Outcome, Tool, no_check, strict};
 use crate::workspace::{Event, Workspace};
 
@@ -33,7 +32,7 @@ pub(super) fn tool() -> Tool {
         &[],
         json!({ "level": "info", "limit": 20 }),
     );
-    let description = "Returns the entries stored by `capture_trace`, oldest first.";
+    let description = "Returns what happened in the project, oldest first: tool calls with their arguments and output, runs of scheduled jobs, and entries of `capture_trace`. A failed call has the level `warn`.";
     Tool::new("get_logs", description, Effect::Reads, schema, no_check::<Logs>, run)
 }
 
@@ -48,7 +47,7 @@ fn run(workspace: &Workspace, call: &Logs) -> Outcome {
 fn matches(event: &Event, call: &Logs) -> bool {
     let text = |key: &str| event.data[key].as_str().unwrap_or_default();
     let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
-    event.kind == capture_trace::KIND
+    event.data["message"].is_string()
         && call.level.as_deref().is_none_or(|level| rank(text("level")) >= rank(level))
         && call.task_id.as_deref().is_none_or(|task| event.task.as_deref() == Some(task))
         && call.contains.as_deref().is_none_or(|part| text("message").contains(part))

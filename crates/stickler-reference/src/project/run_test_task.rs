@@ -27,13 +27,13 @@ pub(super) fn tool() -> Tool {
     let schema = strict(
         json!({
             "test_path": { "type": "string", "minLength": 1, "description": "The file or folder with the tests, relative to the root" },
-            "reporter": { "type": "string", "enum": ["text", "json"], "default": "text", "description": "The format of the result" },
+            "reporter": { "type": "string", "enum": ["text", "json"], "default": "text", "description": "The format of the text: a summary with the failed tests, or all results as JSON" },
             "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "default": DEFAULT_SECONDS, "description": "The time limit, after which the tests are terminated" },
         }),
         &["test_path"],
         json!({ "test_path": "tests", "reporter": "json" }),
     );
-    let description = "Runs the tests of one file or folder and reports the outcome.";
+    let description = "Runs the tests of a file or folder and reports each test: passed, failed with its message, or skipped. Knows cargo test, cargo nextest, pytest and node --test; of other runners it returns the output.";
     Tool::new("run_test_task", description, Effect::Runs, schema, check, run)
 }
 
@@ -49,14 +49,9 @@ fn check(workspace: &Workspace, call: &TestTask) -> Check {
 fn run(workspace: &Workspace, call: &TestTask) -> Outcome {
     let place = workspace.place(&call.test_path)?;
     let limit = time_limit(call.timeout_seconds);
-    let (command, finished) =
-        workspace.run_tests(&TestRun { place: &place, filter: None, limit })?;
-    let verdict = if finished.succeeded() { "passed" } else { "failed" };
-    let mut data = finished.data();
-    data["command"] = command.clone().into();
-    data["passed"] = finished.succeeded().into();
+    let outcome = workspace.run_tests(&TestRun { place: &place, filter: None, limit })?;
     Ok(match call.reporter {
-        Reporter::Json => Answer::data(data),
-        Reporter::Text => Answer::both(format!("{verdict}: {command}\n{}", finished.text()), data),
+        Reporter::Json => Answer::data(outcome.data()),
+        Reporter::Text => Answer::both(outcome.text(), outcome.data()),
     })
 }

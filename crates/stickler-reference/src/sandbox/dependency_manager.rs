@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::manifest::Manager;
-use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, requiring, strict};
 use crate::tool_failure::ToolFailure;
 use crate::workspace::{DEFAULT_SECONDS, MAX_SECONDS, Workspace, time_limit};
 
@@ -38,7 +38,7 @@ impl Action {
 }
 
 pub(super) fn tool() -> Tool {
-    let schema = strict(
+    let fields = strict(
         json!({
             "action": { "type": "string", "enum": ["list", "add", "remove"], "description": "The action to perform" },
             "manager": { "type": "string", "enum": ["cargo", "npm"], "description": "The package manager; default: detected from the files in the root" },
@@ -49,15 +49,13 @@ pub(super) fn tool() -> Tool {
         &["action"],
         json!({ "action": "list", "manager": "cargo" }),
     );
+    let schema = requiring(fields, &[(&["add", "remove"], "package")]);
     let description = "Lists, adds or removes dependencies of the project in the root.";
     Tool::new("dependency_manager", description, Effect::Runs, schema, check, run)
 }
 
 fn check(workspace: &Workspace, call: &Dependencies) -> Check {
     if call.action != Action::List {
-        if call.package.is_none() {
-            return Err(ToolFailure::needs(call.action.name(), "package"));
-        }
         workspace.require_shell("changing dependencies")?;
     }
     let manager = Manager::of(workspace, call.manager)?;

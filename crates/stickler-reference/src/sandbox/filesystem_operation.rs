@@ -1,13 +1,12 @@
 //! Tool `filesystem_operation`: reads, writes, lists, moves and deletes files.
 
-use std::fmt;
 use std::io::Write as _;
 
 use cap_std::fs::OpenOptions;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, requiring, strict};
 use crate::tool_failure::ToolFailure;
 use crate::workspace::{Place, Workspace, clip};
 
@@ -47,7 +46,7 @@ impl Operation {
 }
 
 pub(super) fn tool() -> Tool {
-    let schema = strict(
+    let fields = strict(
         json!({
             "action": {
                 "type": "string",
@@ -61,21 +60,17 @@ pub(super) fn tool() -> Tool {
         &["action", "path"],
         json!({ "action": "read", "path": "README.md" }),
     );
+    let schema =
+        requiring(fields, &[(&["write", "append"], "content"), (&["move"], "destination")]);
     let description = "Reads, writes, lists, moves and deletes files below the root.";
     Tool::new("filesystem_operation", description, Effect::Changes, schema, check, run)
 }
 
 fn check(workspace: &Workspace, call: &Operation) -> Check {
-    let action = call.action.to_string();
     call.place(workspace)?;
     match call.action {
-        Action::Write | Action::Append if call.content.is_none() => {
-            Err(ToolFailure::needs(&action, "content"))
-        }
         Action::Move => {
-            let destination = call.destination.as_deref();
-            let destination =
-                destination.ok_or_else(|| ToolFailure::needs(&action, "destination"))?;
+            let destination = call.destination.as_deref().unwrap_or_default();
             let place = workspace.place(destination)?;
             if workspace.dir().symlink_metadata(&place.path).is_ok() {
                 return Err(ToolFailure::runtime(format!("`{destination}` already exists")));
@@ -160,19 +155,4 @@ fn stat(workspace: &Workspace, place: &Place) -> Result<Value, ToolFailure> {
     let about = about.map_err(|error| ToolFailure::file(&place.given, &error))?;
     let kind = if about.is_dir() { "folder" } else { "file" };
     Ok(json!({ "path": place.given, "kind": kind, "bytes": about.len() }))
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Append => "append",
-            Self::List => "list",
-            Self::Stat => "stat",
-            Self::CreateFolder => "create_folder",
-            Self::Move => "move",
-            Self::Delete => "delete",
-        })
-    }
 }

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::tool::{Answer, Check, Effect, Outcome, Tool, strict};
-use crate::tool_failure::ToolFailure;
+use crate::tool::{Answer, Check, Effect, Outcome, Tool, requiring, strict};
 use crate::workspace::Workspace;
 
 #[derive(Deserialize)]
@@ -35,7 +34,7 @@ enum Action {
 }
 
 pub(super) fn tool() -> Tool {
-    let schema = strict(
+    let fields = strict(
         json!({
             "action": {
                 "type": "string",
@@ -53,6 +52,8 @@ pub(super) fn tool() -> Tool {
         &["action"],
         json!({ "action": "status" }),
     );
+    let schema =
+        requiring(fields, &[(&["commit"], "message"), (&["create_branch", "switch"], "branch")]);
     let description = "Works with the git repository in the root. Does not access the network.";
     Tool::new("git_controller", description, Effect::Changes, schema, check, run)
 }
@@ -61,17 +62,8 @@ fn check(workspace: &Workspace, call: &Git) -> Check {
     for path in &call.paths {
         workspace.place(path)?;
     }
-    match call.action {
-        Action::Commit if call.message.is_none() => Err(ToolFailure::needs("commit", "message")),
-        Action::CreateBranch if call.branch.is_none() => {
-            Err(ToolFailure::needs("create_branch", "branch"))
-        }
-        Action::Switch if call.branch.is_none() => Err(ToolFailure::needs("switch", "branch")),
-        _ => {
-            workspace.require_repository()?;
-            Ok(Vec::new())
-        }
-    }
+    workspace.require_repository()?;
+    Ok(Vec::new())
 }
 
 fn run(workspace: &Workspace, call: &Git) -> Outcome {

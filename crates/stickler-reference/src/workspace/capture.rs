@@ -2,28 +2,41 @@
 
 use std::collections::VecDeque;
 
-/// Number of bytes kept of the beginning of a stream, and of its end.
+/// Default number of bytes kept of the beginning of a stream, and of its end.
 const HALF_BYTES: usize = 16 << 10;
 
 /// Limit on the last line of a stream that is reported as progress, in bytes.
 const MAX_LINE_BYTES: usize = 500;
 
 /// The beginning and the end of a stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Captured {
+    /// Number of bytes kept of the beginning, and of the end.
+    half: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     omitted: u64,
 }
 
+impl Default for Captured {
+    fn default() -> Self {
+        Self::keeping(HALF_BYTES)
+    }
+}
+
 impl Captured {
+    /// Keeps this number of bytes of the beginning and of the end.
+    pub(super) fn keeping(half: usize) -> Self {
+        Self { half, head: Vec::new(), tail: VecDeque::new(), omitted: 0 }
+    }
+
     pub(super) fn add(&mut self, mut bytes: &[u8]) {
-        let room = HALF_BYTES - self.head.len();
+        let room = self.half - self.head.len();
         let (first, rest) = bytes.split_at(room.min(bytes.len()));
         self.head.extend_from_slice(first);
         bytes = rest;
         self.tail.extend(bytes);
-        let excess = self.tail.len().saturating_sub(HALF_BYTES);
+        let excess = self.tail.len().saturating_sub(self.half);
         self.tail.drain(..excess);
         self.omitted += excess as u64;
     }
@@ -53,6 +66,13 @@ impl Captured {
         bytes.extend(&self.tail);
         String::from_utf8_lossy(&bytes).into_owned()
     }
+}
+
+/// Shortens a text to the size that is returned to callers.
+pub(super) fn shorten(text: &str) -> String {
+    let mut captured = Captured::default();
+    captured.add(text.as_bytes());
+    captured.text()
 }
 
 /// Truncates a text at a character boundary.

@@ -7,7 +7,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Finished, Workspace};
+use super::{Finished, Running, Workspace};
 use crate::tool_failure::ToolFailure;
 
 /// Time limit for a git command.
@@ -24,6 +24,14 @@ const DEFAULT_IDENTITY: [(&str, &str); 4] = [
 const SETTINGS: [&str; 4] =
     ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "diff.external="];
 
+/// The repository that a git command uses.
+pub(super) enum GitDir {
+    /// `.git` in the root.
+    Project,
+    /// A repository of the server, without the settings of the user.
+    Own(std::path::PathBuf),
+}
+
 impl Workspace {
     /// Fails unless the root is a git repository.
     pub(crate) fn require_repository(&self) -> Result<(), ToolFailure> {
@@ -36,11 +44,11 @@ impl Workspace {
     /// Runs git; fails with git's error output if the command fails.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<Finished, ToolFailure> {
         self.require_repository()?;
-        let mut command = self.git_command();
+        let mut command = self.git_command(&GitDir::Project);
         if arguments.first() == Some(&"commit") && !self.has_identity() {
             command.envs(DEFAULT_IDENTITY);
         }
-        let finished = self.finish(command.args(arguments))?;
+        let finished = self.finish(command.args(arguments), &self.running)?;
         if finished.succeeded() {
             return Ok(finished);
         }
@@ -74,12 +82,12 @@ impl Workspace {
     }
 
     fn has_identity(&self) -> bool {
-        let mut command = self.git_command();
+        let mut command = self.git_command(&GitDir::Project);
         command.args(["config", "user.email"]);
-        self.finish(&mut command).is_ok_and(|finished| finished.succeeded())
+        self.finish(&mut command, &self.running).is_ok_and(|finished| finished.succeeded())
     }
 
-    fn git_command(&self) -> Command {
+    pub(super) fn git_command(&self, repository: &GitDir) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             // If a git hook runs this server, these variables name the hook's repository.
@@ -93,16 +101,33 @@ impl Workspace {
             .env("GIT_EDITOR", "true")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .arg("--literal-pathspecs")
-            .arg(format!("--git-dir={}", self.root.join(".git").display()))
             .arg(format!("--work-tree={}", self.root.display()));
+        match repository {
+            GitDir::Project => {
+                command.arg(format!("--git-dir={}", self.root.join(".git").display()));
+            }
+            GitDir::Own(path) => {
+                command
+                    .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                    .env("GIT_CONFIG_NOSYSTEM", "1")
+                    .arg(format!("--git-dir={}", path.display()))
+                    .args(["-c", "gc.auto=0", "-c", "core.autocrlf=false"])
+                    .args(["-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false"]);
+            }
+        }
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
         command
     }
 
-    fn finish(&self, command: &mut Command) -> Result<Finished, ToolFailure> {
-        self.running.run(command, TIME_LIMIT).map_err(|error| {
+    /// Runs git for the server itself: the command continues if the call is cancelled.
+    pub(super) fn finish_git(&self, command: &mut Command) -> Result<Finished, ToolFailure> {
+        self.finish(command, &self.running.for_server())
+    }
+
+    fn finish(&self, command: &mut Command, running: &Running) -> Result<Finished, ToolFailure> {
+        running.run(command, TIME_LIMIT).map_err(|error| {
             ToolFailure::runtime(format!("git cannot be started: {error}; is it installed?"))
         })
     }

@@ -7,6 +7,7 @@ mod git;
 mod paths;
 mod process;
 mod progress;
+mod snapshots;
 mod state;
 mod stop;
 mod testing;
@@ -27,6 +28,7 @@ pub(crate) use capture::clip;
 pub(crate) use database::{Access, Query};
 pub(crate) use paths::Place;
 pub(crate) use process::{Finished, Running};
+pub(crate) use snapshots::FileChange;
 pub(crate) use state::{
     Event, FOLDER as STATE_FOLDER, NewEvent, State, append_to_head as append_event, checkpoint,
     failure as state_failure,
@@ -35,7 +37,7 @@ pub(crate) use stop::Stop;
 pub(crate) use testing::TestRun;
 
 /// What the operator of the server allows.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Permissions {
     /// Tools may run programs.
     pub shell: bool,
@@ -43,6 +45,22 @@ pub struct Permissions {
     pub sql_writes: bool,
     /// The command that runs the tests; detected from the files if it is empty.
     pub test_command: Vec<String>,
+    /// Calls and snapshots of the files are recorded below the root.
+    pub history: bool,
+    /// The task of calls for which the client names none.
+    pub task: Option<String>,
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self {
+            shell: false,
+            sql_writes: false,
+            test_command: Vec::new(),
+            history: true,
+            task: None,
+        }
+    }
 }
 
 /// The root folder and the operations below it. A clone refers to the same root.
@@ -103,7 +121,13 @@ impl Workspace {
     /// Returns the task of a call: as given, or as the client has named it.
     pub(crate) fn task(&self, given: Option<&str>) -> Option<String> {
         let named = || self.caller.as_ref()?.task.as_deref();
-        given.or_else(named).map(str::to_owned)
+        given.or_else(named).or(self.permissions.task.as_deref()).map(str::to_owned)
+    }
+
+    /// Appends an event with a snapshot of the files; returns its id.
+    pub(crate) fn record(&self, event: &NewEvent<'_>) -> Result<i64, ToolFailure> {
+        let tree = self.snapshot();
+        self.open_state_write()?.add_with_tree(event, tree.as_deref())
     }
 
     pub(crate) fn root(&self) -> &Path {

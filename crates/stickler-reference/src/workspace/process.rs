@@ -34,6 +34,8 @@ pub(crate) struct Running {
     stop: Stop,
     /// The client that is notified of the progress of a program.
     caller: Option<Caller>,
+    /// Number of bytes kept of each half of an output; the default if 0.
+    half_bytes: usize,
 }
 
 /// Why waiting for a program ended.
@@ -57,7 +59,17 @@ pub(crate) struct Finished {
 impl Running {
     /// Returns a clone for a call of a client, which can be cancelled.
     pub(super) fn for_call(&self, caller: Caller, stop: Stop) -> Self {
-        Self { groups: Arc::clone(&self.groups), stop, caller: Some(caller) }
+        Self { groups: Arc::clone(&self.groups), stop, caller: Some(caller), half_bytes: 0 }
+    }
+
+    /// Returns a clone for programs that are not part of a call.
+    pub(super) fn for_server(&self) -> Self {
+        Self { groups: Arc::clone(&self.groups), ..Self::default() }
+    }
+
+    /// Returns a clone that keeps more of the output of programs.
+    pub(super) fn capturing(&self, half_bytes: usize) -> Self {
+        Self { half_bytes, ..self.clone() }
     }
 
     /// Returns the cancellation flag of the call.
@@ -78,7 +90,8 @@ impl Running {
             .spawn()?;
         let group = child.id();
         self.groups().insert(group);
-        let outputs = [collect(child.stdout.take()), collect(child.stderr.take())];
+        let half = self.half_bytes;
+        let outputs = [collect(child.stdout.take(), half), collect(child.stderr.take(), half)];
         let caller = self.caller.as_ref().filter(|caller| caller.wants_progress());
         let mut progress = caller.map(|caller| Progress::new(caller, &outputs));
         let ending = wait(&mut child, limit, &self.stop, progress.as_mut());
@@ -167,8 +180,10 @@ pub(super) struct Output {
     reader: JoinHandle<()>,
 }
 
-fn collect(stream: Option<impl Read + Send + 'static>) -> Output {
-    let captured = Arc::<Mutex<Captured>>::default();
+fn collect(stream: Option<impl Read + Send + 'static>, half_bytes: usize) -> Output {
+    let captured =
+        if half_bytes == 0 { Captured::default() } else { Captured::keeping(half_bytes) };
+    let captured = Arc::new(Mutex::new(captured));
     let shared = Arc::clone(&captured);
     let reader = std::thread::spawn(move || {
         let Some(mut stream) = stream else { return };

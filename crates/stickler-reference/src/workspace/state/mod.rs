@@ -141,6 +141,32 @@ impl State {
         self.atomically(|transaction| append(transaction, to, event, tree))
     }
 
+    /// Returns the snapshot of the files before the first change.
+    pub(crate) fn baseline(&self) -> Result<Option<String>, ToolFailure> {
+        let baseline = self.connection.query_row("select baseline from head", [], |row| row.get(0));
+        baseline.map_err(|error| failure(&error))
+    }
+
+    pub(crate) fn set_baseline(&self, tree: &str) -> Result<(), ToolFailure> {
+        let sql = "update head set baseline = ?1 where baseline is null";
+        self.connection.execute(sql, [tree]).map(drop).map_err(|error| failure(&error))
+    }
+
+    /// Returns the ids of an event and its ancestors.
+    pub(crate) fn chain(&self, id: i64) -> Result<BTreeSet<i64>, ToolFailure> {
+        Ok(active(&self.events()?, id))
+    }
+
+    /// Returns the snapshot of the files at a checkpoint: that of the event or of its nearest
+    /// ancestor with one.
+    pub(crate) fn tree_at(&self, id: i64) -> Result<Option<String>, ToolFailure> {
+        let events = self.events()?;
+        let chain = active(&events, id);
+        let nearest = events.iter().rev().filter(|event| chain.contains(&event.id));
+        let tree = nearest.into_iter().find_map(|event| event.tree.clone());
+        tree.map_or_else(|| self.baseline(), |tree| Ok(Some(tree)))
+    }
+
     /// Returns all events in order, including those that are undone.
     pub(crate) fn events(&self) -> Result<Vec<Event>, ToolFailure> {
         let read = || {

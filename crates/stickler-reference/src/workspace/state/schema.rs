@@ -19,9 +19,10 @@ create table events (
 );
 create table head (
     one integer primary key check (one = 1),
-    event integer not null
+    event integer not null,
+    baseline text
 );
-insert into head values (1, 0);
+insert into head values (1, 0, null);
 create virtual table memory using fts5(text, tokenize = 'porter unicode61');
 create table scheduled_jobs (
     id integer primary key autoincrement,
