@@ -93,6 +93,10 @@ impl Tool {
         (self.prepare)(workspace, Value::Object(arguments))
     }
 
+    pub(crate) fn schema(&self) -> &JsonObject {
+        &self.schema
+    }
+
     /// Returns the entry for the tool list.
     pub(crate) fn listed(&self) -> rmcp::model::Tool {
         let annotations = ToolAnnotations::new()

@@ -16,7 +16,6 @@ use tracing::{error, info, warn};
 use crate::downstream::http::routing::Router;
 use crate::downstream::http::systemd::{ServiceState, notify};
 use crate::downstream::http::{Endpoint, HttpSettings};
-use crate::slow_work::block_in_place;
 
 /// Interval between checks of the configuration file, and of previous routers.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -123,7 +122,7 @@ impl Routers {
     /// Loads new settings for new sessions. If they are invalid, the old ones stay.
     pub(crate) fn reload(self: &Arc<Self>, reload: &mut Reload<'_>) {
         notify(ServiceState::Reloading);
-        match block_in_place(|| (reload.load)()) {
+        match tokio::task::block_in_place(|| (reload.load)()) {
             Ok(Reloaded { endpoints, settings, need_restart }) => {
                 match Router::new(endpoints, settings, self.is_loopback) {
                     Ok(router) => self.replace(router, &need_restart),
