@@ -10,7 +10,7 @@ use stickler_transport::on_user_signal;
 use crate::cli::SummaryFormat;
 use crate::config::RunSettings;
 use crate::exit::Failure;
-use crate::logging;
+use crate::logging::{self, LogFormat, LogLevel, LogSettings};
 
 /// The observers of a run.
 pub(super) struct Observing {
@@ -22,6 +22,7 @@ pub(super) struct Observing {
 /// What the summary shows.
 struct Report {
     format: SummaryFormat,
+    log: LogSettings,
     summary: Arc<Summary>,
     #[cfg(feature = "record")]
     recording: Option<Arc<stickler_gateway::observe::recording::Recording>>,
@@ -55,6 +56,7 @@ pub(super) fn start(run: &RunSettings) -> Result<Observing, Failure> {
     report_missing_telemetry(run)?;
     let report = Arc::new(Report {
         format: run.summary,
+        log: run.log,
         summary,
         #[cfg(feature = "record")]
         recording,
@@ -147,7 +149,9 @@ impl Observing {
     /// Completes the recordings and prints the summary.
     pub(super) fn finish(&self) {
         self.observers.finish();
-        self.report.print();
+        if self.report.is_due_at_exit() {
+            self.report.print();
+        }
     }
 }
 
@@ -166,11 +170,21 @@ impl Report {
         dropped
     }
 
+    /// Returns whether the summary is printed at exit without being asked for.
+    fn is_due_at_exit(&self) -> bool {
+        let is_quiet = matches!(self.log.level, LogLevel::Off | LogLevel::Error);
+        self.format != SummaryFormat::Auto || !is_quiet
+    }
+
     fn print(&self) {
         let dropped = self.dropped();
+        let json = || self.summary.json(dropped).to_string();
         let text = match self.format {
-            SummaryFormat::Text => self.summary.text(dropped),
-            SummaryFormat::Json => Some(self.summary.json(dropped).to_string()),
+            SummaryFormat::Auto if self.log.format == LogFormat::Json => {
+                self.summary.text(dropped).map(|_| json())
+            }
+            SummaryFormat::Auto | SummaryFormat::Text => self.summary.text(dropped),
+            SummaryFormat::Json => Some(json()),
             SummaryFormat::Off => None,
         };
         if let Some(text) = text {
