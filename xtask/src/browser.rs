@@ -18,9 +18,6 @@ pub(crate) struct Options {
     /// Program to test [default: a debug build]
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Write the screenshots of README to docs/images
-    #[arg(long)]
-    update_images: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
@@ -37,14 +34,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let screenshots = folder.join("screenshots");
     let mut tests = Command::new("node");
     tests.arg(folder.join("tests.mjs")).arg(program).arg(browser).arg(&screenshots);
-    call(&mut tests)?;
-    if options.update_images {
-        for name in ["detail-light.png", "timeline-dark.png"] {
-            let image = paths::root().join("docs/images").join(format!("ui-{name}"));
-            copy(&screenshots.join(name), &image)?;
-        }
-    }
-    Ok(())
+    call(&mut tests)
 }
 
 /// Returns the browser to use.
