@@ -76,6 +76,7 @@ fn help_lists_every_command_and_the_exit_codes() {
         "schema",
         "completions",
         "serve",
+        "gate",
         "demo",
     ];
     assert_eq!(names, expected);
