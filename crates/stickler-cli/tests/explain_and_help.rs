@@ -78,6 +78,7 @@ fn help_lists_every_command_and_the_exit_codes() {
         "completions",
         "man",
         "serve",
+        "gate",
         "demo",
         "help",
     ];

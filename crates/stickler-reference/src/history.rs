@@ -23,7 +23,7 @@ const MAX_SUMMARY_BYTES: usize = 200;
 
 /// Checks, executes and records a call.
 pub(crate) fn run(tool: &Tool, workspace: &Workspace, arguments: JsonObject) -> Outcome {
-    let is_recorded = workspace.permissions.history && !tool.records_itself;
+    let is_recorded = workspace.permissions.history && tool.is_recorded;
     let has_effect = tool.effect != Effect::Reads;
     let started = Instant::now();
     let recorded = arguments.clone();

@@ -122,9 +122,8 @@ fn run<F: Future<Output = io::Result<()>>>(
     let server =
         Validated::in_mode(handler, answers.mode).answer_with(answers.form).with_deep_checks();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    if suite == Suite::Scheduler {
-        scheduler::run_due_jobs(&workspace, runtime.handle().clone());
-    }
+    let runner = (suite == Suite::Scheduler)
+        .then(|| scheduler::Runner::start_thread(&workspace, runtime.handle().clone()));
     let outcome = runtime.block_on(async {
         server
             .check_tools()
@@ -142,6 +141,9 @@ fn run<F: Future<Output = io::Result<()>>>(
             _ = hang_up.recv() => Ok(()),
         }
     });
+    if let Some(runner) = runner {
+        runner.drain();
+    }
     workspace.running.kill_all();
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome

@@ -28,8 +28,8 @@ pub(crate) struct Tool {
     description: &'static str,
     schema: Arc<JsonObject>,
     pub(crate) effect: Effect,
-    /// Whether the tool adds its own events to the history.
-    pub(crate) records_itself: bool,
+    /// Whether calls are recorded in the history.
+    pub(crate) is_recorded: bool,
     check: Box<CheckFn>,
     prepare: Box<PrepareFn>,
 }
@@ -63,7 +63,7 @@ impl Tool {
             description,
             schema: Arc::new(schema),
             effect,
-            records_itself: false,
+            is_recorded: true,
             check: Box::new(move |workspace, arguments| check(workspace, &read(arguments)?)),
             prepare: Box::new(move |workspace, arguments| {
                 let call = read(arguments)?;
@@ -73,9 +73,9 @@ impl Tool {
         }
     }
 
-    /// Marks a tool that adds its own events to the history.
-    pub(crate) fn recording_itself(mut self) -> Self {
-        self.records_itself = true;
+    /// Marks a tool whose calls are not recorded: it adds its own events, or shows the history.
+    pub(crate) fn unrecorded(mut self) -> Self {
+        self.is_recorded = false;
         self
     }
 

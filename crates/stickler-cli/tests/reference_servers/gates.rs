@@ -85,6 +85,19 @@ fn client_that_can_ask_its_user_decides_a_gate_at_once() {
 }
 
 #[test]
+fn rewind_does_not_undo_the_decision_of_a_person() {
+    let root = Root::new();
+    let mut session = Session::gateway_with_user("orchestrator", &root.path(), &[]);
+    session.user_answer = json!({ "action": "decline" });
+    let gate = open_gate(&mut session);
+    session.user_answer = json!({ "action": "accept", "content": { "decision": "reject" } });
+    session.succeeds("manage_hitl_gate", json!({ "action": "ask", "gate_id": gate }));
+    let opened = gate.replace("gate-", "cp-");
+    session.succeeds("rewind_to_checkpoint", json!({ "checkpoint_id": opened }));
+    assert_eq!(status(&mut session, &gate)["status"], "rejected");
+}
+
+#[test]
 fn tool_has_no_action_that_decides_a_gate() {
     let root = Root::new();
     let mut session = Session::gateway("orchestrator", &root.path(), &[]);
@@ -140,6 +153,13 @@ fn agent_with_a_shell_cannot_approve_its_own_gate() {
         let status = status(&mut orchestrator, &gate);
         assert_eq!(status["status"], "open", "{command}: {done}");
     }
+    let list = std::process::Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(["gate", "list", "--format", "json", "--approver", &approver, "--root"])
+        .arg(root.path())
+        .output()
+        .unwrap();
+    let listed: Value = serde_json::from_slice(&list.stdout).unwrap();
+    assert_eq!((&listed["gate_id"], &listed["status"]), (&json!(gate), &json!("open")));
     let status = status(&mut orchestrator, &gate);
     assert!(status["note"].as_str().unwrap().contains("without a valid proof"), "{status}");
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use stickler_reference::Servers;
+use stickler_rmcp::McpConfig;
 
 use crate::processes::wait_for;
 use crate::root::{Root, has};
@@ -128,6 +130,32 @@ fn server_without_the_capability_is_validated_by_schema_and_logged() {
     assert_eq!(jobs["structuredContent"]["jobs"][0]["next_run"], Value::Null);
     let log = std::fs::read_to_string(root.beside("log")).unwrap();
     assert!(log.contains("the server does not validate calls; using the tool's schema"), "{log}");
+}
+
+#[test]
+fn capabilities_of_several_servers_are_known() {
+    if !has("python3") {
+        return;
+    }
+    let root = Root::new();
+    client_configuration(&root, &root.beside("other"));
+    let notes = McpConfig::new("notes", env!("CARGO_BIN_EXE_stickler"))
+        .args(["serve", "--suite", "files", "--root"])
+        .args([root.path().display().to_string()]);
+    let plain =
+        McpConfig::new("plain", "python3").args(["plain.py"]).current_dir(root.beside("other"));
+    let servers = Servers::new([("notes".to_owned(), notes), ("plain".to_owned(), plain)]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let path = "experimental.toolValidation";
+        assert_eq!(servers.has_capability("notes", path).await, Ok(true));
+        assert_eq!(servers.has_capability("notes", "tools").await, Ok(true));
+        assert_eq!(servers.has_capability("plain", path).await, Ok(false));
+        let unknown = servers.has_capability("note", path).await.unwrap_err();
+        assert!(unknown.contains("did you mean `notes`?"), "{unknown}");
+        let sent = servers.call("plain:send_report", json!({ "list": "team" })).await.unwrap();
+        assert_eq!(sent.text(), "sent");
+    });
 }
 
 #[test]

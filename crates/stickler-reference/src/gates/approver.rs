@@ -99,7 +99,7 @@ fn derived(passphrase: &str, salt: &[u8], iterations: NonZeroU32) -> Result<Appr
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 pub(super) fn bytes(hex: &str) -> Option<Vec<u8>> {

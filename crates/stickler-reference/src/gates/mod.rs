@@ -57,7 +57,8 @@ impl Gate {
         self.decision.as_ref().map_or("open", Decision::name)
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    /// Returns the gate as the tool reports it.
+    pub fn to_json(&self) -> Value {
         let reason = self.decision.as_ref().and_then(|decision| decision.reason.as_ref());
         let mut json = json!({
             "gate_id": self.id, "title": self.title, "details": self.details,
@@ -97,11 +98,12 @@ impl Decision {
     }
 }
 
-/// Returns all gates, oldest first.
+/// Returns all gates, oldest first. A rewind removes gates, but undoes no decision: otherwise an agent
+/// could return to an approval that a person has replaced.
 pub(crate) fn all(state: &State, trust: &Trust) -> Result<Vec<Gate>, ToolFailure> {
     let mut gates: Vec<Gate> = Vec::new();
-    for event in state.active_events()? {
-        if event.kind == OPENED {
+    for event in state.events()? {
+        if event.kind == OPENED && !event.undone {
             gates.push(Gate::of(&event));
         } else if event.kind == DECIDED
             && let Some(gate) = gates.iter_mut().find(|gate| event.data["gate_id"] == gate.id)

@@ -31,7 +31,7 @@ pub(super) fn tool() -> Tool {
     );
     let description =
         "Returns the events of a task in chronological order, including events undone later.";
-    Tool::new("get_task_trace", description, Effect::Reads, schema, check, run)
+    Tool::new("get_task_trace", description, Effect::Reads, schema, check, run).unrecorded()
 }
 
 fn check(workspace: &Workspace, call: &Trace) -> Check {

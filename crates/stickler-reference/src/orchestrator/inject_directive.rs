@@ -34,7 +34,7 @@ pub(super) fn tool() -> Tool {
     let description =
         "Gives the agents of the project a directive, which applies until it is rewound.";
     Tool::new("inject_directive", description, Effect::Adds, schema, no_check::<Inject>, run)
-        .recording_itself()
+        .unrecorded()
 }
 
 fn run(workspace: &Workspace, call: &Inject) -> Outcome {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::gates::{self, Decision, Gate, require_open, store};
 use crate::tool::{Answer, Check, Effect, Outcome, Tool, requiring, strict};
 use crate::tool_failure::ToolFailure;
-use crate::workspace::{DEFAULT_SECONDS, MAX_SECONDS, NewEvent, Workspace, time_limit};
+use crate::workspace::{Caller, DEFAULT_SECONDS, MAX_SECONDS, NewEvent, Workspace, time_limit};
 
 /// Interval for checking whether a gate has been decided.
 const WAIT_POLL: Duration = Duration::from_millis(200);
@@ -53,7 +53,7 @@ pub(super) fn tool() -> Tool {
     let schema =
         requiring(fields, &[(&["open"], "title"), (&["ask", "wait", "status"], "gate_id")]);
     let description = "Opens a gate: a question that a person must decide before you continue. Asks the person through the client if it can; otherwise a person decides with the command `stickler gate`. Do not continue while the gate is open or rejected.";
-    Tool::new("manage_hitl_gate", description, Effect::Adds, schema, check, run).recording_itself()
+    Tool::new("manage_hitl_gate", description, Effect::Adds, schema, check, run).unrecorded()
 }
 
 fn check(workspace: &Workspace, call: &Manage) -> Check {
@@ -61,7 +61,7 @@ fn check(workspace: &Workspace, call: &Manage) -> Check {
         Action::Open | Action::List => Ok(Vec::new()),
         Action::Ask => {
             require_open(named(workspace, call)?)?;
-            if workspace.caller.as_ref().is_some_and(|caller| caller.can_ask()) {
+            if workspace.caller.as_ref().is_some_and(Caller::can_ask) {
                 return Ok(Vec::new());
             }
             Err(ToolFailure::runtime(format!("the client cannot ask its user; {}", how(workspace))))

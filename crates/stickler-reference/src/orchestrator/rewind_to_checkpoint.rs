@@ -30,9 +30,8 @@ pub(super) fn tool() -> Tool {
         &["checkpoint_id"],
         json!({ "checkpoint_id": "cp-0", "dry_run": true }),
     );
-    let description = "Restores the files, gates and directives of the project as they were at a checkpoint. Every recorded call is a checkpoint. Returns `undo_with`, a checkpoint that undoes the rewind. Does not change git history or files that git ignores.";
-    Tool::new("rewind_to_checkpoint", description, Effect::Changes, schema, check, run)
-        .recording_itself()
+    let description = "Restores the files, gates and directives of the project as they were at a checkpoint. Every recorded call is a checkpoint. Returns `undo_with`, a checkpoint that undoes the rewind. Keeps the decisions of people, git history, and files that git ignores.";
+    Tool::new("rewind_to_checkpoint", description, Effect::Changes, schema, check, run).unrecorded()
 }
 
 fn check(workspace: &Workspace, call: &Rewind) -> Check {
@@ -66,11 +65,8 @@ fn run(workspace: &Workspace, call: &Rewind) -> Outcome {
         Some(rewind(workspace, &state, (id, &call.checkpoint_id), &trees)?)
     };
     let chain = state.chain(id)?;
-    let undone: Vec<Value> = active_before
-        .iter()
-        .filter(|event| !chain.contains(&event.id))
-        .map(Event::to_json)
-        .collect();
+    let undone: Vec<Value> =
+        active_before.iter().filter(|event| !chain.contains(&event.id)).map(Event::brief).collect();
     let shown: Option<Vec<Value>> =
         files.as_ref().map(|files| files.iter().take(MAX_FILES).map(FileChange::to_json).collect());
     let mut data = json!({

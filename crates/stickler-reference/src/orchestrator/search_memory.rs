@@ -28,6 +28,7 @@ pub(super) fn tool() -> Tool {
     );
     let description = "Searches what happened in the project: tool calls and their output, directives, gates, job runs and trace entries. Returns the best matches first.";
     Tool::new("search_memory", description, Effect::Reads, schema, no_check::<Search>, run)
+        .unrecorded()
 }
 
 fn run(workspace: &Workspace, call: &Search) -> Outcome {

@@ -36,7 +36,7 @@ pub(super) fn tool() -> Tool {
     );
     let description = "Adds a note about your progress to the trace of a task. Tool calls are recorded without it; `get_logs` and `get_task_trace` return both.";
     Tool::new("capture_trace", description, Effect::Adds, schema, no_check::<Capture>, run)
-        .recording_itself()
+        .unrecorded()
 }
 
 fn run(workspace: &Workspace, call: &Capture) -> Outcome {

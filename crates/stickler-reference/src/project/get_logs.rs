@@ -33,7 +33,7 @@ pub(super) fn tool() -> Tool {
         json!({ "level": "info", "limit": 20 }),
     );
     let description = "Returns what happened in the project, oldest first: tool calls with their arguments and output, runs of scheduled jobs, and entries of `capture_trace`. A failed call has the level `warn`.";
-    Tool::new("get_logs", description, Effect::Reads, schema, no_check::<Logs>, run)
+    Tool::new("get_logs", description, Effect::Reads, schema, no_check::<Logs>, run).unrecorded()
 }
 
 fn run(workspace: &Workspace, call: &Logs) -> Outcome {

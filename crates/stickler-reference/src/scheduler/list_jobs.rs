@@ -31,6 +31,7 @@ pub(super) fn tool() -> Tool {
     );
     let description = "Lists the jobs with their next run and their last runs. The state of a run is `succeeded`, `failed`, `rejected` (invalid, not called), `unknown` (interrupted during the call, not repeated), or in progress.";
     Tool::new("list_jobs", description, Effect::Reads, schema, no_check::<ListJobs>, run)
+        .unrecorded()
 }
 
 fn run(workspace: &Workspace, call: &ListJobs) -> Outcome {

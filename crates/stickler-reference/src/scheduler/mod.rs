@@ -14,7 +14,7 @@ mod schedule;
 mod timing;
 
 use super::tool::Tool;
-pub(super) use runner::run_due_jobs;
+pub(super) use runner::Runner;
 
 pub(super) fn tools() -> Vec<Tool> {
     vec![schedule::tool(), list_jobs::tool(), cancel_job::tool()]

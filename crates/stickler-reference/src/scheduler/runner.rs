@@ -1,8 +1,8 @@
 //! Background thread that makes the runs that are due.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use stickler_rmcp::Code;
@@ -17,25 +17,47 @@ use crate::workspace::{Workspace, clip};
 /// Interval between two checks for due runs.
 const TICK: Duration = Duration::from_millis(250);
 
+/// How long the process waits for runs in progress when it exits.
+const DRAIN_LIMIT: Duration = Duration::from_secs(3);
+
 /// Limit on runs at the same time; further ones stay due.
 const MAX_RUNS: usize = 16;
 
 /// Limit on the stored text of an outcome, in bytes.
 const MAX_OUTCOME_BYTES: usize = 2000;
 
-/// Starts the thread, which runs until the process exits.
-pub(crate) fn run_due_jobs(workspace: &Arc<Workspace>, runtime: Handle) {
-    let runner =
-        Runner { workspace: Arc::clone(workspace), runtime, active: Arc::new(AtomicUsize::new(0)) };
-    std::thread::spawn(move || runner.run());
-}
-
+/// Makes the runs that are due. Clones share the state.
 #[derive(Clone)]
-struct Runner {
+pub(crate) struct Runner {
     workspace: Arc<Workspace>,
     runtime: Handle,
     /// The number of runs in progress.
     active: Arc<AtomicUsize>,
+    is_stopping: Arc<AtomicBool>,
+}
+
+impl Runner {
+    /// Starts the thread, which runs until the process exits.
+    pub(crate) fn start_thread(workspace: &Arc<Workspace>, runtime: Handle) -> Self {
+        let runner = Self {
+            workspace: Arc::clone(workspace),
+            runtime,
+            active: Arc::default(),
+            is_stopping: Arc::default(),
+        };
+        let thread = runner.clone();
+        std::thread::spawn(move || thread.run());
+        runner
+    }
+
+    /// Starts no further run, and waits for those in progress, so that their outcomes are recorded.
+    pub(crate) fn drain(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+        let deadline = Instant::now() + DRAIN_LIMIT;
+        while self.active.load(Ordering::Acquire) > 0 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 impl Runner {
@@ -89,7 +111,8 @@ impl Runner {
 
     fn start_due(&self) -> Result<(), ToolFailure> {
         let state = self.workspace.open_state_read()?;
-        while self.active.load(Ordering::Acquire) < MAX_RUNS
+        while !self.is_stopping.load(Ordering::Acquire)
+            && self.active.load(Ordering::Acquire) < MAX_RUNS
             && let Some(run) = runs::claim(&state, Timestamp::now())?
         {
             self.start(run);

@@ -92,7 +92,7 @@ fn time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
 /// Reads a duration such as `10 minutes`, `1h 30m` or `PT10M`.
 fn after(now: Timestamp, duration: &str) -> Result<Timestamp, String> {
     let parsed: Option<SignedDuration> = duration.trim().parse().ok();
-    let later = parsed.filter(|duration| duration.is_positive());
+    let later = parsed.filter(SignedDuration::is_positive);
     let later = later.and_then(|duration| now.checked_add(duration).ok());
     later.ok_or_else(|| {
         format!("`in {duration}` is not a duration; use one such as `in 10 minutes` or `in 2h`")

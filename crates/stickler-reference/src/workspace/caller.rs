@@ -21,6 +21,8 @@ pub(crate) struct Caller {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     runtime: Handle,
+    /// Whether the revision lets a server send requests to its client.
+    takes_requests: bool,
     /// The task that the client has named for the call.
     pub(crate) task: Option<String>,
 }
@@ -29,7 +31,9 @@ impl Caller {
     /// Must be called on a thread of the runtime.
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
         let task = context.meta.get("dev.stickler/task_id").and_then(Value::as_str);
+        let revision = context.protocol_version();
         Self {
+            takes_requests: revision.is_some_and(|revision| revision.has_initialize()),
             peer: context.peer.clone(),
             token: context.meta.get_progress_token(),
             runtime: Handle::current(),
@@ -52,7 +56,8 @@ impl Caller {
 
     /// Whether the client can ask its user.
     pub(crate) fn can_ask(&self) -> bool {
-        self.peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
+        self.takes_requests
+            && self.peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
     }
 
     /// Asks the user of the client. Returns `None` if there is no answer within `limit`, or the

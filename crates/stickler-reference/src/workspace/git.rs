@@ -48,7 +48,7 @@ impl Workspace {
         if arguments.first() == Some(&"commit") && !self.has_identity() {
             command.envs(DEFAULT_IDENTITY);
         }
-        let finished = self.finish(command.args(arguments), &self.running)?;
+        let finished = finish(command.args(arguments), &self.running)?;
         if finished.succeeded() {
             return Ok(finished);
         }
@@ -84,7 +84,7 @@ impl Workspace {
     fn has_identity(&self) -> bool {
         let mut command = self.git_command(&GitDir::Project);
         command.args(["config", "user.email"]);
-        self.finish(&mut command, &self.running).is_ok_and(|finished| finished.succeeded())
+        finish(&mut command, &self.running).is_ok_and(|finished| finished.succeeded())
     }
 
     pub(super) fn git_command(&self, repository: &GitDir) -> Command {
@@ -123,12 +123,12 @@ impl Workspace {
 
     /// Runs git for the server itself: the command continues if the call is cancelled.
     pub(super) fn finish_git(&self, command: &mut Command) -> Result<Finished, ToolFailure> {
-        self.finish(command, &self.running.for_server())
+        finish(command, &self.running.for_server())
     }
+}
 
-    fn finish(&self, command: &mut Command, running: &Running) -> Result<Finished, ToolFailure> {
-        running.run(command, TIME_LIMIT).map_err(|error| {
-            ToolFailure::runtime(format!("git cannot be started: {error}; is it installed?"))
-        })
-    }
+fn finish(command: &mut Command, running: &Running) -> Result<Finished, ToolFailure> {
+    running.run(command, TIME_LIMIT).map_err(|error| {
+        ToolFailure::runtime(format!("git cannot be started: {error}; is it installed?"))
+    })
 }

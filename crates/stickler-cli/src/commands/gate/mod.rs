@@ -6,6 +6,7 @@
 
 mod terminal;
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use stickler_reference::{
 };
 
 use self::terminal::Terminal;
+use crate::cli::Format;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::style::printable;
 
@@ -38,11 +40,18 @@ enum Action {
     /// Choose the passphrase that decisions require
     Init,
     /// List the gates
-    List,
+    List(ListOptions),
     /// Approve a gate
     Approve(DecideOptions),
     /// Reject a gate
     Reject(DecideOptions),
+}
+
+#[derive(Debug, Args)]
+struct ListOptions {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -76,7 +85,7 @@ pub(crate) fn run(options: &GateOptions) -> Outcome {
     let gates = GateStore::new(workspace.with_approver(approver.clone()));
     match &options.action {
         Action::Init => Ok(Exit::Success),
-        Action::List => list(&gates),
+        Action::List(given) => list(&gates, given.format),
         Action::Approve(given) => decide(&gates, given, true, approver.as_ref()),
         Action::Reject(given) => decide(&gates, given, false, approver.as_ref()),
     }
@@ -119,9 +128,13 @@ fn init(path: &std::path::Path) -> Outcome {
     Ok(Exit::Success)
 }
 
-fn list(gates: &GateStore) -> Outcome {
+fn list(gates: &GateStore, format: Format) -> Outcome {
     let mut out = std::io::stdout().lock();
     for gate in gates.list().map_err(Failure::Usage)? {
+        if format == Format::Json {
+            writeln!(out, "{}", gate.to_json())?;
+            continue;
+        }
         let (id, status, title) = (&gate.id, gate.status(), printable(&gate.title, 200));
         let note =
             if gate.has_unproven_decision { " (ignored a decision without proof)" } else { "" };
@@ -162,10 +175,10 @@ fn question(gate: &Gate) -> String {
     let mut text =
         format!("{} of {}\n  {}\n", gate.id, gate.opened_at, printable(&gate.title, 1000));
     for line in gate.details.iter().flat_map(|details| details.lines()) {
-        text.push_str(&format!("  {}\n", printable(line, 1000)));
+        let _ = writeln!(text, "  {}", printable(line, 1000));
     }
     if let Some(task) = &gate.task {
-        text.push_str(&format!("  task: {}\n", printable(task, 100)));
+        let _ = writeln!(text, "  task: {}", printable(task, 100));
     }
     text
 }

@@ -275,6 +275,15 @@ impl Event {
         })
     }
 
+    /// Returns the event without the arguments and the output of a call.
+    pub(crate) fn brief(&self) -> Value {
+        let mut json = self.to_json();
+        if let Some(data) = json["data"].as_object_mut() {
+            data.retain(|name, _| name != "arguments" && name != "output");
+        }
+        json
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "checkpoint": checkpoint(self.id), "at": self.at, "kind": self.kind,

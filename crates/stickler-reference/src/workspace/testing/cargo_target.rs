@@ -36,7 +36,7 @@ pub(super) fn of(package: &Dir, path: &Path) -> Result<CargoTarget, ToolFailure>
         [] => CargoTarget::default(),
         ["src"] => target(&["--lib", "--bins"][usize::from(!package.is_file("src/lib.rs"))..]),
         ["src", "lib.rs"] => target(&["--lib"]),
-        ["src", "main.rs"] | ["src", "bin"] => target(&["--bins"]),
+        ["src", "main.rs" | "bin"] => target(&["--bins"]),
         ["src", "bin", name, ..] => named("--bin", name),
         ["src", modules @ ..] => {
             CargoTarget { filter: Some(module(modules)), ..target(&[library()]) }
@@ -58,7 +58,9 @@ pub(super) fn of(package: &Dir, path: &Path) -> Result<CargoTarget, ToolFailure>
 /// Returns the module of a file, as in `a::b::` for `a/b.rs` and `a/b/mod.rs`.
 fn module(parts: &[&str]) -> String {
     let names = parts.iter().filter(|name| **name != "mod.rs");
-    names.map(|name| format!("{}::", name.strip_suffix(".rs").unwrap_or(name))).collect()
+    names.fold(String::new(), |module, name| {
+        module + name.strip_suffix(".rs").unwrap_or(name) + "::"
+    })
 }
 
 #[cfg(test)]

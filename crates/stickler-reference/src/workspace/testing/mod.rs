@@ -5,7 +5,9 @@ mod cargo_target;
 mod junit;
 mod libtest;
 mod nextest;
+mod outcome;
 mod report;
+mod results;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,9 +17,10 @@ use cap_std::fs::Dir;
 use serde_json::Value;
 
 use super::capture::shorten;
-use super::{Finished, Place, Workspace};
+use super::{Place, Workspace};
 use crate::tool_failure::ToolFailure;
-pub(crate) use report::{TestReport, TestStatus};
+use outcome::TestOutcome;
+use results::Results;
 
 /// Limit on the output of a test runner that is read for results, in bytes of each half.
 const MAX_HALF_BYTES: usize = 4 << 20;
@@ -51,121 +54,6 @@ pub(crate) struct TestRun<'a> {
     /// Runs only tests whose names contain this text.
     pub(crate) filter: Option<&'a str>,
     pub(crate) limit: Duration,
-}
-
-/// A finished test run.
-#[derive(Debug)]
-pub(crate) struct TestOutcome {
-    pub(crate) command: String,
-    pub(crate) finished: Finished,
-    /// The results of single tests, if the runner is known.
-    pub(crate) report: Option<TestReport>,
-}
-
-impl TestOutcome {
-    /// Whether the runner succeeded and, if results are known, a test was run.
-    pub(crate) fn passed(&self) -> bool {
-        self.finished.succeeded() && !self.has_no_tests()
-    }
-
-    fn has_no_tests(&self) -> bool {
-        let ran = |report: &TestReport| {
-            report.count(TestStatus::Passed) + report.count(TestStatus::Failed) > 0
-        };
-        self.report.as_ref().is_some_and(|report| !ran(report))
-    }
-
-    /// Whether the single results explain the outcome, so that the output is not needed.
-    fn is_explained(&self) -> bool {
-        let failed = self.report.as_ref().map(|report| report.count(TestStatus::Failed));
-        failed.is_some_and(|failed| self.passed() || failed > 0)
-    }
-
-    pub(crate) fn data(&self) -> Value {
-        let mut data = self.finished.data();
-        if self.is_explained()
-            && let Some(fields) = data.as_object_mut()
-        {
-            fields.remove("stdout");
-            fields.remove("stderr");
-        }
-        data["command"] = self.command.as_str().into();
-        data["passed"] = self.passed().into();
-        if let Some(report) = &self.report
-            && let Value::Object(fields) = report.data()
-        {
-            data.as_object_mut().into_iter().for_each(|data| data.extend(fields.clone()));
-        }
-        data
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let verdict = match (self.passed(), self.has_no_tests() && self.finished.succeeded()) {
-            (true, _) => "passed",
-            (false, true) => "no tests were run",
-            (false, false) => "failed",
-        };
-        let command = &self.command;
-        match &self.report {
-            Some(report) if self.is_explained() => {
-                format!("{verdict}: {command}\n{}", report.text())
-            }
-            _ => format!("{verdict}: {command}\n{}", self.finished.text()),
-        }
-    }
-}
-
-/// How a test runner reports single tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Results {
-    Libtest,
-    Nextest,
-    /// By an option of pytest.
-    PytestJunit,
-    /// By an environment variable, which node passes to its test runner.
-    NodeJunit,
-}
-
-impl Results {
-    fn of(words: &[String], is_node: bool) -> Option<Self> {
-        let has = |name: &str| {
-            words.iter().any(|word| Path::new(word).file_name().is_some_and(|file| file == name))
-        };
-        if has("nextest") || has("cargo-nextest") {
-            Some(Self::Nextest)
-        } else if has("cargo") && has("test") {
-            Some(Self::Libtest)
-        } else if has("pytest") {
-            Some(Self::PytestJunit)
-        } else if is_node || (has("node") && has("--test")) {
-            Some(Self::NodeJunit)
-        } else {
-            None
-        }
-    }
-
-    /// Makes the runner write a report.
-    fn request(self, command: &mut Command, file: &Path) {
-        let file = file.display();
-        match self {
-            Self::Libtest | Self::Nextest => {}
-            Self::PytestJunit => drop(command.arg(format!("--junitxml={file}"))),
-            Self::NodeJunit => {
-                let options = format!("--test-reporter=junit --test-reporter-destination={file}");
-                command.env("NODE_OPTIONS", options);
-            }
-        }
-    }
-
-    fn read(self, finished: &Finished, file: &Path) -> Option<TestReport> {
-        match self {
-            Self::Libtest => Some(libtest::read(&finished.stdout, &finished.stderr)),
-            Self::Nextest => Some(nextest::read(&finished.stderr)),
-            Self::PytestJunit | Self::NodeJunit => {
-                junit::read(&std::fs::read_to_string(file).ok()?)
-            }
-        }
-    }
 }
 
 impl Workspace {
@@ -318,7 +206,7 @@ fn as_argument(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Results, Runner};
+    use super::Runner;
     use std::path::Path;
 
     #[test]
@@ -333,19 +221,5 @@ mod tests {
         };
         assert_eq!(words(Runner::Pytest, Some("t.py"), Some("x")), "python3 -m pytest t.py -k x");
         assert_eq!(words(Runner::Make, Some("t"), Some("x")), "make test");
-    }
-
-    #[test]
-    fn results_are_read_of_known_runners() {
-        let results = |command: &str| {
-            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-            Results::of(&words, false)
-        };
-        assert_eq!(results("cargo test --lib"), Some(Results::Libtest));
-        assert_eq!(results("cargo nextest run"), Some(Results::Nextest));
-        assert_eq!(results("venv/bin/pytest -x"), Some(Results::PytestJunit));
-        assert_eq!(results("python3 -m pytest"), Some(Results::PytestJunit));
-        assert_eq!(results("node --test tests"), Some(Results::NodeJunit));
-        assert_eq!(results("sh run-tests.sh"), None);
     }
 }
