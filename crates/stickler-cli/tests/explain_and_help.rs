@@ -113,14 +113,15 @@ fn help_and_manual_pages_are_printed_for_every_command() {
 
 #[test]
 fn boolean_before_the_command_is_not_run_as_a_program() {
-    for arguments in [
-        &["run", "--strict", "true", "--", "cat"][..],
-        &["run", "--mask", "true", "--", "cat"],
-        &["run", "--strict", "yes"],
+    for (arguments, hint) in [
+        (&["run", "--strict", "true", "--", "cat"][..], "`--strict=true`"),
+        (&["run", "--mask", "false", "--", "cat"], "`--mask=false`"),
+        (&["run", "--strict", "yes"], "`--strict=true`"),
     ] {
         let run = stickler(arguments);
-        assert_eq!((run.status, run.stderr.contains("--strict=true")), (2, true), "{}", run.stderr);
+        assert_eq!((run.status, run.stderr.contains(hint)), (2, true), "{}", run.stderr);
     }
+    assert_eq!(stickler(&["run", "--strict", "--", "true"]).status, 0);
 }
 
 #[test]

@@ -215,10 +215,10 @@ fn files_of_all_clients_are_found_and_changed_only_after_confirmation() {
         assert!(stdout.lines().any(|one| one == line), "{line}: {stdout}");
     }
     let (_, stdout, _) = at_home(&folder, &["wrap", "--status", "--format", "json"]);
-    let states: Vec<Value> =
+    let listed: Vec<Value> =
         stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
-        (states.len(), &states[0]["state"], &states[0]["server"]),
+        (listed.len(), &listed[0]["state"], &listed[0]["server"]),
         (4, &json!("not wrapped (remote)"), &json!("hf"))
     );
     let (status, _, stderr) = at_home(&folder, &["unwrap", "--yes"]);

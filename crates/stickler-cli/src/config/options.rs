@@ -132,15 +132,7 @@ pub(super) fn server(options: &RunOptions) -> Result<Option<Server>, Failure> {
         let uri = Server::parse_url(url).map_err(Failure::Usage)?;
         return Ok(Some(Server::Url(uri, headers(&options.http)?)));
     }
-    // `--strict true -- npx …` would run `/bin/true`.
-    let is_flag = |word: &&String| matches!(word.as_str(), "true" | "false" | "yes" | "no");
-    if let Some(word) = options.command.first().filter(is_flag) {
-        return Err(Failure::Usage(format!(
-            "`{word}` is not the command of a server\n\nhint: an option takes a boolean after an equals sign, \
-             as in `--strict={}`; the command comes after `--`",
-            matches!(word.as_str(), "true" | "yes")
-        )));
-    }
+    check_switches(std::env::args())?;
     Ok(options.command.split_first().map(|(program, arguments)| {
         Server::Command(ServerCommand {
             program: program.clone(),
@@ -148,6 +140,22 @@ pub(super) fn server(options: &RunOptions) -> Result<Option<Server>, Failure> {
             ..ServerCommand::default()
         })
     }))
+}
+
+/// Rejects a boolean after a switch: `--strict true -- npx …` would run the program `true`.
+fn check_switches(arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let arguments: Vec<String> = arguments.take_while(|word| word != "--").collect();
+    for pair in arguments.windows(2) {
+        let [switch, word] = pair else { continue };
+        let is_switch = matches!(switch.as_str(), "--strict" | "--mask" | "--quiet-capability");
+        if is_switch && matches!(word.as_str(), "true" | "false" | "yes" | "no") {
+            let value = matches!(word.as_str(), "true" | "yes");
+            return Err(Failure::Usage(format!(
+                "`{word}` after `{switch}` would be the command of the server\n\nhint: write `{switch}={value}`"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Reads headers from environment variables, which process lists do not show.
