@@ -12,9 +12,9 @@ mod observe;
 #[cfg(test)]
 mod page;
 mod run;
+mod tools;
 #[cfg(feature = "ui")]
 mod ui;
-mod tools;
 mod validate;
 mod wrap;
 
@@ -30,9 +30,9 @@ pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, ManOptions, SchemaOptions};
 pub(crate) use self::observe::{ObserveOptions, RecordValues, SummaryFormat};
 pub(crate) use self::run::{HttpOptions, RunOptions};
+pub(crate) use self::tools::ToolsOptions;
 #[cfg(feature = "ui")]
 pub(crate) use self::ui::UiOptions;
-pub(crate) use self::tools::ToolsOptions;
 pub(crate) use self::validate::ValidateOptions;
 pub(crate) use self::wrap::{UnwrapOptions, WrapOptions};
 #[cfg(not(feature = "audit"))]
@@ -41,10 +41,10 @@ use crate::commands::absent::AbsentOptions as AuditOptions;
 use crate::commands::absent::AbsentOptions as CallOptions;
 #[cfg(not(feature = "demo"))]
 use crate::commands::absent::AbsentOptions as DemoOptions;
-#[cfg(not(feature = "serve"))]
-use crate::commands::absent::{AbsentOptions as GateOptions, AbsentOptions as ServeOptions};
 #[cfg(not(feature = "ui"))]
 use crate::commands::absent::AbsentOptions as UiOptions;
+#[cfg(not(feature = "serve"))]
+use crate::commands::absent::{AbsentOptions as GateOptions, AbsentOptions as ServeOptions};
 use crate::commands::check::CheckOptions as ServerCheckOptions;
 #[cfg(feature = "demo")]
 use crate::commands::demo::DemoOptions;

@@ -27,8 +27,8 @@ pub(crate) mod run;
 pub(crate) mod schema;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+pub(crate) mod tools;
 #[cfg(feature = "ui")]
 pub(crate) mod ui;
-pub(crate) mod tools;
 pub(crate) mod validate;
 pub(crate) mod wrap;

@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use stickler_protocol::envelope::{MessageKind, RequestId};
 use stickler_protocol::headers::VERSION_KEY;
-use stickler_protocol::{Action, Actions, Event, Header, Side, Verdict};
+use stickler_protocol::{Event, Header, Side, Verdict};
 
 use super::session::{Held, Session};
 use super::{Client, MessageEvent, ObservedServer, Observers};
@@ -74,32 +74,6 @@ pub(crate) enum Emitted<'a> {
     Hold(&'a Arc<Header>),
     Cancelled(&'a RequestId),
     Message { to: Side, origin: Origin, header: &'a Arc<Header>, bytes: Payload<'a> },
-}
-
-/// Returns what a list of actions emits.
-pub(crate) fn of_actions<'a>(
-    actions: &'a Actions<'_>,
-) -> impl Iterator<Item = Emitted<'a>> + Clone {
-    actions.iter().filter_map(|action| {
-        let origin = match action {
-            Action::Event(event) => return Some(Emitted::Event(event)),
-            Action::Hold { header } => return Some(Emitted::Hold(header)),
-            Action::Cancelled { id } => return Some(Emitted::Cancelled(id)),
-            Action::Forward { .. } => Origin::Peer,
-            Action::Reply { .. } => Origin::Reply,
-            Action::Request { purpose, .. } => Origin::Request(*purpose),
-            _ => Origin::Cancel,
-        };
-        let header = match action {
-            Action::Forward { header, .. }
-            | Action::Request { header, .. }
-            | Action::Cancel { header, .. } => header,
-            Action::Reply { reply, .. } => &reply.header,
-            _ => return None,
-        };
-        let (to, bytes) = (action.receiver()?, Payload::Borrowed(action.message()?));
-        Some(Emitted::Message { to, origin, header, bytes })
-    })
 }
 
 /// Returns what a driver's connection emitted.

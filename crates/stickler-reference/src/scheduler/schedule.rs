@@ -101,5 +101,6 @@ fn validated(workspace: &Workspace, call: &NewJob) -> Result<ToolValidation, Too
         return Ok(validation);
     }
     let (tool, errors) = (&call.tool, validation.report.errors.join("; "));
-    Err(ToolFailure::semantic(format!("the call of `{tool}` is invalid: {errors}")))
+    let failure = ToolFailure::semantic(format!("the call of `{tool}` is invalid: {errors}"));
+    Err(failure.suggesting(&validation.report.suggestions))
 }
