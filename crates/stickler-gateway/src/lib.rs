@@ -31,7 +31,7 @@ mod upstream;
 mod work_pool;
 
 pub use connection_factory::{ConnectionFactory, SharedResources};
-pub use downstream::http::admin::MetricsText;
+pub use downstream::http::admin::{MetricsText, WriteMetrics};
 pub use downstream::http::reload::{Reload, Reloaded};
 pub use downstream::http::{Endpoint, HttpSettings, ServerLimits, serve};
 pub use downstream::stdio::{relay, relay_to_url};

@@ -1,4 +1,4 @@
-//! Metrics in the format of OpenMetrics, which Prometheus reads.
+//! Metrics in the format `OpenMetrics`, which Prometheus reads.
 //!
 //! Names and buckets of the durations follow the OpenTelemetry conventions for MCP. The gateway is a server towards its
 //! clients (`mcp_server_…`) and a client towards its servers (`mcp_client_…`). Sets of labels are bounded: tools that
@@ -174,12 +174,12 @@ impl Metrics {
         let key = |id| (event.session.number, event.connection, id);
         let mut state = self.state();
         match (event.sender, header.kind) {
-            (Side::Client, MessageKind::Request) if !event.is_gateway => {
-                if state.requests.len() < MAX_PENDING {
-                    let request = Request { received: event.time, operation };
-                    if state.requests.insert(key(id), request).is_none() {
-                        self.pending.get_or_create(&label(&event.session.server.name)).inc();
-                    }
+            (Side::Client, MessageKind::Request)
+                if !event.is_gateway && state.requests.len() < MAX_PENDING =>
+            {
+                let request = Request { received: event.time, operation };
+                if state.requests.insert(key(id), request).is_none() {
+                    self.pending.get_or_create(&label(&event.session.server.name)).inc();
                 }
             }
             (Side::Server, MessageKind::Response) => {

@@ -110,6 +110,8 @@ impl Observers {
 
 impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Observers").field("consumers", &self.consumers.len()).finish()
+        f.debug_struct("Observers")
+            .field("consumers", &self.consumers.len())
+            .finish_non_exhaustive()
     }
 }

@@ -18,12 +18,15 @@ use crate::downstream::http::reply::{self, HttpResponse};
 /// Maximum time to connect to a server at a URL.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The media type of OpenMetrics.
+/// The media type of the metrics.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Returns metrics as text, given the running processes by server.
 #[derive(Clone)]
-pub struct MetricsText(pub Arc<dyn Fn(&[(Arc<str>, usize)]) -> String + Send + Sync>);
+pub struct MetricsText(pub Arc<WriteMetrics>);
+
+/// A function that returns metrics, given the running processes by server.
+pub type WriteMetrics = dyn Fn(&[(Arc<str>, usize)]) -> String + Send + Sync;
 
 impl std::fmt::Debug for MetricsText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -2,6 +2,7 @@
 //!
 //! The protocol is one datagram per change to the socket that `NOTIFY_SOCKET` names. Without it, nothing happens.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// A change of the service's state.
@@ -31,7 +32,6 @@ fn address(path: &[u8]) -> std::io::Result<SocketAddr> {
         use std::os::linux::net::SocketAddrExt as _;
         return SocketAddr::from_abstract_name(name);
     }
-    use std::os::unix::ffi::OsStrExt as _;
     SocketAddr::from_pathname(std::ffi::OsStr::from_bytes(path))
 }
 

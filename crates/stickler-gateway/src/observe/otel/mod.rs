@@ -72,19 +72,20 @@ impl Telemetry {
     pub fn start(endpoint: Option<&str>, downstream: Downstream) -> Result<Arc<Self>, String> {
         let client = ExportClient::new().map_err(|error| error.to_string())?;
         let at = |path: &str| endpoint.map(|base| format!("{}{path}", base.trim_end_matches('/')));
-        let mut traces = SpanExporter::builder().with_http().with_http_client(client.clone());
-        let mut metrics = MetricExporter::builder().with_http().with_http_client(client);
+        let mut span_exporter =
+            SpanExporter::builder().with_http().with_http_client(client.clone());
+        let mut metric_exporter = MetricExporter::builder().with_http().with_http_client(client);
         if let (Some(for_traces), Some(for_metrics)) = (at("/v1/traces"), at("/v1/metrics")) {
-            traces = traces.with_endpoint(for_traces);
-            metrics = metrics.with_endpoint(for_metrics);
+            span_exporter = span_exporter.with_endpoint(for_traces);
+            metric_exporter = metric_exporter.with_endpoint(for_metrics);
         }
         let resource = Resource::builder().with_service_name("stickler").build();
         let tracers = SdkTracerProvider::builder()
-            .with_batch_exporter(traces.build().map_err(|error| error.to_string())?)
+            .with_batch_exporter(span_exporter.build().map_err(|error| error.to_string())?)
             .with_resource(resource.clone())
             .build();
         let meters = SdkMeterProvider::builder()
-            .with_periodic_exporter(metrics.build().map_err(|error| error.to_string())?)
+            .with_periodic_exporter(metric_exporter.build().map_err(|error| error.to_string())?)
             .with_resource(resource)
             .build();
         let spans = Spans::new(tracers.tracer("stickler"), &meters.meter("stickler"), downstream);

@@ -85,10 +85,10 @@ impl Spans {
             let Some(id) = part.header.id.clone() else { continue };
             let key = (event.session.number, event.connection, id);
             match (event.sender, part.header.kind) {
-                (Side::Client, MessageKind::Request) if !event.is_gateway => {
-                    if self.pending.len() < MAX_PENDING {
-                        self.pending.insert(key, pending(event, part.header));
-                    }
+                (Side::Client, MessageKind::Request)
+                    if !event.is_gateway && self.pending.len() < MAX_PENDING =>
+                {
+                    self.pending.insert(key, pending(event, part.header));
                 }
                 (Side::Server, MessageKind::Response) => {
                     if let Some(pending) = self.pending.remove(&key) {
@@ -103,7 +103,9 @@ impl Spans {
     /// Ends all sessions, because the process exits.
     pub(super) fn finish(&mut self) {
         let sessions = std::mem::take(&mut self.sessions);
-        sessions.values().for_each(|session| self.session_ended(session));
+        for session in sessions.values() {
+            self.session_ended(session);
+        }
     }
 
     pub(super) fn session_ended(&mut self, session: &Session) {
