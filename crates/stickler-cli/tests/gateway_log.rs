@@ -28,7 +28,8 @@ fn scripted() -> String {
 /// Makes these calls of `echo` through a gateway on stdio and returns its log.
 fn log_of(options: &[&str], calls: &[Value]) -> String {
     let server = scripted();
-    let mut gateway = Gateway::start(&[options, &["--name", "files", "--", &server]].concat());
+    let own = ["--summary", "off", "--name", "files", "--", &server];
+    let mut gateway = Gateway::start(&[options, &own].concat());
     gateway.handshake();
     for (id, arguments) in (1..).zip(calls) {
         gateway.call(id, "echo", arguments);

@@ -31,6 +31,8 @@ mod tool_views;
 mod upstream;
 
 pub use connection_factory::{ConnectionFactory, SharedResources};
+pub use downstream::http::admin::{MetricsText, WriteMetrics};
+pub use downstream::http::reload::{Reload, Reloaded};
 pub use downstream::http::{Endpoint, HttpSettings, ServerLimits, serve};
 pub use downstream::stdio::{relay, relay_to_url};
 pub use failure::Failure;

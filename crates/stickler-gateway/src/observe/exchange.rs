@@ -132,8 +132,8 @@ impl Observed {
     }
 
     /// Begins another connection of the session.
-    pub(crate) fn for_connection(&self) -> Self {
-        Self { connection: self.session().next_connection(), ..self.clone() }
+    pub(crate) fn for_connection(self) -> Self {
+        Self { connection: self.session().next_connection(), ..self }
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {

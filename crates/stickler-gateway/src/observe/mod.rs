@@ -11,12 +11,18 @@
 //! | `exchange` | builds the events from what a connection received and sent |
 //! | `queue` | a bounded queue with a thread that reads it |
 //! | `tally`, `latency`, `summary` | counts by tool and client |
+//! | `metrics` | counters and histograms for Prometheus |
+//! | `otel` | traces and metrics over OTLP |
 //! | `recording` | every message with its verdict, in files |
 
 mod event;
 pub(crate) mod exchange;
 mod latency;
-#[cfg(feature = "record")]
+#[cfg(feature = "metrics")]
+pub mod metrics;
+#[cfg(feature = "otel")]
+pub mod otel;
+#[cfg(any(feature = "otel", feature = "record"))]
 mod queue;
 #[cfg(feature = "record")]
 pub mod recording;
@@ -104,6 +110,8 @@ impl Observers {
 
 impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Observers").field("consumers", &self.consumers.len()).finish()
+        f.debug_struct("Observers")
+            .field("consumers", &self.consumers.len())
+            .finish_non_exhaustive()
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use stickler::Mode;
 use stickler_protocol::Side;
 
+use super::event::Part;
 use super::latency::Latency;
 use super::{Client, Consumer, MessageEvent, Tally};
 
@@ -151,7 +152,7 @@ impl Row {
         }
         self.is_observed |= event.session.server.mode == Mode::Observe;
         if event.sender == Side::Server {
-            let answers = event.parts().filter(|part| part.is_call_response());
+            let answers = event.parts().filter(Part::is_call_response);
             answers
                 .filter_map(|part| part.header.duration)
                 .for_each(|duration| self.latency.add(duration));

@@ -87,6 +87,21 @@ impl<V: Evictable + Clone> SessionCache<V> {
         drop(evicted);
     }
 
+    /// Returns whether a session is cached, without marking it as used.
+    pub(crate) fn contains(&self, key: &Key) -> bool {
+        self.table().get(key).is_some()
+    }
+
+    /// Removes expired sessions and returns whether none is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        let mut table = self.table();
+        let evicted = self.evict(&mut table, Instant::now());
+        let is_empty = table.len() == 0;
+        drop(table);
+        drop(evicted);
+        is_empty
+    }
+
     /// Removes sessions that were idle for too long or exceed the capacity.
     fn evict(&self, table: &mut Lru<Key, CachedSession<V>>, now: Instant) -> Vec<CachedSession<V>> {
         let mut evicted = Vec::new();

@@ -115,6 +115,13 @@ impl Upstream {
         }))
     }
 
+    /// Returns the host and port of the server.
+    pub fn address(&self) -> Option<(&str, u16)> {
+        let host = self.uri.host()?.trim_matches(['[', ']']);
+        let default = if self.uri.scheme_str() == Some("https") { 443 } else { 80 };
+        Some((host, self.uri.port_u16().unwrap_or(default)))
+    }
+
     /// Aborts all requests and rejects new connections.
     pub fn close(&self) {
         self.is_closed.send_replace(true);

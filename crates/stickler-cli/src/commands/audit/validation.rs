@@ -83,9 +83,8 @@ impl SessionValidator {
             Content::Judged(None) => return Vec::new(),
             Content::Judged(Some(verdict)) => {
                 let findings = recorded_findings(batch.text(verdict));
-                let shown = findings.into_iter().map(|finding| match self.shows_values {
-                    true => finding,
-                    false => finding.without_values(),
+                let shown = findings.into_iter().map(|finding| {
+                    if self.shows_values { finding } else { finding.without_values() }
                 });
                 return shown.map(|finding| AuditFinding::new(*line, *side, finding)).collect();
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use stickler_gateway::MetricsText;
 use stickler_gateway::observe::summary::Summary;
 use stickler_gateway::observe::{Consumer, Observers};
 use stickler_transport::on_user_signal;
@@ -9,20 +10,24 @@ use stickler_transport::on_user_signal;
 use crate::cli::SummaryFormat;
 use crate::config::RunSettings;
 use crate::exit::Failure;
-use crate::logging;
+use crate::logging::{self, LogFormat, LogLevel, LogSettings};
 
 /// The observers of a run.
 pub(super) struct Observing {
     pub(super) observers: Observers,
+    pub(super) metrics: Option<MetricsText>,
     report: Arc<Report>,
 }
 
 /// What the summary shows.
 struct Report {
     format: SummaryFormat,
+    log: LogSettings,
     summary: Arc<Summary>,
     #[cfg(feature = "record")]
     recording: Option<Arc<stickler_gateway::observe::recording::Recording>>,
+    #[cfg(feature = "otel")]
+    telemetry: Option<Arc<stickler_gateway::observe::otel::Telemetry>>,
 }
 
 /// Starts the observers that the settings ask for.
@@ -43,15 +48,83 @@ pub(super) fn start(run: &RunSettings) -> Result<Observing, Failure> {
                 .to_owned(),
         ));
     }
+    #[cfg(feature = "otel")]
+    let telemetry = telemetry(run)?;
+    #[cfg(feature = "otel")]
+    consumers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Consumer>));
+    #[cfg(not(feature = "otel"))]
+    report_missing_telemetry(run)?;
     let report = Arc::new(Report {
         format: run.summary,
+        log: run.log,
         summary,
         #[cfg(feature = "record")]
         recording,
+        #[cfg(feature = "otel")]
+        telemetry,
     });
     let on_signal = Arc::clone(&report);
     on_user_signal(move || on_signal.print())?;
-    Ok(Observing { observers: Observers::new(consumers), report })
+    let metrics = metrics(run, &report, &mut consumers);
+    Ok(Observing { observers: Observers::new(consumers), metrics, report })
+}
+
+/// Returns whether the variables of OpenTelemetry name a collector.
+fn has_collector_variable() -> bool {
+    let names =
+        ["", "TRACES_", "METRICS_"].map(|kind| format!("OTEL_EXPORTER_OTLP_{kind}ENDPOINT"));
+    names.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+#[cfg(feature = "otel")]
+fn telemetry(
+    run: &RunSettings,
+) -> Result<Option<Arc<stickler_gateway::observe::otel::Telemetry>>, Failure> {
+    use stickler_gateway::observe::otel::{Downstream, Telemetry};
+
+    if run.otel_endpoint.is_none() && !has_collector_variable() {
+        return Ok(None);
+    }
+    let downstream = if run.listen.is_some() { Downstream::Tcp } else { Downstream::Pipe };
+    let started = Telemetry::start(run.otel_endpoint.as_deref(), downstream);
+    started.map(Some).map_err(|error| Failure::Usage(format!("cannot export telemetry: {error}")))
+}
+
+/// Reports that this build cannot export. A variable may be meant for other programs, so it is no error.
+#[cfg(not(feature = "otel"))]
+fn report_missing_telemetry(run: &RunSettings) -> Result<(), Failure> {
+    let text =
+        "this build does not include OpenTelemetry: rebuild stickler-cli with `--features otel`";
+    if run.otel_endpoint.is_some() {
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    if has_collector_variable() {
+        tracing::warn!("nothing is exported over OTLP: {text}");
+    }
+    Ok(())
+}
+
+/// Starts the metrics, which only a gateway that listens serves.
+#[cfg(feature = "metrics")]
+fn metrics(
+    run: &RunSettings,
+    report: &Arc<Report>,
+    consumers: &mut Vec<Arc<dyn Consumer>>,
+) -> Option<MetricsText> {
+    run.listen.as_ref()?;
+    let report = Arc::clone(report);
+    let metrics = stickler_gateway::observe::metrics::Metrics::new(move || report.dropped());
+    consumers.push(Arc::clone(&metrics) as Arc<dyn Consumer>);
+    Some(MetricsText(Arc::new(move |children| metrics.text(children))))
+}
+
+#[cfg(not(feature = "metrics"))]
+fn metrics(
+    _: &RunSettings,
+    _: &Arc<Report>,
+    _: &mut Vec<Arc<dyn Consumer>>,
+) -> Option<MetricsText> {
+    None
 }
 
 #[cfg(feature = "record")]
@@ -76,24 +149,42 @@ impl Observing {
     /// Completes the recordings and prints the summary.
     pub(super) fn finish(&self) {
         self.observers.finish();
-        self.report.print();
+        if self.report.is_due_at_exit() {
+            self.report.print();
+        }
     }
 }
 
 impl Report {
     /// Returns the number of events that observers lost.
     fn dropped(&self) -> u64 {
+        let mut dropped = 0;
         #[cfg(feature = "record")]
-        return self.recording.as_ref().map_or(0, |recording| recording.dropped());
-        #[cfg(not(feature = "record"))]
-        0
+        {
+            dropped += self.recording.as_ref().map_or(0, |recording| recording.dropped());
+        }
+        #[cfg(feature = "otel")]
+        {
+            dropped += self.telemetry.as_ref().map_or(0, |telemetry| telemetry.dropped());
+        }
+        dropped
+    }
+
+    /// Returns whether the summary is printed at exit without being asked for.
+    fn is_due_at_exit(&self) -> bool {
+        let is_quiet = matches!(self.log.level, LogLevel::Off | LogLevel::Error);
+        self.format != SummaryFormat::Auto || !is_quiet
     }
 
     fn print(&self) {
         let dropped = self.dropped();
+        let json = || self.summary.json(dropped).to_string();
         let text = match self.format {
-            SummaryFormat::Text => self.summary.text(dropped),
-            SummaryFormat::Json => Some(self.summary.json(dropped).to_string()),
+            SummaryFormat::Auto if self.log.format == LogFormat::Json => {
+                self.summary.text(dropped).map(|_| json())
+            }
+            SummaryFormat::Auto | SummaryFormat::Text => self.summary.text(dropped),
+            SummaryFormat::Json => Some(json()),
             SummaryFormat::Off => None,
         };
         if let Some(text) = text {

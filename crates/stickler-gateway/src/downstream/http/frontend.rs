@@ -62,6 +62,35 @@ impl Backend {
         }
     }
 
+    /// Returns whether a request belongs to a session of this backend.
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
+        match self {
+            Self::Command(sessions, _) => headers
+                .get(SESSION)
+                .and_then(|name| name.to_str().ok())
+                .is_some_and(|name| sessions.contains(name)),
+            Self::Url(proxy) => proxy.has_session(headers),
+        }
+    }
+
+    /// Returns whether there are neither sessions nor requests.
+    pub(crate) async fn is_idle(&self) -> bool {
+        match self {
+            Self::Command(sessions, multiplexer) => {
+                sessions.is_empty() && multiplexer.is_idle().await
+            }
+            Self::Url(proxy) => proxy.is_idle(),
+        }
+    }
+
+    /// Returns the number of running server processes.
+    pub(crate) fn running_processes(&self) -> usize {
+        match self {
+            Self::Command(sessions, _) => sessions.running_processes(),
+            Self::Url(_) => 0,
+        }
+    }
+
     /// Closes streams that have no natural end.
     pub(crate) fn close_streams(&self) {
         match self {

@@ -9,21 +9,26 @@
 //! | `to_command`, `sessions` | requests for a command: legacy sessions, each with a process, and modern requests |
 //! | `stream_response` | resumable event streams of legacy sessions |
 //! | `modern` | HTTP headers and statuses of revision 2026-07-28 |
+//! | `admin`, `systemd` | health, readiness and metrics for operators, and the state of the service for systemd |
+//! | `reload` | new settings for new sessions |
 //! | `body`, `reply` | HTTP responses |
 //! | `half_close` | clients that close their write side after a request |
 //! | `self_wake` | avoids thread wake-ups on the hot path |
 
+pub(crate) mod admin;
 pub(crate) mod body;
 pub(crate) mod content_negotiation;
 pub(crate) mod frontend;
 mod half_close;
 pub(crate) mod inbound_message;
 pub(crate) mod modern;
+pub(crate) mod reload;
 pub(crate) mod reply;
 mod routing;
 mod self_wake;
 pub(crate) mod sessions;
 mod stream_response;
+mod systemd;
 mod to_command;
 
 use std::convert::Infallible;
@@ -32,6 +37,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::StatusCode;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -39,13 +45,16 @@ use stickler_transport::{Restart, Server};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
-use tracing::{debug, error, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::connection_factory::ConnectionFactory;
 use crate::log::Log;
+use admin::{AdminPath, MetricsText};
 use half_close::{HalfClose, HalfCloseStream};
+use reload::{Reload, Routers};
 use routing::Router;
 use self_wake::SelfWake;
+use systemd::ServiceState;
 
 /// Settings of the HTTP listener.
 #[derive(Debug, Clone)]
@@ -58,6 +67,10 @@ pub struct HttpSettings {
     pub origins: Vec<String>,
     /// The bearer token that clients must send.
     pub token: Option<String>,
+    /// The address of a listener for operators: readiness and metrics.
+    pub admin_listen: Option<String>,
+    /// Where to get the metrics.
+    pub metrics: Option<MetricsText>,
 }
 
 /// A server that the gateway serves to clients.
@@ -100,9 +113,15 @@ const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 const BASE_TIMER_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Serves clients until a signal stops the gateway, then drains open requests.
-pub fn serve(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
+///
+/// With `reload`, SIGHUP and changes of the configuration file load new settings; without it, SIGHUP stops the gateway.
+pub fn serve(
+    endpoints: Vec<Endpoint>,
+    settings: HttpSettings,
+    reload: Option<Reload<'_>>,
+) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let outcome = runtime.block_on(run(endpoints, settings));
+    let outcome = runtime.block_on(run(endpoints, settings, reload));
     // Tasks that do not finish must not block the exit.
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     outcome
@@ -118,16 +137,31 @@ async fn hold_base_timer() {
     }
 }
 
-async fn run(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()> {
+async fn run(
+    endpoints: Vec<Endpoint>,
+    settings: HttpSettings,
+    reload: Option<Reload<'_>>,
+) -> io::Result<()> {
     tokio::spawn(hold_base_timer());
     let listener = TcpListener::bind(&settings.listen).await?;
     let address = listener.local_addr()?;
     let grace = endpoints.iter().map(|one| one.limits.grace).max().unwrap_or_default();
-    let router = Arc::new(Router::new(endpoints, settings, address.ip().is_loopback())?);
+    let admin = match &settings.admin_listen {
+        Some(listen) => Some(TcpListener::bind(listen).await?),
+        None => None,
+    };
+    let router = Router::new(endpoints, settings, address.ip().is_loopback())?;
     router.log_addresses(address);
+    let router = Routers::new(router, address.ip().is_loopback());
+    if let Some(admin) = admin {
+        let address = admin.local_addr()?;
+        info!(target: "announcement", "readiness and metrics at http://{address}");
+        tokio::spawn(serve_operators(admin, Arc::clone(&router)));
+    }
     let (stop, stopped) = watch::channel(false);
     let (alive, mut all_closed) = mpsc::channel::<Infallible>(1);
-    accept(&listener, &router, &stopped, alive).await?;
+    accept(&listener, &router, &stopped, (alive, reload)).await?;
+    systemd::notify(ServiceState::Stopping);
     drop(listener);
     let _ = stop.send(true);
     router.close_streams();
@@ -141,19 +175,33 @@ async fn run(endpoints: Vec<Endpoint>, settings: HttpSettings) -> io::Result<()>
 /// Accepts connections until a signal arrives.
 async fn accept(
     listener: &TcpListener,
-    router: &Arc<Router>,
+    router: &Arc<Routers>,
     stopped: &watch::Receiver<bool>,
-    alive: mpsc::Sender<Infallible>,
+    (alive, mut reload): (mpsc::Sender<Infallible>, Option<Reload<'_>>),
 ) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    // From now on a signal of the service manager is handled.
+    systemd::notify(ServiceState::Ready);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = terminate.recv() => return Ok(()),
             _ = interrupt.recv() => return Ok(()),
-            _ = hangup.recv() => return Ok(()),
+            _ = hangup.recv() => match &mut reload {
+                Some(reload) => {
+                    router.reload(reload);
+                    continue;
+                }
+                None => return Ok(()),
+            },
+            () = Reload::file_changed(reload.as_mut()) => {
+                if let Some(reload) = &mut reload {
+                    router.reload(reload);
+                }
+                continue;
+            }
         };
         match accepted {
             Ok((stream, peer)) => {
@@ -173,9 +221,39 @@ async fn accept(
     }
 }
 
+/// Serves operators on a listener of their own, without host, origin and token checks.
+async fn serve_operators(listener: TcpListener, routers: Arc<Routers>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Probably out of file descriptors: retry when some are closed.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let routers = Arc::clone(&routers);
+        let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let router = routers.current();
+            async move {
+                let path = AdminPath::of(request.uri().path().trim_end_matches('/'));
+                let answer = match path {
+                    Some(path) => router.administer(path).await,
+                    None => None,
+                };
+                let reason = "paths are `/healthz`, `/readyz` and `/metrics`";
+                let unknown = || reply::invalid_request(StatusCode::NOT_FOUND, reason);
+                Ok::<_, Infallible>(answer.unwrap_or_else(unknown))
+            }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_READ_TIMEOUT)
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(connection);
+    }
+}
+
 async fn serve_connection(
     (stream, peer): (TcpStream, SocketAddr),
-    router: Arc<Router>,
+    router: Arc<Routers>,
     mut stopped: watch::Receiver<bool>,
     alive: mpsc::Sender<Infallible>,
 ) {
@@ -187,6 +265,7 @@ async fn serve_connection(
         // Before the future is polled: hyper checks for end of input before it polls the response.
         half_close.request_started();
         async move {
+            let router = router.of(&request);
             let mut response = router.handle(request, &half_close, peer).await;
             half_close.response_ready(&mut response);
             Ok::<_, Infallible>(response)

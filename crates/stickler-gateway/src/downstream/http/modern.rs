@@ -5,10 +5,12 @@ use hyper::{HeaderMap, StatusCode};
 use stickler::Revision;
 use stickler::rules::json_rpc;
 use stickler_protocol::headers::{self, HeaderRejection, PARAM, ParamHeaders};
+use stickler_protocol::{Event, Reply, Side};
 
 use crate::downstream::http::reply::{self, HttpResponse};
+use crate::driver::message::Message;
 use crate::log::Log;
-use tracing::warn;
+use crate::observe::exchange::{Emitted, Payload, of_message};
 
 /// Compares the headers of a request with its body; returns a hash of the client capabilities.
 pub(crate) fn check(headers: &HeaderMap, body: &[u8]) -> Result<u64, HeaderRejection> {
@@ -34,9 +36,13 @@ pub(crate) fn param_headers(headers: &HeaderMap) -> ParamHeaders {
     ParamHeaders::new(found.map(|(name, value)| (name.as_str().to_owned(), text(value))))
 }
 
-/// Returns the response to a request with mismatched headers.
-pub(crate) fn reject(rejection: HeaderRejection, log: &Log) -> HttpResponse {
-    warn!(parent: log.span(), "message from the client rejected: {}", rejection.message);
+/// Returns the response to a request with mismatched headers, and reports the rejection to the observers.
+pub(crate) fn reject(rejection: HeaderRejection, body: &[u8], log: &Log) -> HttpResponse {
+    let answer = Message::from(Reply::clone(&rejection.answer));
+    let verdict = rejection.clone().into();
+    let event = Event::Checked { sender: Side::Client, verdict };
+    let emitted = [Emitted::Event(&event), of_message(Side::Client, &answer)];
+    log.observe(Some((Side::Client, Payload::Borrowed(body))), emitted.into_iter());
     reply::header_rejection(rejection)
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use hyper::body::Incoming;
 use hyper::{Request, StatusCode};
-use serde_json::json;
 use stickler_transport::Server;
 use tracing::{Span, info, warn};
 
+use crate::downstream::http::admin::{self, AdminPath, MetricsText};
 use crate::downstream::http::content_negotiation::AllowedHosts;
 use crate::downstream::http::frontend::{Backend, Frontend, LEGACY_SSE_NOT_SUPPORTED};
 use crate::downstream::http::half_close::HalfClose;
@@ -23,6 +23,10 @@ use crate::upstream::http::Proxy;
 pub(crate) struct Router {
     routes: Vec<Route>,
     accepts_without_token: bool,
+    /// Where to get the metrics.
+    metrics: Option<MetricsText>,
+    /// Operators use this listener too.
+    serves_operators: bool,
 }
 
 struct Route {
@@ -38,7 +42,8 @@ impl Router {
         settings: HttpSettings,
         is_loopback: bool,
     ) -> io::Result<Self> {
-        let HttpSettings { listen, path, origins, token } = settings;
+        let HttpSettings { listen, path, origins, token, admin_listen, metrics } = settings;
+        let serves_operators = is_loopback && admin_listen.is_none();
         let hosts = AllowedHosts::new(&listen, is_loopback, &origins);
         let is_only = endpoints.len() == 1;
         let accepts_without_token = token.is_none();
@@ -64,7 +69,8 @@ impl Router {
             };
             Ok(Route { name, paths, frontend })
         });
-        Ok(Self { routes: routes.collect::<io::Result<_>>()?, accepts_without_token })
+        let routes = routes.collect::<io::Result<_>>()?;
+        Ok(Self { routes, accepts_without_token, metrics, serves_operators })
     }
 
     pub(crate) async fn handle(
@@ -80,20 +86,24 @@ impl Router {
                 let answer = route.frontend.handle(request, half_close).await;
                 log_rejection(answer, peer, route.frontend.log.span())
             }
-            None => log_rejection(self.unrouted(path, &request), peer, &Span::none()),
+            None => log_rejection(self.unrouted(path, &request).await, peer, &Span::none()),
         }
     }
 
     /// Handles requests for paths without a server.
-    fn unrouted(&self, path: &str, request: &Request<Incoming>) -> HttpResponse {
-        if path == "/healthz" {
-            let names: Vec<&str> = self.routes.iter().map(|route| &*route.name).collect();
-            let health = json!({ "status": "ok", "servers": names });
-            return reply::json(StatusCode::OK, health.to_string());
+    async fn unrouted(&self, path: &str, request: &Request<Incoming>) -> HttpResponse {
+        let admin_path = AdminPath::of(path);
+        if admin_path == Some(AdminPath::Health) {
+            return admin::health(self.names());
         }
         let rejected = self.routes.first().and_then(|route| route.frontend.check_access(request));
         if let Some(rejected) = rejected {
             return rejected;
+        }
+        if let Some(admin_path) = admin_path.filter(|_| self.serves_operators)
+            && let Some(answer) = self.administer(admin_path).await
+        {
+            return answer;
         }
         let paths: Vec<String> = self.routes.iter().map(Route::display_path).collect();
         let paths = paths.join(", ");
@@ -102,6 +112,44 @@ impl Router {
             _ => format!("no server at this path; servers are at {paths}"),
         };
         reply::invalid_request(StatusCode::NOT_FOUND, &reason)
+    }
+
+    /// Answers an operator; `None` if there is nothing at this path.
+    pub(crate) async fn administer(&self, path: AdminPath) -> Option<HttpResponse> {
+        let backends = self.routes.iter().map(|route| (&*route.name, &route.frontend.backend));
+        match path {
+            AdminPath::Health => Some(admin::health(self.names())),
+            AdminPath::Readiness => Some(admin::readiness(backends).await),
+            AdminPath::Metrics => {
+                let running = self.routes.iter().map(|route| {
+                    (Arc::clone(&route.name), route.frontend.backend.running_processes())
+                });
+                let running: Vec<(Arc<str>, usize)> = running.collect();
+                self.metrics.as_ref().map(|metrics| admin::metrics(metrics, &running))
+            }
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.routes.iter().map(|route| &*route.name)
+    }
+
+    /// Returns whether a request belongs to a session of this router.
+    pub(crate) fn has_session(&self, request: &Request<Incoming>) -> bool {
+        let path = request.uri().path().trim_end_matches('/');
+        let is_it = |route: &&Route| route.paths.iter().any(|one| one == path);
+        let route = self.routes.iter().find(is_it);
+        route.is_some_and(|route| route.frontend.backend.has_session(request.headers()))
+    }
+
+    /// Returns whether there are neither sessions nor requests.
+    pub(crate) async fn is_idle(&self) -> bool {
+        for route in &self.routes {
+            if !route.frontend.backend.is_idle().await {
+                return false;
+            }
+        }
+        true
     }
 
     /// Logs the addresses of all servers.

@@ -33,6 +33,7 @@ pub(crate) struct Sessions {
     pub(crate) command: ServerCommand,
     pub(crate) factory: Arc<ConnectionFactory>,
     pub(crate) children: Arc<Semaphore>,
+    max_children: usize,
     pub(crate) log: Log,
     pub(crate) started: Instant,
     pub(crate) idle: Duration,
@@ -69,6 +70,7 @@ impl Sessions {
             view,
             factory,
             children: Arc::new(Semaphore::new(children)),
+            max_children: children,
             log,
             started: Instant::now(),
             idle,
@@ -91,6 +93,20 @@ impl Sessions {
         let session = self.table().get(name).cloned()?;
         session.last_used.store(self.now(), Ordering::Relaxed);
         Some(session)
+    }
+
+    /// Returns whether a session exists, without marking it as used.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.table().contains_key(name)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table().is_empty()
+    }
+
+    /// Returns the number of running server processes.
+    pub(crate) fn running_processes(&self) -> usize {
+        self.max_children.saturating_sub(self.children.available_permits())
     }
 
     /// Starts a server for a new session.

@@ -89,7 +89,7 @@ pub(crate) async fn post_modern(
     let body = &inbound.body;
     let capabilities_hash = match modern::check(headers, body) {
         Ok(capabilities_hash) => capabilities_hash,
-        Err(rejection) => return modern::reject(rejection, &sessions.log),
+        Err(rejection) => return modern::reject(rejection, body, &sessions.log),
     };
     if inbound.is_initialize() {
         // A shared server has no legacy handshake.

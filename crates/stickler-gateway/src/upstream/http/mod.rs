@@ -138,6 +138,17 @@ impl Proxy {
         answer
     }
 
+    /// Returns whether the gateway knows the session of a request.
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
+        let key = session_id(headers).map(|name| (name, self.identity(headers)));
+        key.is_some_and(|key| self.sessions.contains(&key))
+    }
+
+    /// Returns whether there is neither a session nor an open stream.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.phase.receiver_count() == 0 && self.sessions.is_empty()
+    }
+
     /// Removes a session that no longer exists on the server from the cache.
     pub(crate) fn forget(&self, headers: &HeaderMap) {
         if let Some(name) = session_id(headers) {
@@ -190,7 +201,7 @@ impl Proxy {
         modern::check(headers, body).or_else(|rejection| match rejection.code {
             // The server decides which versions it supports.
             json_rpc::UNSUPPORTED_VERSION => Ok(0),
-            _ => Err(Box::new(modern::reject(rejection, &self.log))),
+            _ => Err(Box::new(modern::reject(rejection, body, &self.log))),
         })
     }
 
