@@ -3,8 +3,6 @@
 //! A value is a credential if its name says so: `apiKey`, `access_token`, `--password`. Names that only mention tokens
 //! in another sense (`max_tokens`, `progressToken`, `nextPageToken`) are not credentials.
 
-use stickler::tape::{Kind, Node};
-
 /// What replaces a credential.
 pub(crate) const REDACTED: &str = "[redacted]";
 
@@ -49,9 +47,6 @@ const OTHER_TOKENS: [&str; 11] = [
 /// Beginnings of values that are credentials whatever their name.
 const PREFIXES: [&str; 9] =
     ["sk-", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "eyJ"];
-
-/// Members whose values describe data and are not data.
-const SCHEMAS: [&str; 3] = ["inputSchema", "outputSchema", "requestedSchema"];
 
 /// Returns whether a name is that of a credential.
 pub(crate) fn is_credential_name(name: &str) -> bool {
@@ -146,30 +141,6 @@ fn is_credential(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     PREFIXES.iter().any(|prefix| value.starts_with(prefix) && value.len() > prefix.len() + 8)
         || (value.len() >= 24 && is_plain && letters >= 6 && digits >= 6)
-}
-
-/// Collects the nodes of a message that are values of credentials.
-pub(crate) fn credentials<'t>(node: Node<'t>, found: &mut Vec<Node<'t>>) {
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        match node.kind() {
-            Kind::Object => {
-                for (key, value) in node.members() {
-                    let is_scalar = matches!(value.kind(), Kind::Null | Kind::Boolean);
-                    if SCHEMAS.contains(&&*key) || is_scalar {
-                        continue;
-                    }
-                    if is_credential_name(&key) {
-                        found.push(value);
-                    } else {
-                        open.push(value);
-                    }
-                }
-            }
-            Kind::Array => open.extend(node.elements()),
-            _ => {}
-        }
-    }
 }
 
 #[cfg(test)]

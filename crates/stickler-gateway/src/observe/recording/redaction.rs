@@ -7,7 +7,7 @@ use stickler::tape::{Kind, Node, TapeBuffer, splice};
 use stickler_protocol::Header;
 use stickler_protocol::envelope::{MessageKind, RequestId};
 
-use crate::observe::secrets::{REDACTED, credentials};
+use crate::observe::secrets::{REDACTED, is_credential_name};
 use crate::observe::{MessageEvent, RecordedValues};
 
 /// Maximum nesting depth of a message that is searched. It exceeds the limit of the core.
@@ -18,6 +18,9 @@ const MAX_REQUESTS: usize = 1000;
 
 /// Shorter credentials are only replaced in quotes, because they occur in other words.
 const MIN_SECRET_BYTES: usize = 4;
+
+/// Members whose values describe data and are not data.
+const SCHEMAS: [&str; 3] = ["inputSchema", "outputSchema", "requestedSchema"];
 
 /// Members of `params` that describe the message and are kept if values are not recorded.
 const KEPT_PARAMS: [&str; 13] = [
@@ -218,6 +221,30 @@ fn leaves<'t>(node: Node<'t>, found: &mut Vec<Node<'t>>) {
             Kind::Array => open.extend(node.elements()),
             Kind::Null => {}
             _ => found.push(node),
+        }
+    }
+}
+
+/// Collects the nodes of a message that are values of credentials.
+fn credentials<'t>(node: Node<'t>, found: &mut Vec<Node<'t>>) {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            Kind::Object => {
+                for (key, value) in node.members() {
+                    let is_scalar = matches!(value.kind(), Kind::Null | Kind::Boolean);
+                    if SCHEMAS.contains(&&*key) || is_scalar {
+                        continue;
+                    }
+                    if is_credential_name(&key) {
+                        found.push(value);
+                    } else {
+                        open.push(value);
+                    }
+                }
+            }
+            Kind::Array => open.extend(node.elements()),
+            _ => {}
         }
     }
 }
