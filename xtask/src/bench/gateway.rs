@@ -1,15 +1,15 @@
-//! The cost of the gateway on stdio relative to a relay that only copies bytes.
+//! The cost of the gateway relative to a relay that only copies bytes: on stdio in front of a command, and on HTTP in
+//! front of a URL.
 //!
 //! All candidates run at the same time and take turns in every round; each has the same server behind
 //! it. Validation is on and all traffic is valid.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::channel::Channel;
 use super::comparison::median;
 use super::program;
 use crate::Outcome;
@@ -41,6 +41,18 @@ const CASES: [Case; 5] = [
     },
 ];
 
+const HTTP_CASES: [Case; 4] = [
+    Case { name: "400 B", arguments: short, in_flight: 1, goal: Goal::LatencyAtMost(1.6) },
+    Case { name: "4 KB", arguments: medium, in_flight: 1, goal: Goal::LatencyAtMost(1.6) },
+    Case { name: "64 KB result", arguments: long, in_flight: 1, goal: Goal::LatencyAtMost(1.6) },
+    Case {
+        name: "400 B, 16 in flight",
+        arguments: short,
+        in_flight: 16,
+        goal: Goal::RateAtLeast(0.7),
+    },
+];
+
 fn short() -> Value {
     json!({ "text": "x".repeat(300) })
 }
@@ -62,40 +74,59 @@ const TURN_DURATION: Duration = Duration::from_millis(120);
 
 #[allow(clippy::print_stdout)]
 pub(super) fn run(rounds: usize) -> Outcome {
-    let mut candidates = candidates(program::build()?)?;
-    println!("\nthe gateway on stdio, median ratios to a bare relay, {rounds} rounds\n");
-    println!("{:<22} {:>10} {:>10} {:>10}", "calls", "direct", "relay", "stickler");
+    let stickler = program::build()?;
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut missed = Vec::new();
-    for case in &CASES {
-        let [direct, gateway] = compare(case, &mut candidates, rounds)?;
-        println!("{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2}", case.name, 1.0);
-        match case.goal {
-            Goal::LatencyAtMost(most) if gateway > most => {
-                missed.push(format!("{}: {gateway:.2} > {most}", case.name));
+    for (transport, cases, mut candidates) in [
+        ("stdio", CASES.as_slice(), on_stdio(&this, &stickler)?),
+        ("HTTP", HTTP_CASES.as_slice(), on_http(&this, &stickler)?),
+    ] {
+        println!("\nthe gateway on {transport}, median ratios to a bare relay, {rounds} rounds\n");
+        println!("{:<22} {:>10} {:>10} {:>10}", "calls", "direct", "relay", "stickler");
+        for case in cases {
+            let [direct, gateway] = compare(case, &mut candidates, rounds)?;
+            println!("{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2}", case.name, 1.0);
+            match case.goal {
+                Goal::LatencyAtMost(most) if gateway > most => {
+                    missed.push(format!("{transport}, {}: {gateway:.2} > {most}", case.name));
+                }
+                Goal::RateAtLeast(least) if gateway < least => {
+                    missed.push(format!("{transport}, {}: {gateway:.2} < {least}", case.name));
+                }
+                _ => {}
             }
-            Goal::RateAtLeast(least) if gateway < least => {
-                missed.push(format!("{}: {gateway:.2} < {least}", case.name));
-            }
-            _ => {}
         }
     }
     if missed.is_empty() { Ok(()) } else { Err(format!("goals missed: {}", missed.join("; "))) }
 }
 
-fn candidates(stickler: PathBuf) -> Result<[Candidate; 3], String> {
-    let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let server = || vec![this.clone(), "bench-peer".into(), "serve".into()];
-    let before = |words: &[PathBuf]| [words, &server()].concat();
+/// Starts the server, and the server behind the relay and behind the gateway, on stdio.
+fn on_stdio(this: &Path, stickler: &Path) -> Result<[Candidate; 3], String> {
+    let server: Vec<PathBuf> = vec![this.into(), "bench-peer".into(), "serve".into()];
+    let before = |words: &[PathBuf]| [words, &server].concat();
+    let relay = before(&[this.into(), "bench-peer".into(), "relay".into(), "--".into()]);
+    let gateway = before(&[stickler.into(), "run".into(), "--".into()]);
     Ok([
-        Candidate::start(&server())?,
-        Candidate::start(&before(&[
-            this.clone(),
-            "bench-peer".into(),
-            "relay".into(),
-            "--".into(),
-        ]))?,
-        Candidate::start(&before(&[stickler, "run".into(), "--".into()]))?,
+        Candidate::new(Channel::stdio(&server)?)?,
+        Candidate::new(Channel::stdio(&relay)?)?,
+        Candidate::new(Channel::stdio(&gateway)?)?,
     ])
+}
+
+/// Starts the server, and a relay and the gateway in front of its URL.
+fn on_http(this: &Path, stickler: &Path) -> Result<[Candidate; 3], String> {
+    let connections = HTTP_CASES.iter().map(|case| case.in_flight).max().unwrap_or(1);
+    let peer = |words: &[&str]| -> Vec<PathBuf> {
+        [this.into(), "bench-peer".into()].into_iter().chain(words.iter().map(Into::into)).collect()
+    };
+    let server = Channel::http(&peer(&["serve-http"]), connections)?;
+    let port = server.port().to_string();
+    let relay = Channel::http(&peer(&["relay-tcp", &port]), connections)?;
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let options = ["run", "--log", "info", "--listen", "127.0.0.1:0", "--url", &url];
+    let gateway = std::iter::once(stickler.into()).chain(options.map(PathBuf::from));
+    let gateway = Channel::http(&gateway.collect::<Vec<_>>(), connections)?;
+    Ok([Candidate::new(server)?, Candidate::new(relay)?, Candidate::new(gateway)?])
 }
 
 /// Returns the ratios of the direct connection and of the gateway to the relay.
@@ -124,53 +155,24 @@ fn compare(
 }
 
 struct Candidate {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    channel: Channel,
     id: u64,
 }
 
 impl Candidate {
-    fn start(words: &[PathBuf]) -> Result<Self, String> {
-        let (program, arguments) = words.split_first().ok_or("no program")?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {error}", program.display()))?;
-        let stdin = child.stdin.take();
-        let stdout = BufReader::with_capacity(256 << 10, child.stdout.take().ok_or("no pipe")?);
-        let mut candidate = Self { child, stdin, stdout, id: 0 };
-        candidate.handshake().map_err(|error| error.to_string())?;
-        Ok(candidate)
-    }
-
-    fn handshake(&mut self) -> std::io::Result<()> {
+    /// Performs the handshake and lists the tools.
+    fn new(mut channel: Channel) -> Result<Self, String> {
         let peer = json!({ "name": "bench", "version": "1" });
         let params =
             json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": peer });
-        self.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }))?;
-        self.receive()?;
-        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-        self.send(&json!({ "jsonrpc": "2.0", "id": "list", "method": "tools/list" }))?;
-        self.receive()
-    }
-
-    fn send(&mut self, message: &Value) -> std::io::Result<()> {
-        self.write(format!("{message}\n").as_bytes())
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(bytes))
-    }
-
-    fn receive(&mut self) -> std::io::Result<()> {
-        let mut line = Vec::new();
-        match self.stdout.read_until(b'\n', &mut line)? {
-            0 => Err(std::io::Error::other("a candidate closed its output")),
-            _ => Ok(()),
+        for request in [
+            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            json!({ "jsonrpc": "2.0", "id": "list", "method": "tools/list" }),
+        ] {
+            channel.exchange(&[request.to_string()]).map_err(|error| error.to_string())?;
         }
+        Ok(Self { channel, id: 0 })
     }
 
     /// Returns seconds per call or calls per second, depending on the goal.
@@ -180,20 +182,15 @@ impl Candidate {
         let mut times = Vec::new();
         let start = Instant::now();
         while start.elapsed() < TURN_DURATION || times.len() < 3 {
-            let mut messages = String::new();
-            for _ in 0..case.in_flight {
+            let calls = (0..case.in_flight).map(|_| {
                 self.id += 1;
                 let id = self.id;
-                let call =
-                    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-                messages.push_str(&call.to_string());
-                messages.push('\n');
-            }
+                json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+                    .to_string()
+            });
+            let calls: Vec<String> = calls.collect();
             let sent = Instant::now();
-            self.write(messages.as_bytes())?;
-            for _ in 0..case.in_flight {
-                self.receive()?;
-            }
+            self.channel.exchange(&calls)?;
             times.push(sent.elapsed().as_secs_f64());
         }
         let typical = median(times);
@@ -201,12 +198,5 @@ impl Candidate {
             Goal::LatencyAtMost(_) => typical,
             Goal::RateAtLeast(_) => 1.0 / typical,
         })
-    }
-}
-
-impl Drop for Candidate {
-    fn drop(&mut self) {
-        drop(self.stdin.take());
-        let _ = self.child.wait();
     }
 }
