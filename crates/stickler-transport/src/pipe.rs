@@ -237,3 +237,49 @@ pub fn without_line_breaks(message: Bytes) -> Bytes {
         message.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte });
     spaced.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use bytes::Bytes;
+
+    use super::{MAX_QUEUED_BYTES, Pipe};
+    use crate::nonblocking::Output;
+
+    #[tokio::test]
+    async fn lines_keep_their_order_across_partial_writes() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let pipe = Pipe::new(Output::new(writer).unwrap());
+        let mut expected = Vec::new();
+        for (number, letter) in (0..60).zip(b"abcdefgh".iter().cycle()) {
+            // More than the pipe holds, and less than the queue.
+            let line = vec![*letter; 1 + number * 400];
+            expected.extend([line.as_slice(), b"\n"].concat());
+            match number % 3 {
+                0 => pipe.send(line.into()),
+                1 => pipe.push(line.into()),
+                _ => pipe.enqueue(line.into()),
+            }
+        }
+        pipe.flush();
+        pipe.close();
+        let read = tokio::task::spawn_blocking(move || {
+            let mut all = Vec::new();
+            reader.read_to_end(&mut all).map(|_| all)
+        });
+        assert_eq!(read.await.unwrap().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn senders_wait_for_a_reader_and_not_for_one_that_is_gone() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let pipe = Pipe::new(Output::new(writer).unwrap());
+        pipe.send(Bytes::from(vec![b'x'; 2 * MAX_QUEUED_BYTES]));
+        assert!(pipe.is_full() && pipe.is_open() && pipe.has_reader());
+        drop(reader);
+        pipe.wait_for_capacity().await;
+        pipe.closed().await;
+        assert!(!pipe.is_open() && !pipe.has_reader());
+    }
+}

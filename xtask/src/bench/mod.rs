@@ -4,6 +4,7 @@
 //! is compared with sonic-rs parsing the same bytes. The figures are medians over the rounds.
 
 mod audit;
+mod channel;
 mod comparison;
 mod gateway;
 mod learning;

@@ -2,6 +2,7 @@
 //! Both are this binary, started with a hidden subcommand.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use clap::Subcommand;
@@ -18,12 +19,21 @@ pub(crate) enum Peer {
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
+    /// A server on HTTP with the same tools, on a free port
+    ServeHttp,
+    /// A relay of TCP connections to a local port, on a free port
+    RelayTcp { port: u16 },
 }
 
 pub(crate) fn run(peer: &Peer) -> Outcome {
     let outcome = match peer {
         Peer::Serve => serve(),
         Peer::Relay { command } => relay(command),
+        Peer::ServeHttp => accept(|stream| serve_http(&stream)),
+        Peer::RelayTcp { port } => {
+            let port = *port;
+            accept(move |stream| relay_tcp(&stream, port))
+        }
     };
     outcome.map_err(|error| error.to_string())
 }
@@ -47,6 +57,62 @@ fn serve() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Handles every connection to a free port on a thread. The port is written to standard error.
+#[allow(clippy::print_stderr)]
+fn accept(handle: impl Fn(TcpStream) -> io::Result<()> + Clone + Send + 'static) -> io::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    eprintln!("{}", listener.local_addr()?);
+    loop {
+        let (stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        let handle = handle.clone();
+        std::thread::spawn(move || handle(stream));
+    }
+}
+
+fn serve_http(mut stream: &TcpStream) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(256 << 10, stream);
+    while let Some(length) = read_head(&mut input)? {
+        let mut body = vec![0; length];
+        input.read_exact(&mut body)?;
+        let response = match answer(&body) {
+            Some(body) => format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            ),
+            None => "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_owned(),
+        };
+        stream.write_all(response.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Reads the head of an HTTP message and returns its content length; `None` at the end of input.
+pub(super) fn read_head(input: &mut impl io::BufRead) -> io::Result<Option<usize>> {
+    let mut length = 0;
+    let mut line = String::new();
+    while input.read_line(&mut line)? > 0 {
+        if line.trim().is_empty() {
+            return Ok(Some(length));
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().map_err(io::Error::other)?;
+        }
+        line.clear();
+    }
+    Ok(None)
+}
+
+fn relay_tcp(client: &TcpStream, port: u16) -> io::Result<()> {
+    let server = TcpStream::connect(("127.0.0.1", port))?;
+    server.set_nodelay(true)?;
+    let (from, to) = (client.try_clone()?, server.try_clone()?);
+    std::thread::spawn(move || copy(from, to));
+    copy(server, client)
 }
 
 fn answer(line: &[u8]) -> Option<String> {

@@ -125,19 +125,15 @@ impl Connection {
         }
         let held = (message.into_owned(), attempt.list, attempt.context.clone());
         let requests = self.pending.of_mut(Side::Client);
-        let number = match wait {
-            WaitFor::Work(_) => requests.hold_for_work(held, &header, revision),
-            _ => {
-                let deadline = now.saturating_add(self.settings.max_hold_time);
-                requests.hold(held, &header, revision, deadline);
-                0
-            }
-        };
-        out.push(Action::Hold { header: Arc::new(header) });
-        match wait {
-            WaitFor::Work(task) => out.work(Work::new(self, number, task)),
-            _ => self.fetch_tools(out),
+        if let WaitFor::Work(task) = wait {
+            let number = requests.hold_for_work(held, &header, revision);
+            out.push(Action::Hold { header: Arc::new(header) });
+            return out.work(Work::new(self, number, task));
         }
+        let deadline = now.saturating_add(self.settings.max_hold_time);
+        requests.hold(held, &header, revision, deadline);
+        out.push(Action::Hold { header: Arc::new(header) });
+        self.fetch_tools(out);
     }
 
     /// Requests the tool list, unless the handshake that announces tools is still pending.

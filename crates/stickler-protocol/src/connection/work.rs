@@ -74,7 +74,9 @@ impl Work {
     pub fn run(&self) -> Done {
         let explained = match &self.task {
             Task::Compile(tools) => {
-                tools.iter().for_each(|tool| self.validator.cache().compile(&self.server, tool));
+                for tool in tools {
+                    self.validator.cache().compile(&self.server, tool);
+                }
                 None
             }
             Task::Explain { tool, arguments } => {
@@ -150,7 +152,7 @@ impl Connection {
         }
         let arguments = params.get("arguments");
         let calls = arguments.and_then(|arguments| arguments.get("calls"));
-        let asked = calls.into_iter().flat_map(|calls| calls.elements()).chain(arguments);
+        let asked = calls.into_iter().flat_map(Node::elements).chain(arguments);
         let asked = asked.filter_map(|call| call.get("tool"));
         let is_validation = |name: &str| self.is_validation_tool_name(name);
         let Some(name) = params.get("name").and_then(Node::as_str) else { return };

@@ -29,7 +29,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    pub(super) fn is_set(&self) -> bool {
+    pub(super) fn is_set(self) -> bool {
         self.client_is_done || self.signal.is_some()
     }
 }

@@ -116,14 +116,12 @@ impl Relay {
             let code = status.map_or(UNKNOWN_EXIT_CODE, exit_code);
             let next = if code == 0 { None } else { backoff.next(started_at.elapsed()) };
             let Some(pause) = next.filter(|_| !self.is_ending()) else { return code };
-            server = match self.restart(command, pause, &mut backoff).await {
-                Some(server) => server,
-                None => {
-                    // Requests may have arrived during the delay.
-                    self.on_exit("the server was not restarted").await;
-                    return code;
-                }
+            let Some(restarted) = self.restart(command, pause, &mut backoff).await else {
+                // Requests may have arrived during the delay.
+                self.on_exit("the server was not restarted").await;
+                return code;
             };
+            server = restarted;
         }
     }
 
@@ -141,7 +139,7 @@ impl Relay {
                 parent: self.log.span(),
                 "server failed; restart attempt {failures} in {seconds} s"
             );
-            if timeout(pause, ending.wait_for(Ending::is_set)).await.is_ok() {
+            if timeout(pause, ending.wait_for(|ending| ending.is_set())).await.is_ok() {
                 return None;
             }
             match self.start(command) {

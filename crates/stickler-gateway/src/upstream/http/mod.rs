@@ -104,9 +104,10 @@ impl Proxy {
         } else {
             self.driver(&headers, is_initialize, identity)
         };
-        let context = match is_modern {
-            true => modern::param_headers(&headers).into(),
-            false => RequestContext::default(),
+        let context = if is_modern {
+            modern::param_headers(&headers).into()
+        } else {
+            RequestContext::default()
         };
         strip_request(&mut headers);
         let unsubscribed = is_modern && !self.subscriptions.touch(identity);

@@ -86,7 +86,9 @@ impl ServerSlot {
     }
 
     fn make_ready(&self, state: &mut State, process: Arc<SupervisedProcess>, waiting: Vec<Bytes>) {
-        waiting.into_iter().for_each(|message| process.pipe.push(message));
+        for message in waiting {
+            process.pipe.push(message);
+        }
         process.pipe.flush();
         *state = State::Ready(process);
         self.changed.notify_waiters();
