@@ -178,7 +178,7 @@ fn plain_string(value: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::Directions;
-    use crate::commands::audit::senders::Senders;
+    use crate::senders::Senders;
     use stickler_protocol::{ProtocolSchemas, Side};
 
     /// Each line starts with the expected direction: `>` to the server, `<` to the client.
