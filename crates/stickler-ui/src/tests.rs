@@ -71,7 +71,8 @@ fn append(path: &Path, text: &str) {
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| format!("{record}\n")).collect()
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 fn header(part: u32) -> Value {
