@@ -46,6 +46,7 @@ fn section(page: &mut String, command: &Command) {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim();
     let _ = write!(page, "\n```text\n{usage}\n```\n");
+    subcommands(page, command);
     let positionals = command.get_positionals().filter(|argument| !argument.is_hide_set());
     arguments(page, "Arguments", positionals);
     for heading in headings(command) {
@@ -53,6 +54,24 @@ fn section(page: &mut String, command: &Command) {
         arguments(page, heading.unwrap_or("Options"), of_heading);
     }
     notes(page, command);
+}
+
+/// Lists the subcommands of a command with their own arguments.
+fn subcommands(page: &mut String, command: &Command) {
+    let mut is_first = true;
+    for subcommand in shown(command).filter(|subcommand| subcommand.get_name() != "help") {
+        if std::mem::take(&mut is_first) {
+            page.push_str("\nCommands:\n\n");
+        }
+        let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(page, "- `{}`: {about}.", subcommand.get_name());
+        for argument in subcommand.get_arguments() {
+            if !argument.is_global_set() && argument.get_id() != "help" {
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                let _ = writeln!(page, "  - `{argument}`: {help}.");
+            }
+        }
+    }
 }
 
 /// Returns the visible options of a command, except `--help`.
