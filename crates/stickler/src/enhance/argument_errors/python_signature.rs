@@ -4,7 +4,8 @@
 //! `search() missing 2 required positional arguments: 'a' and 'b'`.
 //!
 //! A defect inside the server yields the same texts. So the function must have the name of the tool, or the
-//! schema must agree: a missing argument is one of its fields, an unexpected one is not.
+//! schema must agree: a missing argument is one of its fields, an unexpected one is not. A constructor or another
+//! special method is never the tool.
 
 use super::prefix::ErrorMessage;
 use super::tokens::take_names;
@@ -25,6 +26,9 @@ pub(super) fn recognise(
         return Vec::new();
     }
     let function = function.rsplit('.').next().unwrap_or(function);
+    if function.starts_with("__") {
+        return Vec::new();
+    }
     let is_the_tool = suggest::same_ignoring_style(function, tool);
     let is_missing = kind == ErrorKind::MissingField;
     let agrees = |name: &&String| is_the_tool || fields.contains(name) == is_missing;
@@ -111,6 +115,7 @@ mod tests {
         for text in [
             "Client.get() missing 1 required positional argument: 'self'",
             "connect() got an unexpected keyword argument 'a'",
+            "AsyncClient.__init__() got an unexpected keyword argument 'proxies'",
             "f() takes 1 positional argument but 2 were given",
             "the call f() missing 1 required positional argument: 'a'",
             "'a'",
