@@ -6,6 +6,7 @@ fetched for it, so a changed list never causes a rejection, and help never names
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Mapping
@@ -67,12 +68,32 @@ class Guard:
         _report(name, admission, observed=validator.mode == "observe")
         return admission
 
+    async def admit_json(self, session: Hashable, name: str, text: str | None, list_tools: ListTools) -> Admission:
+        """Decide on a call whose arguments are JSON text."""
+        known = self._sessions.get(session)
+        if known is not None and known.check_json(name, text).valid:
+            return Admission(True)
+        validator = self.learn(session, await list_tools())
+        admission = validator.admit_json(name, text)
+        _report(name, admission, observed=validator.mode == "observe")
+        return admission
+
     async def enhance(
         self, session: Hashable, name: str, reply: Mapping[str, Any], list_tools: ListTools
     ) -> dict[str, Any] | None:
         """Extend the response of a tool if it is an error about arguments; ``None`` if it stays as it is."""
         validator = self._sessions.get(session) or self.learn(session, await list_tools())
         return validator.enhance_reply(name, reply)
+
+
+def tool_source(tools: Any) -> ListTools:
+    """Return a function that fetches tools from what a user passes: a list, or a function that fetches one."""
+
+    async def fetch() -> Any:
+        found = tools() if callable(tools) else tools
+        return await found if inspect.isawaitable(found) else found
+
+    return fetch
 
 
 def _report(name: str, admission: Admission, *, observed: bool) -> None:

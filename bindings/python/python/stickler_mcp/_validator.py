@@ -124,18 +124,16 @@ class Validator:
         >>> admission.admitted, admission.answer["result"]["isError"]
         (False, True)
         """
-        text = self._native.admit_json(name, _text(arguments), turn)
-        if text is None:
-            return Admission(True, arguments)
-        record = json.loads(text)
-        given = arguments if record["admitted"] else None
-        return Admission(
-            record["admitted"],
-            record.get("arguments", given),
-            record.get("answer"),
-            record["problems"],
-            record.get("edits", ""),
-        )
+        return _admission(self._native.admit_json(name, _text(arguments), turn), arguments)
+
+    def admit_json(self, name: str, text: str | None, *, turn: int | None = None) -> Admission:
+        """Like :meth:`admit`, for arguments that are JSON text."""
+        record = self._native.admit_json(name, text, turn)
+        try:
+            given = None if text is None else json.loads(text)
+        except ValueError:
+            given = text
+        return _admission(record, given)
 
     def help_prompt(self, name: str, arguments: Any = None) -> str | None:
         """Return the help prompt of a bad call; ``None`` if the call is valid.
@@ -223,6 +221,20 @@ def _result(record: str, arguments: Any) -> Result:
         data["corrected"],
         data["edits"],
         data.get("unchecked"),
+    )
+
+
+def _admission(text: str | None, arguments: Any) -> Admission:
+    if text is None:
+        return Admission(True, arguments)
+    record = json.loads(text)
+    given = arguments if record["admitted"] else None
+    return Admission(
+        record["admitted"],
+        record.get("arguments", given),
+        record.get("answer"),
+        record["problems"],
+        record.get("edits", ""),
     )
 
 
