@@ -3,7 +3,9 @@
 mod bench;
 mod corpus;
 mod coverage;
+mod dist;
 mod interop;
+mod packages;
 mod paths;
 mod random;
 mod recall;
@@ -41,6 +43,10 @@ enum Task {
     Requirements(requirements::Options),
     /// Measure the line coverage of the core; fails below 90 %
     Coverage,
+    /// Build the packages of a release for this platform into `dist/`
+    Dist(dist::Options),
+    /// Build the Python and npm packages, install them into empty environments and test them there
+    Packages(packages::Options),
     /// Write docs/rules.md from the table of rules
     Rules,
 }
@@ -87,6 +93,8 @@ fn run(task: Task) -> Outcome {
         Task::Interop(options) => interop::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),
+        Task::Dist(options) => dist::run(&options),
+        Task::Packages(options) => packages::run(&options),
         Task::Rules => rules_page::write(),
     }
 }

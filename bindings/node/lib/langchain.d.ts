@@ -20,4 +20,4 @@ export type ToolSource =
 export function beforeToolCall(
   tools: ToolSource,
   settings?: Settings,
-): (request: { serverName: string; name: string; args?: any }, ...rest: any[]) => Promise<{ args?: any } | undefined>;
+): (request: { serverName: string; name: string; args?: any }, ...rest: any[]) => Promise<{ args?: any }>;

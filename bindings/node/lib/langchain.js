@@ -10,7 +10,7 @@ export function beforeToolCall(tools, settings = {}) {
     const admission = await guard.admit(serverName, name, args, listTools);
     // The message of this error is what the model receives as the tool's result.
     if (!admission.admitted) throw new Error(textOf(admission.answer));
-    if (admission.arguments === args) return undefined;
+    if (admission.arguments === args) return {};
     // The caller merges the returned arguments into its own, so fields that were renamed must be removed here.
     for (const field of Object.keys(args)) {
       if (!(field in admission.arguments)) delete args[field];
