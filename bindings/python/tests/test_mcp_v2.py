@@ -80,3 +80,9 @@ async def test_mcp_server_is_supported(mode) -> None:
     install(mcp)
     assert (await call(mcp, {"path": "a"}, mode=mode)).content[0].text == "a"
     assert (await call(mcp, {"pth": "a"}, mode=mode)).content[0].text.startswith("Tool call failed for: open")
+
+
+async def test_repeated_call_gets_another_answer(mode) -> None:
+    async with Client(server(), mode=mode) as client:
+        calls = [await client.call_tool("open", {"pth": 1}) for _ in range(2)]
+    assert calls[1].content[0].text.startswith("This exact call has been rejected 2 times")

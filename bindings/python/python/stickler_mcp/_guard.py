@@ -86,6 +86,16 @@ class Guard:
         return validator.enhance_reply(name, reply)
 
 
+def session_key(session: Any) -> str:
+    """Return the id of a session of `mcp` 2.x; empty if it has none.
+
+    A connection on stdio and requests of the stateless revision have none. They share one validator, which still answers
+    with the tools that the caller sees, because a rejection is always based on a list that was fetched for it.
+    """
+    connection = getattr(session, "_connection", None)
+    return getattr(connection, "session_id", None) or ""
+
+
 def tool_source(tools: Any) -> ListTools:
     """Return a function that fetches tools from what a user passes: a list, or a function that fetches one."""
 

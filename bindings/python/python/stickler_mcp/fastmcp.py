@@ -20,7 +20,7 @@ from fastmcp.exceptions import FastMCPError, ToolError
 from fastmcp.server.middleware import Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
 
-from ._guard import Guard
+from ._guard import Guard, session_key
 
 
 class SticklerMiddleware(Middleware):
@@ -82,8 +82,6 @@ def _answer(answer: dict[str, Any]) -> Any:
 
 
 def _session(context: MiddlewareContext[Any]) -> str:
-    try:
-        return str(context.fastmcp_context.session_id)  # type: ignore[union-attr]
-    except RuntimeError:
-        # A call from Python, without a session.
-        return ""
+    request = context.fastmcp_context.request_context  # type: ignore[union-attr]
+    # A call from Python has no session.
+    return "" if request is None else session_key(request.session)

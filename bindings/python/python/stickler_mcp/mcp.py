@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ._guard import Guard
+from ._guard import Guard, session_key
 
 _MODERN = "2026-07-28"
 
@@ -50,7 +50,7 @@ class SticklerMiddleware:
         params = ctx.params
         if ctx.method != "tools/call" or not isinstance(params, Mapping) or not isinstance(params.get("name"), str):
             return await call_next(ctx)
-        name, session = params["name"], id(ctx.session)
+        name, session = params["name"], session_key(ctx.session)
 
         async def list_tools() -> list[Any]:
             return await _list_tools(ctx, call_next)
@@ -64,7 +64,7 @@ class SticklerMiddleware:
             ctx = replace(ctx, params={**params, "arguments": admission.arguments})
         return await self._call(session, name, ctx, call_next, list_tools)
 
-    async def _call(self, session: int, name: str, ctx: Any, call_next: Any, list_tools: Any) -> Any:
+    async def _call(self, session: str, name: str, ctx: Any, call_next: Any, list_tools: Any) -> Any:
         from mcp.shared.exceptions import MCPError
 
         try:
