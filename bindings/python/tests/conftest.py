@@ -1,6 +1,10 @@
 """Skips the tests of an adapter whose package is not installed: packages that conflict have environments of their own."""
 
 import importlib.util
+import os
+
+# LiteLLM downloads a price list when it is imported unless this is set.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 REQUIRED = {
     "test_fastmcp.py": ["fastmcp"],
