@@ -2,8 +2,8 @@
 
 Run: python bench/check.py   (with stickler-mcp, jsonschema and pydantic installed)
 
-All candidates run in turn, several rounds, in one process; the best round of each counts. The figures are ratios
-within this run: absolute times depend on the machine and its load.
+All candidates run in turn, several rounds, in one process; the best round of each counts. Processor time is measured,
+which depends less on the load of the machine. The figures are ratios within this run.
 """
 
 import json
@@ -56,8 +56,8 @@ def candidates() -> dict:
 
 
 def measure(run) -> float:
-    count, start = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - start) < SECONDS:
+    count, start = 0, time.process_time()
+    while (elapsed := time.process_time() - start) < SECONDS:
         for _ in range(20):
             run()
         count += 20
