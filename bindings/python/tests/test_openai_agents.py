@@ -21,7 +21,9 @@ class ScriptedModel(Model):
 
     async def get_response(self, *args, **kwargs) -> ModelResponse:
         items = kwargs.get("input", args[1] if len(args) > 1 else None)
-        outputs = [item["output"] for item in items if isinstance(item, dict) and item.get("type") == "function_call_output"]
+        outputs = [
+            item["output"] for item in items if isinstance(item, dict) and item.get("type") == "function_call_output"
+        ]
         if outputs:
             text = outputs[-1] if isinstance(outputs[-1], str) else str(outputs[-1])
             content = [ResponseOutputText(type="output_text", text=text, annotations=[])]

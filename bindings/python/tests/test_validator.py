@@ -73,7 +73,7 @@ def test_no_input_raises(arguments) -> None:
     assert validator.help_prompt("write_file", arguments)
 
 
-@pytest.mark.parametrize("text", ["", "{", "nul", "\x00", "[" * 200, "{'path': 'a'}", "```json\n{\"path\":\"a\"}\n```"])
+@pytest.mark.parametrize("text", ["", "{", "nul", "\x00", "[" * 200, "{'path': 'a'}", '```json\n{"path":"a"}\n```'])
 def test_no_text_raises(text) -> None:
     result = Validator([TOOL]).check_json("write_file", text)
     assert (result.valid, result.errors[0]["kind"]) == (False, "invalid_json")

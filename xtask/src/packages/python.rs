@@ -8,13 +8,14 @@ use crate::dist::empty;
 use crate::interop::call;
 use crate::{Outcome, paths};
 
-const PYTEST: [&str; 2] = ["pytest==9.0.2", "pytest-asyncio==1.3.0"];
+const PYTEST: [&str; 2] = ["pytest==9.2.0", "pytest-asyncio==1.5.0"];
 
 /// The packages that the adapters are for, in sets that can be installed together.
-const ENVIRONMENTS: [(&str, &[&str]); 3] = [
+const ENVIRONMENTS: [(&str, &[&str]); 4] = [
     ("sdk2", &["mcp==2.3.0", "fastmcp==4.1.2"]),
     ("sdk1", &["mcp==1.30.0", "langchain-mcp-adapters==0.3.2", "openai-agents==0.24.0"]),
-    ("gateways", &["litellm==1.108.4", "cpex==0.1.4"]),
+    ("litellm", &["litellm[proxy]==1.106.2"]),
+    ("contextforge", &["cpex==0.1.4"]),
 ];
 
 pub(super) fn test(folder: &Path, packages: &Path) -> Outcome {

@@ -16,7 +16,7 @@ _NAME = "stickler.exe" if os.name == "nt" else "stickler"
 
 def find_stickler() -> Path | None:
     """Return the path of the program, or ``None`` if this installation does not have it."""
-    folders = [
+    folders: list[str | Path] = [
         sysconfig.get_path("scripts"),
         sysconfig.get_path("scripts", scheme=sysconfig.get_preferred_scheme("user")),
         # Installed with `pip install --target`.

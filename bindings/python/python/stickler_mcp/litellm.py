@@ -38,7 +38,9 @@ class SticklerGuardrail(CustomGuardrail):
         options.setdefault("default_on", True)
         super().__init__(**options)
 
-    async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any) -> Any:
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> Any:
         """Check a call of an MCP tool whose schema LiteLLM knows; other calls pass."""
         name, schema = data.get("mcp_tool_name"), data.get("mcp_input_schema")
         if call_type != _CALL_TYPE or not isinstance(name, str) or schema is None:

@@ -86,7 +86,8 @@ class SticklerMiddleware:
 async def _list_tools(ctx: Any, call_next: Any) -> list[Any]:
     """Ask the rest of the chain for all pages of the list that this caller sees."""
     tools: list[Any] = []
-    cursor, seen = None, set()
+    cursor: str | None = None
+    seen: set[str | None] = set()
     while cursor not in seen:
         seen.add(cursor)
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
@@ -113,4 +114,5 @@ def _answer(answer: dict[str, Any], version: str) -> dict[str, Any]:
 def _error(error: dict[str, Any]) -> Exception:
     from mcp.shared.exceptions import MCPError
 
-    return MCPError(error["code"], error["message"], error.get("data"))
+    failure: Exception = MCPError(error["code"], error["message"], error.get("data"))
+    return failure

@@ -54,7 +54,8 @@ async def _list_tools(handler: Any) -> list[Any]:
     from mcp import types
 
     tools: list[Any] = []
-    cursor, seen = None, set()
+    cursor: str | None = None
+    seen: set[str | None] = set()
     while cursor not in seen:
         seen.add(cursor)
         params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
