@@ -55,9 +55,7 @@ impl Validator {
     pub fn check_output(&self, name: &str, structured: Option<&str>) -> String {
         let structured = structured.map(serde_json::from_str::<Value>);
         let errors = match structured.transpose() {
-            Ok(structured) => {
-                self.validator.validate_output(self.server(), name, structured.as_ref())
-            }
+            Ok(structured) => self.core.validate_output(self.server(), name, structured.as_ref()),
             Err(error) => {
                 vec![ValidationError::whole(format!(
                     "The structured content is not JSON: {error}."
@@ -69,7 +67,7 @@ impl Validator {
     }
 
     pub(crate) fn enhancer(&self) -> ErrorEnhancer<'_> {
-        ErrorEnhancer::of(&self.validator)
+        ErrorEnhancer::of(&self.core)
     }
 }
 

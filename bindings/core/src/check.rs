@@ -59,7 +59,7 @@ impl Validator {
         if result.is_valid && result.errors.is_empty() && result.unchecked.is_none() {
             return None;
         }
-        let mut record = CallRecord::new(&self.validator, self.server(), name, &result);
+        let mut record = CallRecord::new(&self.core, self.server(), name, &result);
         if !is_json && let Some(first) = record.errors.first_mut() {
             first.kind = INVALID_JSON;
         }
@@ -73,7 +73,7 @@ impl Validator {
     /// Returns the result for arguments that cannot be represented as JSON, in the form of [`check`](Self::check).
     pub fn unreadable(&self, name: &str, reason: &str) -> String {
         let result = unreadable(&format!("The arguments cannot be written as JSON: {reason}."));
-        let mut record = CallRecord::new(&self.validator, self.server(), name, &result);
+        let mut record = CallRecord::new(&self.core, self.server(), name, &result);
         if let Some(first) = record.errors.first_mut() {
             first.kind = INVALID_JSON;
         }
@@ -84,13 +84,13 @@ impl Validator {
     /// single-quoted JSON, for which there is a corrected call.
     pub fn validate(&self, name: &str, arguments: Option<&str>) -> CheckedArguments {
         let text = arguments.unwrap_or("{}");
-        let limit = self.validator.config().limits.message_bytes;
+        let limit = self.core.config().limits.message_bytes;
         if text.len() > limit {
             let message = format!("The arguments are longer than {limit} bytes and were not read.");
             return CheckedArguments::NotJson(unreadable(&message));
         }
         let server = self.server();
-        let error = match self.validator.validate_text(server, name, Some(text.as_bytes())) {
+        let error = match self.core.validate_text(server, name, Some(text.as_bytes())) {
             Ok(result) => return CheckedArguments::Json(result),
             Err(error) => error,
         };
@@ -101,7 +101,7 @@ impl Validator {
         };
         let mut result = unreadable(&message);
         let quoted = quote(text);
-        if let Ok(as_string) = self.validator.validate_text(server, name, Some(quoted.as_bytes())) {
+        if let Ok(as_string) = self.core.validate_text(server, name, Some(quoted.as_bytes())) {
             let names_tool = |error: &ValidationError| {
                 matches!(error.kind, ValidationErrorKind::UnknownTool { .. })
             };

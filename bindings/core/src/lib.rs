@@ -29,7 +29,7 @@ static SCHEMAS: LazyLock<SchemaStore> = LazyLock::new(SchemaStore::new);
 
 /// Validates calls to the tools of one server.
 pub struct Validator {
-    validator: McpValidator,
+    core: McpValidator,
     settings: Settings,
     session: Mutex<Session>,
 }
@@ -46,24 +46,24 @@ impl Validator {
     /// a JSON-RPC response with one, or an array of tools.
     pub fn new(tools: &str, config: &str) -> Result<Self, String> {
         let settings = Settings::parse(config)?;
-        let validator = McpValidator::new(settings.validation()).with_schema_store(&SCHEMAS);
-        let created = Self { validator, settings, session: Mutex::default() };
+        let core = McpValidator::new(settings.validation()).with_schema_store(&SCHEMAS);
+        let created = Self { core, settings, session: Mutex::default() };
         created.set_tools(tools)?;
         Ok(created)
     }
 
     /// Replaces the tool list.
     pub fn set_tools(&self, tools: &str) -> Result<(), String> {
-        let limits = &self.validator.config().limits;
+        let limits = &self.core.config().limits;
         let list = ToolList::read(tools.as_bytes(), limits)
             .map_err(|error| format!("the tool list cannot be used: {error}"))?;
-        self.validator.cache().populate(self.server(), &list.tools);
+        self.core.cache().populate(self.server(), &list.tools);
         Ok(())
     }
 
     /// Returns the reasons why tools cannot be checked, as a JSON array of sentences. Compiles all schemas.
     pub fn problems(&self) -> String {
-        let problems = self.validator.cache().compile_all(self.server());
+        let problems = self.core.cache().compile_all(self.server());
         json!(problems.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
     }
 
@@ -89,12 +89,12 @@ impl Validator {
         if result.is_valid {
             return None;
         }
-        let observed = self.validator.build_retry_observation(self.server(), name, &result, turn);
+        let observed = self.core.build_retry_observation(self.server(), name, &result, turn);
         Some(observed.to_json())
     }
 
     fn prompt(&self, name: &str, result: &ValidationResult) -> String {
-        self.validator.build_help_prompt(self.server(), name, result).into()
+        self.core.build_help_prompt(self.server(), name, result).into()
     }
 
     fn server(&self) -> &str {
@@ -118,7 +118,7 @@ impl Validator {
             });
             (count, turn)
         };
-        CallRejection::new(&self.validator, self.server(), name, result)
+        CallRejection::new(&self.core, self.server(), name, result)
             .repeated(count, self.settings.retry_limit)
             .in_turn(turn)
     }

@@ -16,7 +16,7 @@ pub fn lint(tools: &str, revision: Option<&str>) -> Result<String, String> {
     let options = LintOptions::default().with_revision(revision);
     let report = stickler_protocol::lint::lint(tools.as_bytes(), &options)
         .map_err(|error| format!("the tool list cannot be used: {error}"))?;
-    Ok(Value::from_iter(report.findings.iter().map(record)).to_string())
+    Ok(report.findings.iter().map(record).collect::<Value>().to_string())
 }
 
 fn record(finding: &LintFinding) -> Value {
