@@ -11,7 +11,7 @@ export type ToolSource =
  * help as its message.
  *
  * ```ts
- * const client = new MultiServerMCPClient({
+ * const client: MultiServerMCPClient = new MultiServerMCPClient({
  *   mcpServers,
  *   beforeToolCall: beforeToolCall(async (server) => (await client.getClient(server))!.listTools()),
  * });

@@ -26,7 +26,7 @@ server.registerTool("open", { inputSchema: fromJsonSchema({ type: "object" }, js
   content: [],
 }));
 await generateText({ model, tools, prompt: "", repairToolCall: repairToolCall() });
-const client = new MultiServerMCPClient({
+const client: MultiServerMCPClient = new MultiServerMCPClient({
   mcpServers: {},
   beforeToolCall: beforeToolCall(async (name) => (await client.getClient(name))!.listTools()),
 });
