@@ -5,7 +5,9 @@ mod browser;
 mod corpus;
 mod coverage;
 mod enhance;
+mod dist;
 mod interop;
+mod packages;
 mod paths;
 mod random;
 mod recall;
@@ -47,6 +49,10 @@ enum Task {
     Requirements(requirements::Options),
     /// Measure the line coverage of the core; fails below 90 %
     Coverage,
+    /// Build the packages of a release for this platform into `dist/`
+    Dist(dist::Options),
+    /// Build the Python and npm packages, install them into empty environments and test them there
+    Packages(packages::Options),
     /// Write docs/rules.md from the table of rules
     Rules,
 }
@@ -95,6 +101,8 @@ fn run(task: Task) -> Outcome {
         Task::Browser(options) => browser::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),
+        Task::Dist(options) => dist::run(&options),
+        Task::Packages(options) => packages::run(&options),
         Task::Rules => rules_page::write(),
     }
 }

@@ -77,8 +77,8 @@ pub use enhance::{ENHANCED_KEY, ErrorEnhancer, is_enhanced};
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
 pub use finding::Finding;
 pub use render::{
-    AnswerForm, CallAnswer, CallRejection, HelpPrompt, ObservedError, RetryObservation,
-    estimate_tokens,
+    AnswerForm, CallAnswer, CallRecord, CallRejection, CorrectedRecord, EditRecord, ErrorRecord,
+    HelpPrompt, ObservedError, RetryObservation, estimate_tokens,
 };
 pub use repair::{Edit, EditKind};
 pub use revision::{Era, Revision, UnknownRevision};
