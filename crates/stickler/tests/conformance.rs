@@ -178,9 +178,9 @@ fn add_response(case: &Case, validator: &McpValidator, server: &Value, expect: &
     let mut reply = json!({ "jsonrpc": "2.0", "id": 1 });
     reply.as_object_mut().unwrap().extend(server.as_object().unwrap().clone());
     let reply = reply.to_string();
-    let enhancer = ErrorEnhancer::of(validator);
-    let enhanced = enhancer.enhance_reply(SERVER, case.tool(), reply.as_bytes());
-    let mut answer: Value = serde_json::from_slice(&enhanced).unwrap();
+    let extended =
+        ErrorEnhancer::of(validator).enhance_reply(SERVER, case.tool(), reply.as_bytes());
+    let mut answer: Value = serde_json::from_slice(&extended).unwrap();
     answer.as_object_mut().unwrap().retain(|key, _| key == "result" || key == "error");
     expect["enhanced"] = json!(answer != *server);
     expect["answer"] = answer;

@@ -87,7 +87,10 @@ pub(super) fn run(rounds: usize) -> Outcome {
     ] {
         println!("\nthe gateway on {transport}, median ratios to a bare relay, {rounds} rounds\n");
         let heads = ["direct", "relay", "stickler", "+ recording"];
-        println!("{:<22} {:>10} {:>10} {:>10} {:>12}", "calls", heads[0], heads[1], heads[2], heads[3]);
+        println!(
+            "{:<22} {:>10} {:>10} {:>10} {:>12}",
+            "calls", heads[0], heads[1], heads[2], heads[3]
+        );
         for case in cases {
             let ratios = compare(case, &mut candidates, rounds)?;
             let Ratios { direct, gateway, recording } = ratios;
@@ -96,7 +99,9 @@ pub(super) fn run(rounds: usize) -> Outcome {
                 "{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2} {recorded:>12}",
                 case.name, 1.0
             );
-            missed.extend(case.missed(&ratios).into_iter().map(|goal| format!("{transport}, {goal}")));
+            missed.extend(
+                case.missed(&ratios).into_iter().map(|goal| format!("{transport}, {goal}")),
+            );
         }
     }
     let _ = std::fs::remove_dir_all(recordings);
@@ -172,11 +177,7 @@ fn on_http(this: &Path, stickler: &Path, recordings: &Path) -> Result<[Candidate
     ])
 }
 
-fn compare(
-    case: &Case,
-    candidates: &mut [Candidate; 4],
-    rounds: usize,
-) -> Result<Ratios, String> {
+fn compare(case: &Case, candidates: &mut [Candidate; 4], rounds: usize) -> Result<Ratios, String> {
     let (mut directs, mut gateways, mut recordings) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         let mut figures = [0.0; 4];

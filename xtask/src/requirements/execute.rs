@@ -48,14 +48,12 @@ pub(super) fn run(root: &Path, rows: &[&Requirement]) -> (Vec<String>, usize) {
 fn located(test: &Reference) -> Option<(&str, String, &str)> {
     let [name] = test.items.as_slice() else { return None };
     let parts: Vec<&str> = test.path.split('/').collect();
-    let (package, rest) = match parts.as_slice() {
-        ["crates", package, rest @ ..] => (*package, rest),
-        [package, rest @ ..] => (*package, rest),
-        [] => return None,
+    let (["crates", package, rest @ ..] | [package, rest @ ..]) = parts.as_slice() else {
+        return None;
     };
     let target = match rest {
         ["tests", file, ..] => format!("--test={}", file.strip_suffix(".rs").unwrap_or(file)),
-        _ if matches!(package, "xtask" | "stickler-cli") => "--bins".to_owned(),
+        _ if matches!(*package, "xtask" | "stickler-cli") => "--bins".to_owned(),
         _ => "--lib".to_owned(),
     };
     Some((package, target, name))

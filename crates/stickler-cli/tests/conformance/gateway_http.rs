@@ -66,7 +66,7 @@ fn server(case: &Case) -> Upstream {
 /// Returns the arguments of the last call that reached the server, or `null`.
 fn last(upstream: &Upstream) -> Value {
     let seen = upstream.seen.lock().unwrap();
-    let calls = seen.iter().filter(|(_, body)| body.contains("\"tools/call\""));
-    let last = calls.last().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
+    let mut calls = seen.iter().filter(|(_, body)| body.contains("\"tools/call\""));
+    let last = calls.next_back().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
     last.map(|message| message["params"]["arguments"].clone()).unwrap_or_default()
 }

@@ -8,8 +8,6 @@
     reason = "tests may panic, read files and start processes"
 )]
 
-#[path = "../support/build_examples.rs"]
-mod build_examples;
 mod commands;
 mod gateway_http;
 mod gateway_stdio;

@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use serde_json::{Value, json};
 
-use crate::build_examples::build_examples;
+use crate::support_http::build_examples::build_examples;
 use crate::table::{Case, tools};
 
 /// A client of a process, after the handshake of 2025-11-25.

@@ -3,7 +3,7 @@
 #![allow(clippy::format_push_string, reason = "short code matters more than one allocation here")]
 
 #[path = "build_examples.rs"]
-mod build_examples;
+pub(crate) mod build_examples;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

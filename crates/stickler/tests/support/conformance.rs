@@ -1,6 +1,7 @@
 //! Reads the conformance table, `conformance/` in the root of the repository, for the runners of all adapters.
 #![allow(dead_code, reason = "each runner uses a part")]
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -112,7 +113,7 @@ impl Case {
             params.push_str(&arguments);
         }
         if let Some(turn) = self.turn() {
-            params.push_str(&format!(",\"_meta\":{{\"dev.stickler/turn_index\":{turn}}}"));
+            let _ = write!(params, ",\"_meta\":{{\"dev.stickler/turn_index\":{turn}}}");
         }
         params.push('}');
         params
