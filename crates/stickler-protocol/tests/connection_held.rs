@@ -165,6 +165,26 @@ fn work_that_was_not_done_is_done_when_the_call_is_inspected() {
     assert!(is_help(&decided.client[0]), "{decided:?}");
 }
 
+/// A change that is announced while a schema is compiled must not let an invalid call pass: the list was fetched for it.
+#[test]
+fn call_is_judged_by_the_list_that_was_fetched_for_it_although_it_changes_during_the_work() {
+    let mut link = deferring();
+    link.now = 60;
+    let mut newer = stat();
+    newer["inputSchema"]["properties"]["depth"] = json!({ "type": "integer" });
+    let invalid = call(4, "stat", json!({ "pth": "a" }));
+    let (_, work) = client(&mut link, &invalid);
+    let asked = sent(link.connection.handle_done(&work[0].run(), link.time()));
+    let text = list_of(&asked.server[0], json!([newer])).to_string();
+    let actions = link.connection.handle_server(text.as_bytes(), link.time());
+    let compile = self::work(&actions);
+    assert!(is_quiet(&sent(actions)) && compile.len() == 1, "{compile:?}");
+    let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+    link.connection.handle_server(changed.to_string().as_bytes(), link.time());
+    let decided = sent(link.connection.handle_done(&compile[0].run(), link.time()));
+    assert!(decided.server.is_empty() && is_help(&decided.client[0]), "{decided:?}");
+}
+
 #[test]
 fn large_call_that_an_old_list_rejects_is_explained_only_after_the_refresh() {
     let mut link = deferring();

@@ -57,6 +57,9 @@ pub(super) enum ListUse {
     Refreshable,
     /// The list is used as it is.
     AsIs,
+    /// The list was current when the work for the message began, and no newer one may be awaited: it is used even if a
+    /// change was announced since.
+    Confirmed,
 }
 
 /// The verdict on a message whose decision is committed, or the reason to hold the message.

@@ -123,7 +123,14 @@ impl Connection {
         if let Some(capabilities) = member(CAPABILITIES_KEY) {
             self.capabilities = Some(capabilities.clone());
         }
-        let held = (message.into_owned(), attempt.list, attempt.context.clone());
+        let is_work = matches!(wait, WaitFor::Work(_));
+        let list = match attempt.list {
+            ListUse::AsIs if is_work && !self.validator.cache().is_stale(&self.server, now) => {
+                ListUse::Confirmed
+            }
+            list => list,
+        };
+        let held = (message.into_owned(), list, attempt.context.clone());
         let requests = self.pending.of_mut(Side::Client);
         if let WaitFor::Work(task) = wait {
             let number = requests.hold_for_work(held, &header, revision);

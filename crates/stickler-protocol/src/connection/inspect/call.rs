@@ -69,7 +69,8 @@ impl Connection {
         Arc::make_mut(&mut case.header).tool = Some(excerpt(&name).into());
         let arguments = params.get("arguments");
         let freshness = self.validator.cache().freshness(&self.server);
-        let is_stale = freshness.is_some_and(|freshness| freshness.is_stale(incoming.now));
+        let is_stale = incoming.attempt.list != ListUse::Confirmed
+            && freshness.is_some_and(|freshness| freshness.is_stale(incoming.now));
         if !is_stale && self.is_outdated_rejection(case, incoming, freshness, &name, arguments) {
             return CallOutcome::MustWait(WaitFor::NewerList);
         }

@@ -117,7 +117,7 @@ impl Connection {
     /// Returns whether a newer tool list could change the decision on a call, and is available.
     fn depends_on_list(&self, inspection: &Inspection<'_>, incoming: Incoming<'_>) -> bool {
         let findings = inspection.case.findings();
-        if findings.is_empty() || incoming.attempt.list == ListUse::AsIs {
+        if findings.is_empty() || incoming.attempt.list != ListUse::Refreshable {
             return false;
         }
         let has = |rule| findings.iter().any(|finding| finding.rule == rule);
