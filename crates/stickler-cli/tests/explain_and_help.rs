@@ -69,6 +69,7 @@ fn help_lists_every_command_and_the_exit_codes() {
         "check",
         "audit",
         "run",
+        "ui",
         "call",
         "tools",
         "wrap",
