@@ -117,7 +117,7 @@ fn everything(installed: &Installed) -> ServerUnderTest {
                 "wrapped arguments",
                 "echo",
                 json!({ "arguments": { "message": "x" } }),
-                ("missing_required", "/message"),
+                ("unknown_field", "/arguments"),
             ),
             Case::invalid(
                 "numbers as text",
