@@ -158,16 +158,17 @@ impl Observing {
 impl Report {
     /// Returns the number of events that observers lost.
     fn dropped(&self) -> u64 {
-        let mut dropped = 0;
-        #[cfg(feature = "record")]
-        {
-            dropped += self.recording.as_ref().map_or(0, |recording| recording.dropped());
-        }
-        #[cfg(feature = "otel")]
-        {
-            dropped += self.telemetry.as_ref().map_or(0, |telemetry| telemetry.dropped());
-        }
-        dropped
+        let dropped: [u64; 2] = [
+            #[cfg(feature = "record")]
+            self.recording.as_ref().map_or(0, |recording| recording.dropped()),
+            #[cfg(not(feature = "record"))]
+            0,
+            #[cfg(feature = "otel")]
+            self.telemetry.as_ref().map_or(0, |telemetry| telemetry.dropped()),
+            #[cfg(not(feature = "otel"))]
+            0,
+        ];
+        dropped.iter().sum()
     }
 
     /// Returns whether the summary is printed at exit without being asked for.
