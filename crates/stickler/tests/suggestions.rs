@@ -199,6 +199,22 @@ fn object_whose_fields_are_listed_with_its_name_before_them_gets_advice() {
 }
 
 #[test]
+fn time_is_not_a_time_zone() {
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    let schema = object(
+        json!({
+            "schedule": text("When to run: a cron expression or a date"),
+            "time_zone": text("The IANA time zone, such as Europe/Berlin")
+        }),
+        json!(["schedule"]),
+    );
+    let result = validate(schema.clone(), json!({ "when": "in 2 minutes" }));
+    assert_eq!(first(&result, "/when").as_deref(), Some("schedule"), "{:?}", result.errors);
+    let result = validate(schema, json!({ "schedule": "@daily", "tz": "Europe/Berlin" }));
+    assert_eq!(first(&result, "/tz").as_deref(), Some("time_zone"), "{:?}", result.errors);
+}
+
+#[test]
 fn field_with_a_generic_name_is_moved_into_the_object_that_requires_it() {
     let nested = json!({
         "type": "object",

@@ -113,6 +113,10 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("ver", "version"),
 ];
 
+/// Two words that are one: a time zone is not a time.
+const JOINED: &[(&str, &str, &str)] =
+    &[("time", "zone", "timezone"), ("time", "stamp", "timestamp"), ("date", "time", "datetime")];
+
 /// Plurals that no rule covers.
 const IRREGULAR_PLURALS: &[(&str, &str)] = &[
     ("children", "child"),
@@ -161,6 +165,7 @@ impl Words {
             }
         }
         list.truncate(MAX_WORDS);
+        join(&mut list);
         Self { list: list.into_iter().map(Word::new).collect() }
     }
 
@@ -248,6 +253,16 @@ fn compound(word: &str) -> Option<(&str, &str)> {
     })
 }
 
+/// Replaces two words that are one by that one.
+fn join(words: &mut Vec<String>) {
+    for (first, second, joined) in JOINED {
+        let at = words.windows(2).position(|pair| pair == [*first, *second]);
+        if let Some(at) = at {
+            words.splice(at..at + 2, [(*joined).to_owned()]);
+        }
+    }
+}
+
 fn is_known(word: &str) -> bool {
     Meaning::of(&canonical(word)).is_known
 }
@@ -314,6 +329,14 @@ mod tests {
         assert_eq!(words("sourcebranch"), ["source", "branch"]);
         assert_eq!(words("timeout"), ["timeout"]);
         assert_eq!(words("xylophone"), ["xylophone"]);
+    }
+
+    #[test]
+    fn two_words_that_are_one_are_joined() {
+        assert_eq!(words("time_zone"), ["timezone"]);
+        assert_eq!(words("timezone"), words("userTz")[1..]);
+        assert_eq!(words("startDateTime"), ["start", "datetime"]);
+        assert_eq!(words("time_stamps"), ["timestamp"]);
     }
 
     #[test]
