@@ -196,3 +196,19 @@ fn paths_of_all_errors_together_respect_the_explanation_limit() {
         assert!(result.truncated && !result.errors.is_empty());
     }
 }
+
+#[test]
+fn pattern_that_cannot_be_matched_within_its_limit_is_a_warning() {
+    let pattern = json!({ "type": "string", "pattern": "^(?:(?!foo).)*$" });
+    let schema =
+        json!({ "type": "object", "properties": { "text": pattern, "n": { "type": "integer" } } });
+    let text = "x".repeat(60_000);
+    let result = check(schema.clone(), ValidationConfig::default(), &json!({ "text": text }));
+    assert!(result.is_valid, "{:?}", result.errors);
+    let reason = result.unchecked.unwrap();
+    assert!(reason.contains("`/text`") && reason.contains("pattern"), "{reason}");
+    // A problem that was found still rejects the call, and the undecided pattern is not blamed.
+    let result = check(schema, ValidationConfig::default(), &json!({ "text": text, "n": "x" }));
+    let paths: Vec<&str> = result.errors.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!((result.is_valid, paths), (false, vec!["/n"]));
+}

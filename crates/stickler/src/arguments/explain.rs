@@ -60,6 +60,9 @@ pub(crate) struct Explanation {
     objects: HashMap<String, Vec<NodeId>>,
     /// What the unknown fields stand for, by their paths.
     matches: FieldMatches,
+    /// The path of a value that a pattern could not be matched against within its limit. That is not a
+    /// problem with the call.
+    pub(crate) undecided: Option<String>,
 }
 
 impl Explanation {
@@ -106,6 +109,7 @@ pub(crate) fn explain(
             exhaustive: true,
             objects,
             matches: FieldMatches::new(),
+            undecided: None,
         };
     }
     let (mut problems, mut exhaustive) = explainer.engine_problems(config);
@@ -124,7 +128,16 @@ pub(crate) fn explain(
     pair_missing_fields(&mut problems, &matches);
     let complete = exhaustive && problems.len() <= shown;
     let errors = explainer.to_errors(problems, shown, &matches);
-    Explanation { errors, shown, complete, exhaustive, objects, matches }
+    let undecided = explainer.undecided;
+    Explanation { errors, shown, complete, exhaustive, objects, matches, undecided }
+}
+
+/// Returns whether the engine could not decide, because a pattern with lookaround reached its limit.
+fn is_undecided(error: &EngineError<'_>) -> bool {
+    matches!(
+        error.kind(),
+        Engine::BacktrackLimitExceeded { .. } | Engine::RegexEngineFailure { .. }
+    )
 }
 
 /// Removes the problems of missing fields that an unknown field stands for: a field under another name is
@@ -183,6 +196,8 @@ pub(super) struct Explainer<'e> {
     problem_budget: StepBudget,
     /// Whether some of the engine's errors were skipped.
     is_truncated: bool,
+    /// The path of a value that a pattern could not be matched against within its limit.
+    undecided: Option<String>,
     pub(super) names: RefCell<HashMap<Vec<NodeId>, Rc<[&'e str]>>>,
 }
 
@@ -207,6 +222,7 @@ impl<'e> Explainer<'e> {
             max_problems: config.limits.errors.saturating_mul(COLLECTED_PER_SHOWN),
             problem_budget: StepBudget::to_explain(root, config.limits.explain_steps),
             is_truncated: false,
+            undecided: None,
             names: RefCell::default(),
         }
     }
@@ -214,7 +230,10 @@ impl<'e> Explainer<'e> {
     /// Returns the engine's errors about the root, translated, and whether they are exhaustive.
     fn engine_problems(&mut self, config: &ValidationConfig) -> (Vec<Problem<'e>>, bool) {
         let budget = StepBudget::to_explain(self.root, config.limits.explain_steps);
-        let errors = self.schema.errors(self.root, &budget);
+        let mut errors = self.schema.errors(self.root, &budget);
+        let undecided = errors.iter().find(|error| is_undecided(error));
+        self.undecided = undecided.map(|error| error.instance_path().as_str().to_owned());
+        errors.retain(|error| !is_undecided(error));
         let problems = self.translate_all(&errors);
         (problems, !budget.is_spent() && !self.is_truncated)
     }

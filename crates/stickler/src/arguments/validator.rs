@@ -128,6 +128,7 @@ impl McpValidator {
             return false;
         }
         match self.cache.lookup(server, tool) {
+            Lookup::Usable(cached) if self.counts_as_absent(&cached, arguments) => false,
             Lookup::Usable(cached) => {
                 self.evaluate(&cached, arguments) != Verdict::Valid
                     || !json_defects::find(arguments, &self.config).0.is_empty()
@@ -211,6 +212,9 @@ impl McpValidator {
         cached: &CachedSchema,
         arguments: Node<'_>,
     ) -> ValidationResult {
+        if self.counts_as_absent(cached, arguments) {
+            return ValidationResult::valid();
+        }
         let (mut errors, mut truncated) = json_defects::find(arguments, &self.config);
         let verdict = self.evaluate(cached, arguments);
         if verdict == Verdict::Valid && errors.is_empty() {
@@ -228,6 +232,14 @@ impl McpValidator {
                 None
             }
         };
+        if let Some(path) = explanation.as_ref().and_then(undecided_only)
+            && errors.is_empty()
+        {
+            let reason = format!(
+                "a pattern with lookaround was not matched against `{path}`, because that takes too long"
+            );
+            return ValidationResult::partially_checked(&cached.tool, &reason);
+        }
         if let Some(explanation) = &explanation
             && errors.is_empty()
             && self.tolerates(cached, arguments, explanation)
@@ -253,6 +265,16 @@ impl McpValidator {
         errors.extend(result.errors.drain(..).take(room));
         result.errors = errors;
         result
+    }
+
+    /// Returns whether the arguments are `null` and the tool requires none. Some clients send `null` for a
+    /// call without arguments; a configuration that repairs calls replaces it by `{}` instead.
+    fn counts_as_absent(&self, cached: &CachedSchema, arguments: Node<'_>) -> bool {
+        arguments.kind() == Kind::Null
+            && self.config.repair != Repair::Apply
+            && TapeBuffer::new()
+                .read(b"{}", 1)
+                .is_ok_and(|tape| self.evaluate(cached, tape.root()) == Verdict::Valid)
     }
 
     /// Returns whether a call has no other problems than unlisted fields that resemble no other field, and
@@ -301,7 +323,7 @@ impl McpValidator {
     ) -> Explanation {
         let mut explanation =
             explain::explain(&cached.compiled, arguments, &self.config, comparisons, &cached.tool);
-        if explanation.errors.is_empty() {
+        if explanation.errors.is_empty() && explanation.undecided.is_none() {
             explanation.errors.push(self.invalid("satisfy the tool's schema", arguments));
         }
         explanation
@@ -336,4 +358,9 @@ impl McpValidator {
         let wording = Wording::new(self.config.mask_values, Subject::Arguments);
         wording.invalid("", String::new(), expected, Some(arguments))
     }
+}
+
+/// Returns the path of the value that could not be checked, if no problem was found.
+fn undecided_only(explanation: &Explanation) -> Option<&str> {
+    explanation.undecided.as_deref().filter(|_| explanation.errors.is_empty())
 }

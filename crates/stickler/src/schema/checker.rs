@@ -10,7 +10,11 @@ use crate::tape::{EngineNode, Node, StepBudget, TapeJson};
 
 /// A schema compiled by the engine.
 #[derive(Debug)]
-pub struct Checker(Validator<TapeJson>);
+pub struct Checker {
+    validator: Validator<TapeJson>,
+    /// Whether a match can end without a result, because a pattern has lookaround.
+    backtracks: bool,
+}
 
 /// Result of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +35,7 @@ impl Checker {
         limits: &Limits,
     ) -> Result<Self, SchemaRejection> {
         let engines = Engines::LinearOrBacktracking;
-        engine::build(raw, dialect::of(raw)?, formats, engines, limits).map(Self)
+        Self::compile_measured(raw, dialect::of(raw)?, formats, engines, limits)
     }
 
     /// Compiles a schema of known dialect whose patterns were measured.
@@ -42,13 +46,14 @@ impl Checker {
         engines: Engines,
         limits: &Limits,
     ) -> Result<Self, SchemaRejection> {
-        engine::build(schema, dialect, formats, engines, limits).map(Self)
+        let validator = engine::build(schema, dialect, formats, engines, limits)?;
+        Ok(Self { validator, backtracks: engines == Engines::LinearOrBacktracking })
     }
 
     /// Whether the schema accepts a value, within that many steps.
     pub fn check(&self, node: Node<'_>, steps: u32) -> Answer {
         let budget = StepBudget::new(steps);
-        let valid = self.0.is_valid(EngineNode::new(node, &budget));
+        let valid = self.validator.is_valid(EngineNode::new(node, &budget));
         match (budget.is_spent(), valid) {
             (true, _) => Answer::GaveUp,
             (false, true) => Answer::Valid,
@@ -62,7 +67,10 @@ impl Checker {
         node: Node<'i>,
         budget: &'i StepBudget,
     ) -> Vec<ValidationError<'i>> {
-        let errors = self.0.iter_errors(EngineNode::new(node, budget));
+        if self.backtracks {
+            budget.keep_whole(node);
+        }
+        let errors = self.validator.iter_errors(EngineNode::new(node, budget));
         let is_spent = budget.is_spent();
         // Errors reported after the budget was exhausted are not reliable.
         errors.filter(|error| !is_spent || !error.instance().is_null()).collect()

@@ -146,6 +146,9 @@ impl<'a> json::Node<'a, TapeJson> for EngineNode<'a> {
     /// Returns the value that the engine stores in an error. The copy and the path of the error are
     /// charged to the budget. `null` marks an error created after the budget was exhausted.
     fn to_value(&self) -> Cow<'a, Value> {
+        if let Some(whole) = self.budget.whole(self.node) {
+            return Cow::Borrowed(whole);
+        }
         let copied = u32::try_from(self.node.raw().len() / 16).unwrap_or(u32::MAX);
         let cost = copied.saturating_add(self.budget.per_error);
         Cow::Owned(match (self.budget.take(cost), self.budget.copies) {

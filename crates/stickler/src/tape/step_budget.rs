@@ -3,7 +3,10 @@
 //! Contract: every access to an array or object takes a step; the work stops when no steps are left.
 //! The result of a validation with an exhausted budget is incomplete and must not be used.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
 
 use super::Node;
 
@@ -15,6 +18,8 @@ pub(crate) struct StepBudget {
     pub(super) per_error: u32,
     /// Whether errors contain a copy of the invalid value.
     pub(super) copies: bool,
+    /// The value as a whole, if errors must contain it.
+    whole: OnceLock<((usize, u32), Value)>,
 }
 
 /// Base cost of an error in steps, so that many errors about scalars are limited, too.
@@ -28,7 +33,12 @@ const PATH_BYTES_PER_STEP: usize = 8;
 
 impl StepBudget {
     pub(crate) fn new(steps: u32) -> Self {
-        Self { left: AtomicU32::new(steps), per_error: STEPS_PER_ERROR, copies: true }
+        Self {
+            left: AtomicU32::new(steps),
+            per_error: STEPS_PER_ERROR,
+            copies: true,
+            whole: OnceLock::new(),
+        }
     }
 
     /// Creates a budget for collecting all errors of a value: `steps`, or more if the size of the value
@@ -38,6 +48,19 @@ impl StepBudget {
         let steps = steps.max(tokens.saturating_mul(STEPS_PER_TOKEN));
         let path = u32::try_from(value.longest_path() / PATH_BYTES_PER_STEP).unwrap_or(u32::MAX);
         Self { per_error: STEPS_PER_ERROR.saturating_add(path), copies: false, ..Self::new(steps) }
+    }
+
+    /// Makes errors about `node` contain its value at any cost. The engine looks up the place of a match that
+    /// it could not finish in the value as a whole, and panics if that place is missing.
+    pub(crate) fn keep_whole(&self, node: Node<'_>) {
+        self.whole.get_or_init(|| (node.identity(), node.to_value()));
+    }
+
+    pub(super) fn whole(&self, node: Node<'_>) -> Option<&Value> {
+        self.whole
+            .get()
+            .filter(|(identity, _)| *identity == node.identity())
+            .map(|(_, value)| value)
     }
 
     pub(crate) fn is_spent(&self) -> bool {
