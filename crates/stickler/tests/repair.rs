@@ -154,8 +154,11 @@ fn wrapped_arguments_are_unwrapped() {
 }
 
 #[test]
-fn null_for_no_arguments_becomes_an_empty_object() {
-    assert_corrected(properties(json!({ "a": {} })), "null", "{}", &[EditKind::DropNull]);
+fn null_for_no_arguments_becomes_an_empty_object_where_calls_are_repaired() {
+    let config = ValidationConfig { repair: Repair::Apply, ..ValidationConfig::default() };
+    let result = validate_with(config, properties(json!({ "a": {} })), "null");
+    assert!(result.repaired);
+    assert_eq!(result.arguments().map(|arguments| arguments.get()), Some("{}"));
 }
 
 #[test]
@@ -228,4 +231,34 @@ fn apply_mode_applies_unambiguous_edits_and_suggests_the_others() {
     assert!(!fuzzy.is_valid && !fuzzy.repaired);
     assert!(fuzzy.arguments().is_none());
     assert_eq!(fuzzy.corrected.unwrap().arguments.get(), r#"{"dryRun":true}"#);
+}
+
+/// Whether `Apply` changes the call instead of rejecting it.
+fn is_applied(schema: Value, arguments: &str) -> bool {
+    let config = ValidationConfig { repair: Repair::Apply, ..ValidationConfig::default() };
+    validate_with(config, schema, arguments).repaired
+}
+
+#[test]
+fn text_that_may_be_a_list_or_no_value_is_not_wrapped_automatically() {
+    let items = json!({ "type": "array", "items": { "type": "string" } });
+    let list = || json!({ "properties": { "v": items }, "required": ["v"] });
+    for text in
+        ["", " ", "null", "None", "undefined", "a,b", "a; b", "a\nb", "[", "[a", "{\"a\"", "'a'"]
+    {
+        let arguments = json!({ "v": text }).to_string();
+        assert!(!is_applied(list(), &arguments), "{arguments}");
+    }
+    for text in ["a", "two words", "src/main.rs", "C:\\x", "2024-01-01", "a.b@c.de"] {
+        let arguments = json!({ "v": text }).to_string();
+        assert!(is_applied(list(), &arguments), "{arguments}");
+    }
+}
+
+#[test]
+fn value_that_could_become_one_of_two_types_is_not_converted_automatically() {
+    let either = || properties(json!({ "v": { "type": ["integer", "string"] } }));
+    assert!(!is_applied(either(), r#"{"v":true}"#));
+    let optional = || properties(json!({ "v": { "type": ["string", "null"] } }));
+    assert!(is_applied(optional(), r#"{"v":true}"#));
 }

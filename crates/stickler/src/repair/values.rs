@@ -7,6 +7,9 @@ use crate::arguments::ComparisonBudgets;
 use crate::embedded::{parse_as, parse_written_as};
 use crate::tape::{Kind, Node, quote};
 
+/// Words that programming languages use for the absence of a value.
+const NO_VALUE_WORDS: &[&str] = &["nil", "none", "null", "undefined"];
+
 /// A value in another form.
 pub(super) struct Converted {
     pub(super) kind: EditKind,
@@ -43,10 +46,13 @@ pub(super) fn convert(
                 return Some(Converted::likely(EditKind::Unstringify, inner));
             }
             let split = || split_list(&text, keywords).filter(|_| accepts("array"));
-            split().or_else(|| accepts("array").then(|| wrap(value)))
+            let wrapped = || Converted { is_unambiguous: is_single_item(&text), ..wrap(value) };
+            split().or_else(|| accepts("array").then(wrapped))
         }
         Kind::Number | Kind::Boolean if accepts("string") => {
-            Some(Converted::certain(EditKind::Stringify, quote(value.raw())))
+            let is_unambiguous = types.iter().all(|name| matches!(*name, "string" | "null"));
+            let text = quote(value.raw());
+            Some(Converted { kind: EditKind::Stringify, text, is_unambiguous })
         }
         Kind::Number | Kind::Boolean if accepts("array") => Some(wrap(value)),
         Kind::Object if accepts("array") => {
@@ -63,6 +69,17 @@ pub(super) fn convert(
 
 fn wrap(value: Node<'_>) -> Converted {
     Converted::certain(EditKind::WrapInArray, format!("[{}]", value.raw()))
+}
+
+/// Returns whether a text can only be one item of a list: it is neither a way to write that there is no value, nor
+/// a list or structure in another notation.
+fn is_single_item(text: &str) -> bool {
+    let text = text.trim();
+    let is_no_value =
+        NO_VALUE_WORDS.iter().any(|word| text.is_empty() || text.eq_ignore_ascii_case(word));
+    !is_no_value
+        && !text.contains([',', ';', '|', '\n'])
+        && !text.starts_with(['[', '{', '(', '"', '\''])
 }
 
 /// Returns the only element of an array, if it has one of the types.
