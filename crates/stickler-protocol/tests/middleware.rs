@@ -323,3 +323,23 @@ fn second_initialize_is_reported() {
         "[lifecycle] /method: expected only one handshake, received another `initialize`"
     );
 }
+
+#[test]
+fn null_arguments_are_forwarded_to_a_tool_that_requires_none() {
+    let validator = Arc::new(McpValidator::default());
+    let none = stickler::ToolDefinition::new("none").with_input_schema(json!({ "type": "object" }));
+    let one = stickler::ToolDefinition::new("one")
+        .with_input_schema(json!({ "properties": { "a": {} }, "required": ["a"] }));
+    validator.cache().populate("server", &[none, one]);
+    let mut middleware =
+        ValidationMiddleware::new("server", validator).with_revision(Revision::V2025_11_25);
+    let call = |id: u8, tool: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":null}}}}"#
+        )
+    };
+    let verdict = handle(&mut middleware, Side::Client, &call(1, "none"));
+    assert_eq!((rules(&verdict), &verdict.decision), (vec![], &Decision::Forward));
+    let verdict = handle(&mut middleware, Side::Client, &call(2, "one"));
+    assert_eq!(answer(&verdict)["result"]["isError"], true);
+}

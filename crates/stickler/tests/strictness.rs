@@ -174,3 +174,12 @@ fn unlisted_field_of_a_nested_object_is_valid_only_by_the_schema_as_written() {
     config.unknown_fields = UnknownFields::FollowSchema;
     assert_eq!(unknown(config, &schema, &arguments), NONE);
 }
+
+#[test]
+fn null_arguments_count_as_absent_where_nothing_is_required() {
+    let optional = json!({ "type": "object", "properties": { "a": { "type": "integer" } } });
+    assert_eq!(rejected(optional.clone(), Value::Null), NONE);
+    let mut required = optional;
+    required["required"] = json!(["a"]);
+    assert_eq!(rejected(required, Value::Null), [""]);
+}

@@ -185,8 +185,9 @@ fn non_object_arguments_have_one_error() {
         (json!("x"), "pass the object itself, not its JSON text"),
         (json!(5), "the arguments must be an object, but are an integer (5)"),
     ] {
-        // Also if the schema does not require an object.
-        for schema in [entity_schema(), json!({ "properties": { "entity": {} } })] {
+        // Also if the schema does not require an object. `null` counts as absent where nothing is required.
+        let open = json!({ "properties": { "entity": {} }, "required": ["entity"] });
+        for schema in [entity_schema(), open] {
             let errors = errors(schema, arguments.clone());
             assert_eq!(kinds_and_paths(&errors), [("type_mismatch", "")], "{arguments}");
             assert!(errors[0].message.contains(expected), "{}", errors[0].message);

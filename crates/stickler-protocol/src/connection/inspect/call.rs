@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use stickler::internal::ARGUMENTS_POINTER;
 use stickler::rules::{MessageRule, Severity};
-use stickler::tape::{Node, splice};
+use stickler::tape::{Kind, Node, splice};
 use stickler::{
     CallRejection, Edit, Freshness, Repair, ValidationError, ValidationErrorKind, ValidationResult,
 };
@@ -62,7 +62,7 @@ impl Connection {
         case: &mut Case,
         incoming: Incoming<'m>,
         envelope: &Envelope<'m>,
-        deferred: DeferredFindings,
+        mut deferred: DeferredFindings,
     ) -> CallOutcome<'m> {
         let name = envelope.params.and_then(|params| params.get("name")).and_then(Node::as_str);
         let (Some(params), Some(name)) = (envelope.params, name) else { return CallOutcome::Pass };
@@ -103,6 +103,9 @@ impl Connection {
                 let finding = Finding::from_schema(rule, ARGUMENTS_POINTER, error);
                 case.record_as(RuleAction::Warn, finding);
             }
+            if self.accepts_null(&name, arguments) {
+                deferred.shape.clear();
+            }
             deferred.record(case);
             return CallOutcome::Pass;
         }
@@ -122,6 +125,13 @@ impl Connection {
             return CallOutcome::Pass;
         }
         CallOutcome::Reject(RejectedCall { tool: name.into(), params, result })
+    }
+
+    /// Returns whether the arguments of a valid call are `null`, which the schema of a listed tool accepts as
+    /// absent, although the protocol's schema does not.
+    fn accepts_null(&self, tool: &str, arguments: Option<Node<'_>>) -> bool {
+        arguments.is_some_and(|arguments| arguments.kind() == Kind::Null)
+            && self.validator.cache().get(&self.server, tool).is_some()
     }
 
     /// Returns whether an old list rejects a call and can be refreshed first. Such a rejection is not
