@@ -11,11 +11,13 @@
 mod support {
     pub(crate) mod http;
     pub(crate) mod modern;
+    pub(crate) mod upstream;
 }
 
 use serde_json::{Value, json};
 use support::http::{Gateway, call, scripted_server};
 use support::modern::{ACCEPT_BOTH, send_modern};
+use support::upstream::{Upstream, accepted, json_response, subscription_response};
 
 fn conditional_tools() -> Gateway {
     Gateway::start(&["--", scripted_server().to_str().unwrap(), "--mode", "conditional-tools"])
@@ -97,5 +99,99 @@ fn repeated_invalid_call_is_counted_for_modern_clients() {
             .collect();
         assert!(!responses[0].contains("times"), "{}", responses[0]);
         assert!(responses[2].contains("rejected 3 times"), "{}", responses[2]);
+    }
+}
+
+/// Headers by which proxies and load balancers name a user or tenant, and one that is not known to Stickler.
+const IDENTITY_HEADERS: [&str; 10] = [
+    "authorization",
+    "cookie",
+    "x-forwarded-user",
+    "x-remote-user",
+    "x-tenant",
+    "x-session",
+    "x-goog-iap-jwt-assertion",
+    "x-amzn-oidc-data",
+    "cf-access-jwt-assertion",
+    "x-department",
+];
+
+/// A server without sessions that lists the field `a_secret` for Alice and `b_secret` for everyone else.
+fn personal_tools() -> Upstream {
+    Upstream::start_with_heads(|head, message| {
+        let field = if head.contains(": alice") { "a_secret" } else { "b_secret" };
+        let schema = json!({
+            "type": "object", "properties": { (field): { "type": "string" } }, "required": [field],
+        });
+        let result = match message["method"].as_str() {
+            Some("tools/list") => json!({
+                "tools": [{ "name": "act", "inputSchema": schema }],
+                "resultType": "complete", "ttlMs": 60_000, "cacheScope": "private",
+            }),
+            Some("tools/call") => json!({ "content": [], "resultType": "complete" }),
+            Some("subscriptions/listen") => return subscription_response(message),
+            _ => return accepted(),
+        };
+        json_response(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
+    })
+}
+
+/// Calls the tool as Alice and then as Bob, who each pass the field that the server lists for them.
+fn assert_bob_is_not_judged_by_the_list_of_alice(
+    header: &str,
+    post: impl Fn(&[(&str, &str)], &Value) -> Value,
+) {
+    let alice = json!({ "name": "act", "arguments": { "a_secret": "x" } });
+    let bob = json!({ "name": "act", "arguments": { "b_secret": "x" } });
+    let wrong = json!({ "name": "act", "arguments": { "c_secret": "x" } });
+    for (user, call) in [("alice", &alice), ("bob", &bob), ("alice", &alice)] {
+        let response = post(&[(header, user)], call);
+        assert!(response["result"]["content"].is_array(), "{header}, {user}: {response}");
+        assert_ne!(response["result"]["isError"], true, "{header}, {user}: {response}");
+    }
+    let help = post(&[(header, "bob")], &wrong).to_string();
+    assert!(help.contains("b_secret") && !help.contains("a_secret"), "{header}: {help}");
+}
+
+#[test]
+fn clients_that_any_header_tells_apart_do_not_share_a_tool_list() {
+    let upstream = personal_tools();
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    for header in IDENTITY_HEADERS {
+        assert_bob_is_not_judged_by_the_list_of_alice(header, |headers, params| {
+            let version = [("mcp-protocol-version", "2025-06-18")];
+            let body =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+            gateway.post(&[headers, &version].concat(), &body.to_string()).json()
+        });
+    }
+}
+
+#[test]
+fn modern_clients_that_any_header_tells_apart_do_not_share_a_tool_list() {
+    let upstream = personal_tools();
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    for header in IDENTITY_HEADERS {
+        assert_bob_is_not_judged_by_the_list_of_alice(header, |headers, params| {
+            let (mut params, fixed) = (
+                params.clone(),
+                [
+                    ("mcp-protocol-version", "2026-07-28"),
+                    ("mcp-method", "tools/call"),
+                    ("mcp-name", "act"),
+                    ("accept", ACCEPT_BOTH),
+                ],
+            );
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+            let body =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+            gateway
+                .open("POST", "/mcp", &[headers, &fixed].concat(), &body.to_string())
+                .finish()
+                .json()
+        });
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use stickler::{McpValidator, Revision, SchemaStore, ValidationConfig};
 use stickler_protocol::{Connection, ConnectionSettings, Policy, ProtocolSchemas, RejectionCounts};
+use stickler_transport::http::IdentityHeaders;
 use tokio::time::Instant;
 
 use crate::driver::{Driver, Link};
@@ -31,6 +32,7 @@ pub struct ConnectionFactory {
     pub(crate) policy: Arc<Policy>,
     pub(crate) protocol: Arc<ProtocolSchemas>,
     pub(crate) settings: Arc<ConnectionSettings>,
+    pub(crate) identity_headers: IdentityHeaders,
     work_pool: WorkPool,
     /// Counts repeated invalid calls of requests without a session.
     rejection_counts: Arc<Mutex<RejectionCounts>>,
@@ -56,9 +58,17 @@ impl ConnectionFactory {
             policy,
             protocol,
             settings: Arc::new(settings),
+            identity_headers: IdentityHeaders::default(),
             work_pool,
             rejection_counts,
         }
+    }
+
+    /// Sets which headers identify the clients of a server at a URL.
+    #[must_use]
+    pub fn with_identity_headers(mut self, headers: IdentityHeaders) -> Self {
+        self.identity_headers = headers;
+        self
     }
 
     /// Creates the driver of a connection.

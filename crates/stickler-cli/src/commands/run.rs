@@ -10,6 +10,7 @@ use stickler_gateway::{
     ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits, SharedResources,
 };
 use stickler_transport::Server;
+use stickler_transport::http::IdentityHeaders;
 
 use self::observers::Observing;
 use crate::cli::{RecordValues, RunOptions};
@@ -78,7 +79,9 @@ fn endpoint(one: Configured, shared: SharedResources, observing: &Observing) -> 
     };
     let (policy, validation) = (settings.policy(), settings.validation());
     let connection = settings.connection();
-    let factory = ConnectionFactory::new(Arc::clone(&name), policy, validation, connection, shared);
+    let identity = IdentityHeaders::with_neutral(settings.neutral_headers.iter().cloned());
+    let factory = ConnectionFactory::new(Arc::clone(&name), policy, validation, connection, shared)
+        .with_identity_headers(identity);
     let mut observed = ObservedServer::new(name, settings.mode, &server);
     observed.values = match settings.record_values {
         RecordValues::Redacted => RecordedValues::Redacted,

@@ -102,6 +102,8 @@ pub(crate) struct ServerSettings {
     pub(crate) chosen: Chosen,
     /// Which values of its messages are recorded.
     pub(crate) record_values: RecordValues,
+    /// Request headers that say nothing about the identity of a client, besides the built-in ones.
+    pub(crate) neutral_headers: Vec<String>,
     /// Without what the mode decides: see [`validation`](Self::validation).
     pub(super) validation: ValidationConfig,
     pub(super) connection: ConnectionSettings,
@@ -133,6 +135,7 @@ impl Default for ServerSettings {
             mode: Mode::default(),
             chosen: Chosen::default(),
             record_values: RecordValues::default(),
+            neutral_headers: Vec::new(),
             validation: ValidationConfig::default(),
             connection: ConnectionSettings::default(),
         }

@@ -62,6 +62,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("record_max_bytes", |s, given| put(&mut s.record.max_bytes, given.integer())),
     run("otel_endpoint", |s, given| put(&mut s.otel_endpoint, given.some_text())),
     server("record_values", |s, given| put(&mut s.record_values, given.choice())),
+    server("neutral_headers", |s, given| put(&mut s.neutral_headers, given.texts())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
     server("keep_alive", |s, given| put(&mut s.keep_alive, positive_seconds(given))),
     server("max_children", |s, given| put(&mut s.children, given.positive())),

@@ -30,6 +30,13 @@ impl Upstream {
     }
 
     pub(crate) fn start(script: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::start_with_heads(move |_, message| script(message))
+    }
+
+    /// Like [`start`](Self::start), for a script that also reads the head of the request, in lower case.
+    pub(crate) fn start_with_heads(
+        script: impl Fn(&str, &Value) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
@@ -46,8 +53,9 @@ impl Upstream {
                     let mut reader = BufReader::new(stream.try_clone().unwrap());
                     while let Some((head, body)) = read_request(&mut reader) {
                         let message: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
+                        let lower_case = head.to_ascii_lowercase();
                         log.lock().unwrap().push((head, body));
-                        let response = script(&message);
+                        let response = script(&lower_case, &message);
                         if (&stream).write_all(&response).is_err() || response.is_empty() {
                             return;
                         }

@@ -1,7 +1,9 @@
-//! Hashes the credentials in request headers.
+//! Hashes the request headers that tell clients apart.
 //!
-//! The hash separates connections and cached data by credentials: what was opened or learned with one
-//! authorization is never used for another.
+//! Contract: [`credentials_key`] is the same for requests with the same credentials; it separates connections and the
+//! owners of sessions. [`IdentityHeaders::key`] is the same only for requests that the server cannot tell apart by
+//! anything but headers known to be neutral; it separates what is learned without a session. An unknown header may
+//! carry an identity (a tenant, a user that a proxy has authenticated), so it counts as one.
 
 use std::hash::BuildHasher;
 
@@ -15,14 +17,100 @@ const CREDENTIAL_NAME_PARTS: [&str; 4] = ["auth", "key", "token", "secret"];
 /// Header names that match but differ in every request.
 const EXCLUDED_NAMES: [&str; 2] = ["idempotency-key", "sec-websocket-key"];
 
+/// Headers that describe the message, the connection, the route or the trace, but not the client.
+const NEUTRAL_NAMES: &[&str] = &[
+    "b3",
+    "baggage",
+    "cache-control",
+    "cdn-loop",
+    "cf-connecting-ip",
+    "cf-ipcountry",
+    "cf-ray",
+    "cf-visitor",
+    "connection",
+    "date",
+    "dnt",
+    "expect",
+    "forwarded",
+    "host",
+    "idempotency-key",
+    "keep-alive",
+    "last-event-id",
+    "max-forwards",
+    "origin",
+    "pragma",
+    "priority",
+    "range",
+    "referer",
+    "request-id",
+    "te",
+    "traceparent",
+    "tracestate",
+    "trailer",
+    "transfer-encoding",
+    "true-client-ip",
+    "upgrade",
+    "upgrade-insecure-requests",
+    "user-agent",
+    "via",
+    "x-amzn-trace-id",
+    "x-cloud-trace-context",
+    "x-correlation-id",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-port",
+    "x-forwarded-proto",
+    "x-forwarded-server",
+    "x-real-ip",
+    "x-request-id",
+    "x-request-start",
+];
+
+/// Prefixes of such headers. `Mcp-*` headers repeat the body or name the session.
+const NEUTRAL_PREFIXES: [&str; 7] =
+    ["accept", "content-", "if-", "mcp-", "sec-", "x-b3-", "x-envoy-"];
+
+/// Which headers can identify a client.
+#[derive(Debug, Clone, Default)]
+pub struct IdentityHeaders {
+    /// Further names of neutral headers, in lower case.
+    neutral: Vec<String>,
+}
+
+impl IdentityHeaders {
+    /// Creates the default rule with further neutral headers.
+    pub fn with_neutral(names: impl IntoIterator<Item = String>) -> Self {
+        Self { neutral: names.into_iter().map(|name| name.to_ascii_lowercase()).collect() }
+    }
+
+    /// Returns the same key for requests of the same identity, and 0 if there is none.
+    pub fn key(&self, headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
+        hash(headers, hasher, |name| !self.is_neutral(name.as_str()))
+    }
+
+    fn is_neutral(&self, name: &str) -> bool {
+        NEUTRAL_NAMES.binary_search(&name).is_ok()
+            || NEUTRAL_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            || self.neutral.iter().any(|neutral| neutral == name)
+    }
+}
+
 /// Returns the same key for the same credentials, and 0 if there are none.
-pub fn identity_key(headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
-    let credentials = headers.iter().filter(|(name, _)| is_credential(name));
+pub fn credentials_key(headers: &HeaderMap, hasher: &impl BuildHasher) -> u64 {
+    hash(headers, hasher, is_credential)
+}
+
+/// The sum is independent of header order, and a repeated header does not cancel out.
+fn hash(
+    headers: &HeaderMap,
+    hasher: &impl BuildHasher,
+    counts: impl Fn(&HeaderName) -> bool,
+) -> u64 {
+    let counted = headers.iter().filter(|(name, _)| counts(name));
     let hash = |(name, value): (&HeaderName, &HeaderValue)| {
         hasher.hash_one((name.as_str(), value.as_bytes()))
     };
-    // The sum is independent of header order, and a repeated header does not cancel out.
-    credentials.map(hash).fold(0, u64::wrapping_add)
+    counted.map(hash).fold(0, u64::wrapping_add)
 }
 
 fn is_credential(name: &HeaderName) -> bool {
@@ -34,31 +122,27 @@ fn is_credential(name: &HeaderName) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::identity_key;
+    use super::{IdentityHeaders, NEUTRAL_NAMES, credentials_key};
     use hyper::HeaderMap;
     use hyper::header::{HeaderName, HeaderValue};
     use std::collections::hash_map::RandomState;
 
+    fn headers(given: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in given {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        headers
+    }
+
     #[test]
-    fn identity_key_covers_all_credential_headers() {
+    fn credentials_key_covers_all_credential_headers() {
         let hasher = RandomState::new();
-        let identity = |given: &[(&'static str, &'static str)]| {
-            let header = |(name, value): &(&'static str, &'static str)| {
-                (HeaderName::from_static(name), HeaderValue::from_static(value))
-            };
-            let mut headers = HeaderMap::new();
-            for (name, value) in given.iter().map(header) {
-                headers.append(name, value);
-            }
-            identity_key(&headers, &hasher)
-        };
-        assert_eq!(
-            identity(&[("accept", "x"), ("mcp-param-key", "1"), ("idempotency-key", "2")]),
-            0
-        );
-        let alice = identity(&[("x-api-key", "alice"), ("private-token", "b")]);
+        let key = |given: &[_]| credentials_key(&headers(given), &hasher);
+        assert_eq!(key(&[("accept", "x"), ("mcp-param-key", "1"), ("idempotency-key", "2")]), 0);
+        let alice = key(&[("x-api-key", "alice"), ("private-token", "b")]);
         let same = [("private-token", "b"), ("cookie", "x=y"), ("x-api-key", "alice")];
-        assert_eq!(alice, identity(&same));
+        assert_eq!(alice, key(&same));
         for other in [
             &[("x-api-key", "bob"), ("private-token", "b")][..],
             &[("x-api-key", "alice")],
@@ -66,7 +150,37 @@ mod tests {
             &[("authorization", "alice")],
             &[],
         ] {
-            assert_ne!(alice, identity(other));
+            assert_ne!(alice, key(other));
         }
+    }
+
+    #[test]
+    fn unknown_headers_belong_to_the_identity_and_neutral_ones_do_not() {
+        let hasher = RandomState::new();
+        let rule = IdentityHeaders::with_neutral(["X-Attempt".to_owned()]);
+        let key = |name, value| rule.key(&headers(&[(name, value)]), &hasher);
+        for name in [
+            "authorization",
+            "cookie",
+            "x-forwarded-user",
+            "x-remote-user",
+            "x-tenant",
+            "x-goog-iap-jwt-assertion",
+            "x-amzn-oidc-data",
+            "cf-access-jwt-assertion",
+            "x-anything",
+        ] {
+            assert_ne!(key(name, "alice"), key(name, "bob"), "{name}");
+        }
+        for name in
+            ["accept", "content-type", "mcp-session-id", "traceparent", "x-request-id", "x-attempt"]
+        {
+            assert_eq!(key(name, "1"), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn neutral_names_are_sorted_for_the_binary_search() {
+        assert!(NEUTRAL_NAMES.is_sorted());
     }
 }

@@ -24,7 +24,7 @@ mod tls;
 mod upstream;
 mod url;
 
-pub use credentials::identity_key;
+pub use credentials::{IdentityHeaders, credentials_key};
 pub use event_stream::{EventStream, Interrupted};
 pub use headers::{SESSION, has_content_type};
 pub use one_shot::{PostResponse, fetch, post};

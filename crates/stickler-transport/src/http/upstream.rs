@@ -23,7 +23,7 @@ use stickler::Code;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::credentials::identity_key;
+use super::credentials::credentials_key;
 
 type Sender = SendRequest<Full<Bytes>>;
 
@@ -144,7 +144,7 @@ impl Upstream {
         body: Bytes,
     ) -> Result<(Response<Incoming>, Lease), SendError> {
         let mut request = self.request(method, headers, body);
-        let credentials = identity_key(request.headers(), &self.hasher);
+        let credentials = credentials_key(request.headers(), &self.hasher);
         loop {
             let pooled = self.pooled(credentials);
             let is_pooled = pooled.is_some();

@@ -16,7 +16,7 @@ use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
 use stickler_protocol::{Connection, RequestContext};
-use stickler_transport::http::{SESSION, Upstream, identity_key};
+use stickler_transport::http::{SESSION, Upstream, credentials_key};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -92,6 +92,7 @@ impl Proxy {
     ) -> HttpResponse {
         let is_modern = era(&headers, &inbound) == Era::Modern;
         let identity = self.identity(&headers);
+        let credentials = credentials_key(&headers, &self.hasher);
         let is_initialize = !is_modern && inbound.is_initialize();
         let driver = if is_modern {
             // Modern requests have no session, even with a session id in the headers.
@@ -120,7 +121,7 @@ impl Proxy {
         }
         if is_initialize && let Some(name) = session_id(answer.headers()) {
             driver.set_session(&name);
-            self.sessions.insert((name, identity), driver);
+            self.sessions.insert((name, credentials), driver);
         }
         answer
     }
@@ -134,20 +135,19 @@ impl Proxy {
 
     pub(crate) async fn delete(self: &Arc<Self>, mut headers: HeaderMap) -> HttpResponse {
         let identity = self.identity(&headers);
-        let name = session_id(&headers);
+        let key = self.session_key(&headers);
         let driver = self.driver(&headers, false, identity);
         strip_request(&mut headers);
         let answer = Exchange::new(self, &driver).send_without_body(Method::DELETE, headers).await;
-        if let Some(name) = name.filter(|_| answer.status().is_success()) {
-            self.sessions.remove(&(name, identity));
+        if let Some(key) = key.filter(|_| answer.status().is_success()) {
+            self.sessions.remove(&key);
         }
         answer
     }
 
     /// Returns whether the gateway knows the session of a request.
     pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
-        let key = session_id(headers).map(|name| (name, self.identity(headers)));
-        key.is_some_and(|key| self.sessions.contains(&key))
+        self.session_key(headers).is_some_and(|key| self.sessions.contains(&key))
     }
 
     /// Returns whether there is neither a session nor an open stream.
@@ -157,9 +157,8 @@ impl Proxy {
 
     /// Removes a session that no longer exists on the server from the cache.
     pub(crate) fn forget(&self, headers: &HeaderMap) {
-        if let Some(name) = session_id(headers) {
-            let identity = self.identity(headers);
-            self.sessions.remove(&(name, identity));
+        if let Some(key) = self.session_key(headers) {
+            self.sessions.remove(&key);
         }
     }
 
@@ -194,7 +193,12 @@ impl Proxy {
 
     /// Returns the client identity. Cached tools are visible only to clients with the same identity.
     fn identity(&self, headers: &HeaderMap) -> u64 {
-        identity_key(headers, &self.hasher)
+        self.factory.identity_headers.key(headers, &self.hasher)
+    }
+
+    /// Returns the key of the session that a request belongs to: a session belongs to the credentials that began it.
+    fn session_key(&self, headers: &HeaderMap) -> Option<(Arc<str>, u64)> {
+        Some((session_id(headers)?, credentials_key(headers, &self.hasher)))
     }
 
     /// Returns the tool view of a client identity.
@@ -241,7 +245,7 @@ impl Proxy {
         is_initialize: bool,
         identity: u64,
     ) -> Arc<Driver> {
-        let key = session_id(headers).map(|name| (name, identity));
+        let key = self.session_key(headers);
         if let Some(cached) = key.as_ref().and_then(|key| self.sessions.get(key)) {
             return cached;
         }
