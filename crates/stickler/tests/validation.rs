@@ -180,9 +180,10 @@ fn absent_arguments_count_as_an_empty_object() {
 #[test]
 fn non_object_arguments_have_one_error() {
     for (arguments, expected) in [
-        (json!(null), "the arguments must be an object, but are null; pass `{}`"),
+        (json!(null), "but are null; pass an object with the required fields"),
         (json!([1]), "the arguments must be an object, but are an array"),
-        (json!("x"), "pass the object itself, not its JSON text"),
+        (json!("{'entity': 'x'}"), "pass the object itself, not its JSON text"),
+        (json!("x"), "pass an object with the required fields"),
         (json!(5), "the arguments must be an object, but are an integer (5)"),
     ] {
         // Also if the schema does not require an object. `null` counts as absent where nothing is required.

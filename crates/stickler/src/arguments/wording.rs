@@ -320,8 +320,13 @@ fn type_hint(
     let types: Vec<&str> = expected.split(" or ").collect();
     let are_arguments = path.is_empty() && subject == Subject::Arguments;
     match value.kind() {
-        Kind::String if are_arguments => Some("; pass the object itself, not its JSON text"),
-        Kind::Null if are_arguments => Some("; pass `{}` if there are no arguments"),
+        Kind::String if are_arguments && value.as_str()?.contains('{') => {
+            Some("; pass the object itself, not its JSON text")
+        }
+        // `null` counts as `{}` where nothing is required.
+        Kind::String | Kind::Null if are_arguments => {
+            Some("; pass an object with the required fields")
+        }
         Kind::String if parse_as(&value.as_str()?, &types).is_some() => {
             Some("; pass the value itself, not its text")
         }
