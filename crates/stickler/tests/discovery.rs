@@ -56,6 +56,19 @@ fn tools_without_a_schema_are_known_but_unchecked() {
 }
 
 #[test]
+fn names_of_alternatives_are_listed_but_not_required() {
+    let cache = ToolSchemaCache::new();
+    let schema = json!({ "required": ["a"], "properties": { "a": {} }, "anyOf": [
+        { "properties": { "b": {} }, "required": ["b"] },
+        { "properties": { "c": {} }, "required": ["c"] }
+    ] });
+    cache.populate("s", &[tool("t", schema)]);
+    let cached = cache.get("s", "t").unwrap();
+    assert_eq!(cached.required, ["a"]);
+    assert_eq!(cached.properties, ["a", "b", "c"]);
+}
+
+#[test]
 fn unknown_tool_is_not_in_the_cache() {
     assert!(ToolSchemaCache::new().get("server", "tool").is_none());
 }

@@ -192,6 +192,28 @@ fn content_cannot_close_a_code_fence() {
 }
 
 #[test]
+fn fields_of_alternatives_are_listed_with_the_sets_that_are_required() {
+    let validator = McpValidator::new(ValidationConfig::default());
+    let parcel =
+        json!({ "properties": { "parcel": { "type": "string" } }, "required": ["parcel"] });
+    let order = json!({
+        "properties": { "order": { "type": "string" }, "day": { "type": "string" } },
+        "required": ["order", "day"]
+    });
+    let schema = json!({ "type": "object", "oneOf": [parcel, order] });
+    let free = json!({ "type": "object", "anyOf": [{ "required": ["a"] }, {}] });
+    let track = ToolDefinition::new("track").with_input_schema(schema);
+    let free = ToolDefinition::new("free").with_input_schema(free);
+    validator.cache().populate("project", &[track, free]);
+    let text = help(&validator, "track", &json!({ "order": "a" }));
+    let lists = "## Required Fields\n- one of these sets: `parcel`; `order`, `day`\n\n\
+                 ## Optional Fields\n- parcel (string)\n- order (string)\n- day (string)\n";
+    assert!(text.contains(lists), "{text}");
+    let text = help(&validator, "free", &json!([]));
+    assert!(text.contains("## Required Fields\nnone\n"), "{text}");
+}
+
+#[test]
 fn help_is_deterministic() {
     let validator = files(ValidationConfig::default());
     let arguments = json!({ "acton": 5, "b": [], "path": null });

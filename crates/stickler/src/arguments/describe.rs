@@ -52,10 +52,32 @@ pub(crate) fn alternatives<'s>(
                 None => members.push((name, vec![member])),
             }
         }
-        pending.extend(node.in_place());
+        let next: Vec<NodeId> = node.in_place().collect();
+        pending.extend(next.into_iter().rev());
     }
     members.retain(|(name, _)| !forbidden.contains(name));
     members
+}
+
+/// Returns the names that a subschema requires of every object, directly or through `allOf` and `$ref`.
+pub(crate) fn required_fields(schema: &CompiledSchema, id: NodeId) -> Vec<String> {
+    let mut required: Vec<String> = Vec::new();
+    let (mut pending, mut seen) = (vec![id], HashSet::new());
+    while let Some(id) = pending.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let node = schema.graph.node(id);
+        let listed = schema.at(&node.pointer).and_then(|keywords| keywords.get("required"));
+        let names = listed.and_then(Value::as_array).into_iter().flatten();
+        for name in names.filter_map(Value::as_str) {
+            if !required.iter().any(|known| known == name) {
+                required.push(name.to_owned());
+            }
+        }
+        pending.extend(node.all_of.iter().rev());
+    }
+    required
 }
 
 /// Returns the type or values that a subschema accepts: `string`, `integer or null`, `"asc"`.

@@ -29,7 +29,7 @@ mod wording;
 
 pub(crate) use accepted::Accepted;
 pub(crate) use comparison_budgets::ComparisonBudgets;
-pub(crate) use describe::{names, type_of};
+pub(crate) use describe::{members, names, required_fields, type_of};
 pub use error::{ValidationError, ValidationErrorKind};
 pub(crate) use explain::Explanation;
 pub use explain::explain_part;

@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::{JsonText, ParamHeader, ToolDefinition};
+use crate::arguments::{names, required_fields};
 use crate::config::ValidationConfig;
 use crate::example;
-use crate::schema::{CompiledSchema, Members, SchemaGraph};
+use crate::schema::{CompiledSchema, SchemaGraph};
 
 /// A tool with its compiled schema.
 pub struct CachedSchema {
@@ -20,9 +21,9 @@ pub struct CachedSchema {
     pub documentation: Option<String>,
     /// The schema as listed by the server.
     pub raw: Value,
-    /// Required fields.
+    /// Fields that every call requires.
     pub required: Vec<String>,
-    /// Listed fields in schema order.
+    /// Fields that the schema lists, including those of its alternatives, in schema order.
     pub properties: Vec<String>,
     /// Arguments that HTTP headers repeat.
     #[doc(hidden)]
@@ -34,25 +35,9 @@ pub struct CachedSchema {
 
 impl CachedSchema {
     pub(crate) fn new(tool: &ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
-        let graph = &compiled.graph;
-        let mut required = Vec::new();
-        let mut properties = Vec::new();
-        let mut pending = vec![SchemaGraph::ROOT];
-        let mut seen = Vec::new();
-        // Fields that the root lists through `allOf` and `$ref` count, too.
-        while let Some(id) = pending.pop() {
-            if seen.contains(&id) {
-                continue;
-            }
-            seen.push(id);
-            let node = graph.node(id);
-            let keywords = compiled.at(&node.pointer);
-            let names = keywords.and_then(|schema| schema.get("required")?.as_array());
-            add_missing(&mut required, names.into_iter().flatten().filter_map(Value::as_str));
-            let listed = node.properties.iter().flat_map(Members::iter);
-            add_missing(&mut properties, listed.map(|(name, _)| name));
-            pending.extend(node.all_of.iter().rev());
-        }
+        let required = required_fields(&compiled, SchemaGraph::ROOT);
+        let properties = names(&compiled, &[SchemaGraph::ROOT]);
+        let properties = properties.into_iter().map(str::to_owned).collect();
         Self {
             tool: tool.name.clone(),
             description: tool.description.clone(),
@@ -86,14 +71,6 @@ impl CachedSchema {
                 registered.or_else(|| example::generate(&self.raw, &accepts))
             })
             .as_ref()
-    }
-}
-
-fn add_missing<'a>(list: &mut Vec<String>, names: impl Iterator<Item = &'a str>) {
-    for name in names {
-        if !list.iter().any(|known| known == name) {
-            list.push(name.to_owned());
-        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use super::detail::FieldDetail;
 use super::tokens;
-use crate::arguments::{Accepted, ValidationError, type_of};
+use crate::arguments::{Accepted, ValidationError, members, required_fields, type_of};
 use crate::discovery::CachedSchema;
-use crate::schema::{Members, NodeId, SchemaGraph};
+use crate::schema::{NodeId, SchemaGraph};
 use crate::tape::unescape_segment;
 
 /// Number of fields up to which a list keeps the order of the schema. In a longer one, of which not all may
@@ -17,11 +17,16 @@ pub(super) const MAX_UNSORTED: usize = 12;
 /// Minimum number of tokens of a listed field.
 pub(super) const MIN_FIELD_TOKENS: usize = 4;
 
+/// Maximum number of tokens of a note about alternatives.
+const MAX_NOTE_TOKENS: usize = 60;
+
 /// Fields of a tool: their total number, and those that can be listed.
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) total: usize,
     list: Vec<Field>,
+    /// The sets of fields of which one is required, in words; empty without such sets.
+    note: String,
 }
 
 struct Field {
@@ -54,11 +59,13 @@ impl<'s> FieldLists<'s> {
         let named = errors.iter().filter_map(top_level);
         let suggested = errors.iter().flat_map(|error| error.suggestions().iter().cloned());
         let named = named.chain(suggested).collect();
-        Self { schema, nodes: members(schema), named, max_fields }
+        let nodes = members(&schema.compiled, &[SchemaGraph::ROOT]).into_iter().collect();
+        Self { schema, nodes, named, max_fields }
     }
 
     pub(super) fn required(&self) -> Fields {
-        self.list(self.schema.required.iter().map(String::as_str).collect())
+        let required = self.list(self.schema.required.iter().map(String::as_str).collect());
+        Fields { note: alternatives(self.schema), ..required }
     }
 
     pub(super) fn optional(&self) -> Fields {
@@ -72,7 +79,8 @@ impl<'s> FieldLists<'s> {
             names.sort_by_key(|name| !self.named.contains(*name));
         }
         let listed = names.iter().take(self.max_fields);
-        Fields { total: names.len(), list: listed.map(|name| self.field(name)).collect() }
+        let list = listed.map(|name| self.field(name)).collect();
+        Fields { total: names.len(), list, note: String::new() }
     }
 
     fn field(&self, name: &str) -> Field {
@@ -93,7 +101,7 @@ impl<'s> FieldLists<'s> {
 impl Fields {
     /// Renders the list, as far as the limits allow.
     pub(super) fn render(&self, max_name_tokens: usize, detail: &FieldDetail) -> String {
-        if self.total == 0 {
+        if self.total == 0 && self.note.is_empty() {
             return "none".to_owned();
         }
         let mut list = String::new();
@@ -113,25 +121,32 @@ impl Fields {
         if let Some(more) = self.total.checked_sub(detail.count).filter(|more| *more > 0) {
             let _ = writeln!(list, "… and {more} more");
         }
+        list.push_str(&tokens::cut(&self.note, MAX_NOTE_TOKENS));
         list
     }
 }
 
-/// Returns the subschemas of the fields that the root lists directly or through `allOf` and `$ref`.
-fn members(schema: &CachedSchema) -> HashMap<&str, NodeId> {
-    let graph = &schema.compiled.graph;
-    let mut pending = vec![SchemaGraph::ROOT];
-    let (mut seen, mut found) = (HashSet::new(), HashMap::new());
-    while let Some(id) = pending.pop() {
-        if seen.insert(id) {
-            let node = graph.node(id);
-            for (name, member) in node.properties.iter().flat_map(Members::iter) {
-                found.entry(name).or_insert(member);
-            }
-            pending.extend(&node.all_of);
-        }
+/// Describes the sets of fields of which the `anyOf` or `oneOf` at the root requires one:
+/// ``one of these sets: `a`; `b`, `c` ``. A branch without required fields makes the others optional.
+fn alternatives(schema: &CachedSchema) -> String {
+    let required_by = |branch: &NodeId| {
+        let names = required_fields(&schema.compiled, *branch);
+        let other = names.into_iter().filter(|name| !schema.required.contains(name));
+        let names: Vec<String> = other.map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    let choices = &schema.compiled.graph.node(SchemaGraph::ROOT).choices;
+    let sets = choices.iter().find_map(|choice| {
+        let mut sets: Vec<String> = choice.branches.iter().map(required_by).collect();
+        let is_choice = sets.iter().all(|set| !set.is_empty());
+        sets.dedup();
+        is_choice.then_some(sets)
+    });
+    match sets.as_deref() {
+        None | Some([]) => String::new(),
+        Some([only]) => format!("- {only}\n"),
+        Some(several) => format!("- one of these sets: {}\n", several.join("; ")),
     }
-    found
 }
 
 fn one_line(text: &str) -> String {
