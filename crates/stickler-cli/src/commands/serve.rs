@@ -67,9 +67,9 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_enum, default_value_t = Answer::ToolResult)]
     pub(crate) answer: Answer,
 
-    /// How much to intervene
-    #[arg(long, value_enum, default_value_t = Mode::Assist)]
-    pub(crate) mode: Mode,
+    /// How much to intervene [default: assist]
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<Mode>,
 
     #[command(flatten)]
     pub(crate) log: LogOptions,
@@ -128,7 +128,8 @@ pub(crate) fn run(options: &ServeOptions) -> Outcome {
         Suite::Orchestrator => workspace.with_approver(approver(options)?),
         _ => workspace,
     };
-    let answers = Answers { mode: options.mode.into(), form: options.answer.into() };
+    let mode = config::mode(options.mode)?.unwrap_or(Mode::Assist);
+    let answers = Answers { mode: mode.into(), form: options.answer.into() };
     let served = match &options.listen {
         Some(listen) => over_http(options.suite.into(), workspace, answers, listen),
         None => over_stdio(options.suite.into(), workspace, answers),

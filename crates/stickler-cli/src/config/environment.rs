@@ -9,6 +9,8 @@ use super::given::{Expected, Given};
 use super::settings::ServerSettings;
 use super::table::{SETTINGS, Set, set_policy};
 use crate::cli::LogOptions;
+#[cfg(feature = "serve")]
+use crate::cli::Mode;
 use crate::exit::Failure;
 use crate::logging::{LogLevel, LogSettings};
 use crate::protocol_schema::SchemaSource;
@@ -20,6 +22,8 @@ const SCHEMAS: &str = "STICKLER_PROTOCOL_SCHEMA";
 
 const LEVEL: &str = "STICKLER_LOG";
 const FORMAT: &str = "STICKLER_LOG_FORMAT";
+#[cfg(feature = "serve")]
+const MODE: &str = "STICKLER_MODE";
 
 /// Applies the environment variables to a layer.
 pub(super) fn apply(layer: &mut Layer) -> Result<(), Failure> {
@@ -63,6 +67,12 @@ pub(crate) fn log_settings(options: LogOptions) -> Result<LogSettings, Failure> 
         None => chosen(FORMAT)?.unwrap_or(defaults.format),
     };
     Ok(LogSettings { level, format })
+}
+
+/// Returns the mode of a command other than `run`: the option takes precedence over the environment.
+#[cfg(feature = "serve")]
+pub(crate) fn mode(option: Option<Mode>) -> Result<Option<Mode>, Failure> {
+    if option.is_some() { Ok(option) } else { chosen(MODE) }
 }
 
 fn chosen<T: ValueEnum>(name: &str) -> Result<Option<T>, Failure> {

@@ -31,6 +31,8 @@ use std::path::Path;
 
 pub(crate) use document::{Data, Format, Member, Value, read_text as read_document};
 pub(crate) use environment::log_settings;
+#[cfg(feature = "serve")]
+pub(crate) use environment::mode;
 pub(crate) use fault::{Fault, Source, did_you_mean};
 pub(crate) use options::{positive_seconds, seconds};
 pub(crate) use settings::{RunSettings, ServerSettings};

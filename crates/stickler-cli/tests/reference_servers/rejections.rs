@@ -31,6 +31,24 @@ fn servers_reject_every_invalid_call_without_side_effects() {
     }
 }
 
+#[test]
+fn mode_of_a_server_is_read_from_the_environment_unless_an_option_sets_it() {
+    let root = Root::new();
+    root.write("notes.txt", "one\n");
+    let start = |mode: &str, options: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_stickler"));
+        command.args(["serve", "--suite", "files", "--root"]).arg(root.path()).args(options);
+        Session::start(command.env("STICKLER_MODE", mode))
+    };
+    let call = json!({ "path": "notes.txt", "start_line": "1" });
+    let help = start("enforce", &[]).fails("read_file", call.clone());
+    assert!(help.starts_with("Tool call failed for: read_file"), "{help}");
+    let mut assisting = start("enforce", &["--mode", "assist"]);
+    assert!(text(&assisting.succeeds("read_file", call.clone())).contains("one"));
+    let unchecked = start("observe", &[]).fails("read_file", call);
+    assert!(!unchecked.starts_with("Tool call failed for"), "{unchecked}");
+}
+
 fn assert_rejects_invalid_calls(
     session: &mut Session,
     root: &Root,
