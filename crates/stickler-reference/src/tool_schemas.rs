@@ -53,6 +53,9 @@ mod tests {
     #[test]
     fn every_schema_is_strict() {
         assert!(TOOL_SCHEMAS.len() >= 25, "{}", TOOL_SCHEMAS.len());
+        for name in ["read_file", "write_file", "run_tests", "db_query", "git_commit"] {
+            assert!(TOOL_SCHEMAS.contains_key(name), "{name}");
+        }
         for (name, schema) in TOOL_SCHEMAS.iter() {
             assert_eq!(schema["type"], "object", "{name}");
             assert_eq!(schema["additionalProperties"], false, "{name}");

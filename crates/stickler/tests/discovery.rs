@@ -53,6 +53,23 @@ fn tools_without_a_schema_are_known_but_unchecked() {
     let discovery = cache.populate("server", &tools);
     assert_eq!((discovery.usable, discovery.without_schema), (1, 1));
     assert!(cache.get("server", "no_schema").is_none());
+    assert_eq!(cache.tool_names("server"), ["no_schema", "has_schema"]);
+    let validator = McpValidator::new(ValidationConfig::default());
+    validator.cache().populate("server", &tools);
+    let result = validator.validate("server", "no_schema", &json!({ "anything": 1 }));
+    assert!(result.is_valid, "{:?}", result.errors);
+}
+
+#[test]
+fn get_returns_the_schema_of_one_tool_of_one_server() {
+    let cache = ToolSchemaCache::new();
+    for (server, field) in [("one", "a"), ("two", "b")] {
+        let schema = |field: &str| json!({ "properties": { field: {} } });
+        cache.populate(server, &[tool("t", schema(field)), tool("other", schema("c"))]);
+    }
+    assert_eq!(cache.get("one", "t").unwrap().properties, ["a"]);
+    assert_eq!(cache.get("two", "t").unwrap().properties, ["b"]);
+    assert!(cache.get("two", "none").is_none());
 }
 
 #[test]
@@ -95,6 +112,8 @@ fn required_and_property_names_are_available() {
     assert_eq!(cached.required, ["entity"]);
     assert_eq!(cached.properties, ["entity", "locale"]);
     assert_eq!(cached.raw, schema);
+    assert!(cached.accepts(&json!({ "entity": "a" })), "the compiled form");
+    assert!(!cached.accepts(&json!({ "locale": "a" })), "the compiled form");
 }
 
 #[test]
@@ -136,7 +155,7 @@ fn new_list_replaces_only_the_list_of_its_server() {
     assert!(cache.get("s", "old").is_none());
     assert!(cache.get("s", "new").is_some());
     assert!(cache.get("other", "kept").is_some());
-    assert_eq!(cache.stats().servers, 2);
+    assert_eq!((cache.stats().tool_count, cache.stats().servers), (2, 2));
 }
 
 #[test]

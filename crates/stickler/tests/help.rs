@@ -192,6 +192,23 @@ fn content_cannot_close_a_code_fence() {
 }
 
 #[test]
+fn problems_are_numbered_with_their_paths_and_expected_types() {
+    let validator = files(ValidationConfig::default());
+    let arguments = json!({ "action": "read", "path": 1, "content": [] });
+    let help = help(&validator, "filesystem_operation", &arguments);
+    let (_, problems) = help.split_once("## Problems\n").unwrap();
+    let mut lines: Vec<&str> = problems.lines().take(3).collect();
+    assert_eq!(lines.pop(), Some(""), "two problems: {help}");
+    assert!(lines[0].starts_with("1. ") && lines[1].starts_with("2. "), "{help}");
+    for problem in [
+        "`/path`: `path` must be a string, but is an integer (1).",
+        "`/content`: `content` must be a string, but is an array.",
+    ] {
+        assert!(lines.iter().any(|line| line.ends_with(problem)), "{problem}: {help}");
+    }
+}
+
+#[test]
 fn fields_of_alternatives_are_listed_with_the_sets_that_are_required() {
     let validator = McpValidator::new(ValidationConfig::default());
     let parcel =

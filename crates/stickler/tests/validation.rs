@@ -57,8 +57,7 @@ fn valid_arguments_pass_without_errors() {
 
 #[test]
 fn disabled_validation_accepts_every_call() {
-    let mut config = ValidationConfig::default();
-    config.pre_validate = false;
+    let config = ValidationConfig { pre_validate: false, ..Default::default() };
     let validator = McpValidator::new(config);
     let tool = ToolDefinition::new("t").with_input_schema(entity_schema());
     validator.cache().populate("s", &[tool]);
@@ -171,6 +170,13 @@ fn nested_errors_have_full_pointers() {
 }
 
 #[test]
+fn validation_error_is_a_standard_error() {
+    let errors = errors(entity_schema(), json!({}));
+    let error: &dyn std::error::Error = &errors[0];
+    assert!(error.to_string().contains(&errors[0].message), "{error}");
+}
+
+#[test]
 fn absent_arguments_count_as_an_empty_object() {
     let validator = validator(entity_schema());
     let result = validator.validate_text("s", "t", None).unwrap();
@@ -220,6 +226,13 @@ fn rejection_error_lists_missing_fields_and_suggestions() {
                 `entty` is not a known field; did you mean `entity` (string, required)?\n  \
                 Required fields: [entity].\n  Available fields: [entity, locale].";
     assert_eq!(failed.to_string(), text);
+    let error = validator(entity_schema()).ensure_valid("s", "t", &json!({ "locale": 5 }));
+    let Err(McpError::Validation(failed)) = error else { panic!("rejected") };
+    assert_eq!(failed.errors.len(), 2);
+    for error in &failed.errors {
+        assert!(failed.to_string().contains(&error.message), "{failed}");
+        assert!(failed.details().contains(&error.message), "{}", failed.details());
+    }
 }
 
 #[test]

@@ -178,7 +178,11 @@ mod tests {
             Code::UnusableSchema,
             Code::InvalidResult,
         ];
-        assert!(codes.iter().all(|code| find(code.as_str()).is_some()));
+        for (number, code) in (100..).zip(codes) {
+            assert_eq!(code.as_str(), format!("STK-{number}"));
+            let rule = find(code.as_str()).unwrap();
+            assert!(!rule.why.is_empty() && !rule.fix.is_empty(), "{code}");
+        }
         let kinds = [
             ValidationErrorKind::MissingRequired { field: String::new() },
             ValidationErrorKind::TypeMismatch { expected: String::new(), actual: String::new() },
