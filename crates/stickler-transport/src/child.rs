@@ -90,6 +90,19 @@ impl ServerCommand {
         !std::env::split_paths(&paths).any(is_there)
     }
 
+    /// Describes why the program cannot be found. A whole command line in place of the program is a common
+    /// mistake, which the system error does not explain.
+    pub fn missing_reason(&self) -> String {
+        match self.program.split_once(char::is_whitespace) {
+            Some((program, arguments)) if !program.is_empty() => format!(
+                "program not found; `{program}` is the program and `{}` are arguments: give them \
+                 separately, in a configuration file as `args`",
+                arguments.trim()
+            ),
+            _ => "program not found".to_owned(),
+        }
+    }
+
     /// Starts the server in a new process group, so that its descendants end with it.
     pub fn start(&self, stderr: StderrOutput) -> io::Result<(Process, ChildStdin, ChildStdout)> {
         let (mut server, stdin, stdout) = self.spawn(stderr.stdio())?;
@@ -117,11 +130,19 @@ impl ServerCommand {
         Ok((Process { child, stderr: None }, stdin, stdout))
     }
 
-    /// Adds the missing working directory to a spawn error: the system error does not distinguish a missing
-    /// program from a missing directory.
+    /// Explains a spawn error: the system error does not distinguish a missing program from a missing working
+    /// directory or a missing interpreter of a script.
     fn explain_spawn_error(&self, error: io::Error) -> io::Error {
         let Some(folder) = self.folder.as_deref().filter(|folder| !folder.is_dir()) else {
-            return error;
+            return match error.kind() {
+                io::ErrorKind::NotFound if self.is_missing() => {
+                    io::Error::new(error.kind(), self.missing_reason())
+                }
+                io::ErrorKind::NotFound => {
+                    io::Error::new(error.kind(), "the interpreter in its first line was not found")
+                }
+                _ => error,
+            };
         };
         let reason = if folder.exists() { "is not a directory" } else { "does not exist" };
         io::Error::new(error.kind(), format!("its `cwd` `{}` {reason}", folder.display()))

@@ -56,7 +56,8 @@ fn check_programs_exist(endpoints: &[Endpoint]) -> Result<(), Failure> {
         let Server::Command(command) = server else { continue };
         if command.is_missing() {
             let program = &command.program;
-            let text = format!("[STK-101] cannot start `{program}`: program not found");
+            let reason = command.missing_reason();
+            let text = format!("[STK-101] cannot start `{program}`: {reason}");
             if endpoints.len() == 1 {
                 return Err(Failure::Unreachable(text));
             }

@@ -91,7 +91,8 @@ impl McpClient {
         }
         let findings = result.findings();
         let problems = Problems(&findings);
-        tracing::warn!(
+        // The caller gets the rejection as an error, so it is not a warning as well.
+        tracing::info!(
             server,
             tool,
             rule = problems.rule(),

@@ -95,7 +95,12 @@ impl Connection {
             Ok(Ok(running)) => running,
             Ok(Err(error)) => return Err(unreachable(reason(&error))),
             Err(_) => {
-                let message = format!("`{}` did not complete the handshake in time", config.name);
+                let name = match &config.endpoint {
+                    Endpoint::Command { program, .. } => program.clone(),
+                    Endpoint::Url { url, .. } => without_secrets(url),
+                };
+                let seconds = config.timeout.as_secs_f64();
+                let message = format!("`{name}` did not complete the handshake within {seconds} s");
                 return Err(Error::new(Code::Timeout, message));
             }
         };

@@ -20,6 +20,9 @@ use super::drop_malformed_tools::drop_malformed_tools;
 /// Size limit for one message; longer messages are discarded.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
+/// Maximum length of other output in the log.
+const MAX_NOISE_CHARS: usize = 200;
+
 /// Messages that are read ahead; the server then waits.
 const MESSAGES_AHEAD: usize = 16;
 
@@ -73,16 +76,18 @@ impl OutputHandler for Output {
                 return;
             }
         };
-        match serde_json::from_slice(&drop_malformed_tools(line)) {
-            Ok(message) => {
-                if let Some(messages) = &*self.messages.lock().await {
-                    // The client may have stopped reading.
-                    let _ = messages.send(message).await;
-                }
-            }
-            Err(error) => {
-                tracing::warn!(server = self.name, %error, "ignored an invalid line on stdout");
-            }
+        let Ok(message) = serde_json::from_slice(&drop_malformed_tools(line)) else {
+            let text = String::from_utf8_lossy(line);
+            let start: String = text.trim().chars().take(MAX_NOISE_CHARS).collect();
+            tracing::warn!(
+                server = self.name,
+                "ignored a line on stdout that is not a message: {start}"
+            );
+            return;
+        };
+        if let Some(messages) = &*self.messages.lock().await {
+            // The client may have stopped reading.
+            let _ = messages.send(message).await;
         }
     }
 

@@ -83,7 +83,8 @@ async fn obstacle(backend: &Backend) -> Option<String> {
         Backend::Command(sessions, multiplexer) => {
             let program = &sessions.command.program;
             if sessions.command.is_missing() {
-                return Some(format!("[STK-101] cannot start `{program}`: program not found"));
+                let reason = sessions.command.missing_reason();
+                return Some(format!("[STK-101] cannot start `{program}`: {reason}"));
             }
             let failures = multiplexer.given_up_after().await?;
             Some(format!("[STK-101] the server failed after {failures} consecutive restarts"))
