@@ -389,3 +389,24 @@ fn wrapped_servers_run_behind_the_gateway() {
     assert_eq!(stickler(&["unwrap", &path]).0, 0);
     assert_eq!(folder.read(".mcp.json"), file.to_string());
 }
+
+#[test]
+fn named_server_that_is_not_wrapped_sets_the_exit_code() {
+    let folder = Folder::new();
+    let text = r#"{"mcpServers":{"old":{"type":"sse","url":"https://x/sse"},"a":{"command":"x"}}}"#;
+    let file = folder.file("mcp.json", text);
+    let (code, output, _) = stickler(&["wrap", &file, "--only", "old"]);
+    assert_eq!(code, 2, "{output}");
+    assert!(output.contains("set `type` to `http`"), "{output}");
+    assert_eq!(stickler(&["wrap", &file]).0, 0, "servers that are not named may stay unchanged");
+    assert_eq!(stickler(&["wrap", &file, "--only", "a"]).0, 0, "it is wrapped already");
+}
+
+#[test]
+fn utf_16_file_is_named_as_such() {
+    let folder = Folder::new();
+    let file = folder.file("mcp.json", "");
+    std::fs::write(&file, b"\xff\xfe{\0}\0").unwrap();
+    let (code, _, errors) = stickler(&["wrap", &file]);
+    assert_eq!((code, errors.contains("UTF-16; save it as UTF-8")), (2, true), "{errors}");
+}

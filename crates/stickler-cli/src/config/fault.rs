@@ -58,7 +58,10 @@ impl Source {
                 let text = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
                 let source =
                     Self { path: path.to_owned(), text: text.into_owned(), has_byte_order_mark };
-                Err(source.failure(&[Fault::new(&(valid..valid), "invalid UTF-8")]))
+                let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+                let message =
+                    if is_utf16 { "the file is UTF-16; save it as UTF-8" } else { "invalid UTF-8" };
+                Err(source.failure(&[Fault::new(&(valid..valid), message)]))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Wrapping;
 use super::document::{Document, line_start, quoted};
-use super::entry::{Member, Members, SkipReason, elements, text};
+use super::entry::{ALREADY_WRAPPED, Member, Members, SkipReason, elements, text};
 use super::splice::Change;
 use crate::config::{Data, Value};
 
@@ -17,7 +17,7 @@ pub(super) fn wrap(
         return Err(format!("its `{}` is {}, not a string", command.key, command.value.kind()));
     }
     if members.is_gateway() {
-        return Err("it already runs Stickler".to_owned());
+        return Err(ALREADY_WRAPPED.to_owned());
     }
     let mut words = vec![quoted("run"), quoted("--name"), quoted(name)];
     words.extend(wrapping.options.iter().map(|option| quoted(option)));

@@ -48,7 +48,7 @@ pub(super) fn edit(
     only: &[String],
     direction: Direction<'_>,
 ) -> Result<Edited, Fault> {
-    let root = read_document(text, format)?;
+    let root = servers::read(text, format)?;
     let servers = servers::find(&root, client, only)?;
     let document = Document::new(text, format);
     let is_selected = |server: &Server<'_>| only.is_empty() || server.is_named;

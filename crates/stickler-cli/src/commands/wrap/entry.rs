@@ -11,6 +11,13 @@ use crate::config::{self, Data, Value};
 /// Why a server is left unchanged.
 pub(super) type SkipReason = String;
 
+/// Reasons that are not failures: the server is as the user wants it.
+pub(super) const DONE: [&str; 2] = [ALREADY_WRAPPED, NOT_WRAPPED];
+
+pub(super) const ALREADY_WRAPPED: &str = "it already runs Stickler";
+
+const NOT_WRAPPED: &str = "it is not wrapped";
+
 /// A member of a server.
 #[derive(Debug, Clone)]
 pub(super) struct Member<'d> {
@@ -36,6 +43,8 @@ pub(super) struct Members<'d> {
     pub(super) sign_in: Option<&'d str>,
     /// Whether an extension of the client provides the command.
     pub(super) is_extension: bool,
+    /// Whether a YAML merge key adds members.
+    pub(super) is_merged: bool,
 }
 
 /// Returns the changes to a server, or why there are none.
@@ -56,15 +65,18 @@ pub(super) fn changes(
             (None, None) if members.is_extension => {
                 Err("an extension of the client starts it".to_owned())
             }
+            (None, None) if members.is_merged => {
+                Err("its members come from an alias (`<<`); write them out to wrap it".to_owned())
+            }
             (None, None) => Err("it has neither a `command` nor a `url`".to_owned()),
         },
         Direction::Unwrap => {
             let (Some(one), Some(args)) = (&members.command, &members.args) else {
-                return Err("it is not wrapped".to_owned());
+                return Err(NOT_WRAPPED.to_owned());
             };
             let words = members.words();
             if !members.is_gateway() {
-                return Err("it is not wrapped".to_owned());
+                return Err(NOT_WRAPPED.to_owned());
             }
             match Wrapped::of(&words) {
                 Some(Wrapped::Command(at)) => Ok(command::unwrap(document, entry, one, args, at)),
@@ -143,6 +155,7 @@ impl<'d> Members<'d> {
                     members.sign_in = Some(key);
                 }
                 "settings" | "source" => members.is_extension = true,
+                "<<" => members.is_merged = true,
                 _ => {}
             }
             before = Some(value.span.end);

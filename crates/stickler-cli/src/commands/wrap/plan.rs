@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::clients::{self, ClientFile, Folders};
 use super::edit::{Edited, edit};
 use super::servers::Client;
-use super::{Direction, file, splice};
+use super::{Direction, entry, file, splice};
 use crate::commands::counts::count;
 use crate::config::{Format, Source, did_you_mean, list};
 use crate::exit::{Exit, Failure, Outcome};
@@ -40,6 +40,7 @@ pub(super) fn run(request: &Request<'_>) -> Outcome {
         (planned?, false)
     };
     check_names(request, &planned)?;
+    let has_unusable = has_unusable || has_unwrappable(request, &planned);
     if request.files.is_empty() {
         print(request, &planned, Tense::Future)?;
         let changed: usize = planned.iter().map(|file| file.edited.changed()).sum();
@@ -55,7 +56,14 @@ pub(super) fn run(request: &Request<'_>) -> Outcome {
         write(&planned)?;
     }
     print(request, &planned, if request.is_dry_run { Tense::Future } else { Tense::Past })?;
-    Ok(Exit::Success)
+    Ok(if has_unusable { Exit::Usage } else { Exit::Success })
+}
+
+/// Whether a server that the user named cannot be changed and is not yet as wanted.
+fn has_unwrappable(request: &Request<'_>, planned: &[Planned]) -> bool {
+    let entries = planned.iter().flat_map(|file| &file.edited.entries);
+    let mut reasons = entries.filter_map(|entry| entry.outcome.as_ref().err());
+    !request.only.is_empty() && reasons.any(|reason| !entry::DONE.contains(&reason.as_str()))
 }
 
 /// Reads the files of all clients. Returns whether there was one that cannot be read.

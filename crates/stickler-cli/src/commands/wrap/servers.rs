@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::config::{Data, Fault, Member, Value, did_you_mean};
+use crate::config::{Data, Fault, Format, Member, Value, did_you_mean, read_document};
 
 /// Members that contain servers, as an object by name or as a list.
 const SERVER_MEMBERS: [&str; 5] =
@@ -42,6 +42,14 @@ impl Server<'_> {
             None => format!("`{}`", self.name),
         }
     }
+}
+
+/// Parses a file. An empty one has no servers, which is not a syntax error for the user.
+pub(super) fn read(text: &str, format: Format) -> Result<Value, Fault> {
+    if text.trim().is_empty() {
+        return Err(Fault::new(&(0..0), "no servers found: the file is empty"));
+    }
+    read_document(text, format)
 }
 
 /// Returns all servers of a file.
@@ -86,8 +94,14 @@ fn no_servers(root: &Value, members: &[Member]) -> Fault {
         let message = format!("unknown member `{key}`{meant}");
         (!meant.is_empty()).then(|| Fault::new(key_span, message))
     });
+    let is_server = members.iter().any(|member| matches!(member.key.as_str(), "command" | "url"));
     misspelt.unwrap_or_else(|| {
         let start = root.span.start;
+        if is_server {
+            let message = "the file describes one server without a name; most clients expect it as a member of \
+                           `mcpServers`";
+            return Fault::new(&(start..start), message);
+        }
         let message = "no servers found: expected `mcpServers` (most clients), `servers` (VS Code), \
                        `context_servers` (Zed) or `mcp_servers` (Codex)";
         Fault::new(&(start..start), message)

@@ -9,7 +9,7 @@ use super::clients::{self, ClientFile, Folders};
 use super::entry::{Members, Wrapped, text};
 use super::servers::{self, Client, Server};
 use crate::cli::Format as OutputFormat;
-use crate::config::{Format, Source, read_document};
+use crate::config::{Format, Source};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::style::print_message;
 
@@ -55,7 +55,7 @@ fn print_file(
     format: OutputFormat,
 ) -> Result<usize, Failure> {
     let source = Source::read(path)?;
-    let root = read_document(&source.text, Format::of(&source))
+    let root = servers::read(&source.text, Format::of(&source))
         .map_err(|fault| source.failure(&[fault]))?;
     let servers =
         servers::find(&root, Client::of(path), &[]).map_err(|fault| source.failure(&[fault]))?;

@@ -4,19 +4,24 @@
 use super::Wrapping;
 use super::document::{Document, quoted};
 use super::entry::{Member, Members, SkipReason, elements, text};
-use super::servers::{Client, Server};
+use super::servers::{self, Client};
 use super::splice::Change;
 use crate::config::{Data, Format};
+use stickler_transport::Server;
 
 /// Default `type` of Streamable HTTP servers in client configurations.
 const DEFAULT_TYPE: &str = "\"http\"";
+
+/// Why a server of the old transport is not wrapped, even if it is named: it would stop working.
+const SSE_REASON: &str = "it uses the HTTP+SSE transport of 2024-11-05, which the gateway does not support; if the \
+                          server has a Streamable HTTP endpoint, often `/mcp`, set `type` to `http` and `url` to it";
 
 /// Default member with the URL.
 const DEFAULT_KEY: &str = "url";
 
 pub(super) fn wrap(
     document: &Document<'_>,
-    server: &Server<'_>,
+    server: &servers::Server<'_>,
     url: &Member<'_>,
     members: &Members<'_>,
     wrapping: &Wrapping,
@@ -29,6 +34,12 @@ pub(super) fn wrap(
         return Err(format!("it has a `{key}` and also `args` or `env`"));
     }
     check_transport(document, server, address, url, members)?;
+    // The client replaces variables, which the gateway cannot judge.
+    if !address.contains('$') {
+        Server::parse_url(address).map_err(|_| {
+            format!("its `{key}` is not a URL that starts with `http://` or `https://`")
+        })?;
+    }
     if !server.is_named {
         check_sign_in(server, address, members)?;
     }
@@ -66,7 +77,7 @@ pub(super) fn wrap(
 /// Rejects transports that the gateway does not support.
 fn check_transport(
     document: &Document<'_>,
-    server: &Server<'_>,
+    server: &servers::Server<'_>,
     address: &str,
     url: &Member<'_>,
     members: &Members<'_>,
@@ -83,10 +94,10 @@ fn check_transport(
     };
     let is_gemini_sse = server.client == Some(Client::Gemini) && url.key == "url" && kind.is_none();
     match kind {
-        Some("sse") => Err("the HTTP+SSE transport of 2024-11-05 is not supported".to_owned()),
+        Some("sse") => Err(SSE_REASON.to_owned()),
         _ if is_gemini_sse => {
-            Err("Gemini CLI uses the HTTP+SSE transport for `url`, which is not supported; \
-                 `httpUrl` is Streamable HTTP"
+            Err("Gemini CLI uses the HTTP+SSE transport of 2024-11-05 for `url`, which the gateway does \
+                 not support; if the server has a Streamable HTTP endpoint, set `httpUrl` instead"
                 .to_owned())
         }
         Some(kind @ ("stdio" | "ws" | "websocket")) => Err(format!("its type is `{kind}`")),
@@ -100,7 +111,7 @@ fn check_transport(
 
 /// Rejects servers that may depend on a sign-in of the client, unless they are named.
 fn check_sign_in(
-    server: &Server<'_>,
+    server: &servers::Server<'_>,
     address: &str,
     members: &Members<'_>,
 ) -> Result<(), SkipReason> {

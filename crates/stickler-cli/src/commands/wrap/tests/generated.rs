@@ -32,6 +32,16 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
+/// A URL, or text that is not one.
+fn url() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "https?://[a-z]{1,5}(:80)?/(mcp|sse|)".prop_map(|url| format!("\"{url}\"")),
+        1 => Just("\"https:\\/\\/x\\u002fmcp\"".to_owned()),
+        1 => Just("\"${input:base}/mcp\"".to_owned()),
+        1 => text(),
+    ]
+}
+
 /// Items in brackets with arbitrary whitespace.
 fn bracketed(
     item: impl Strategy<Value = String> + Clone,
@@ -65,7 +75,7 @@ fn server() -> impl Strategy<Value = String> {
     let members = (
         member("command", text()),
         member("args", bracketed(text().boxed(), ("[", "]"))),
-        member("url", text()),
+        member("url", url()),
         member("headers", strings("[A-Za-z-]{1,6}")),
         member("env", strings("[A-Z]{1,4}")),
         member("type", prop::sample::select(kinds.to_vec()).prop_map(str::to_owned)),
@@ -146,7 +156,20 @@ fn toml_document() -> impl Strategy<Value = String> {
         let args = args.map_or_else(String::new, |args| format!("mcp_servers.d.args = {args}\n"));
         format!("mcp_servers.d.command = {command} # c\n{args}")
     });
-    let form = prop_oneof![table, inline, dotted];
+    let quoted = (toml_text(), list(), any::<bool>()).prop_map(|(command, args, env_first)| {
+        let args = args.map_or_else(String::new, |args| format!("'args' = {args}\n"));
+        let table = format!("[ mcp_servers . \"a.b\" ]\n\"command\" = {command} # c\n{args}");
+        let env = "[mcp_servers.\"a.b\".env]\nK = \"v\"\n";
+        if env_first { format!("{env}{table}") } else { format!("{table}\n\n{env}") }
+    });
+    let several = prop::collection::vec((toml_text(), list()), 1..4).prop_map(|servers| {
+        let servers = servers.into_iter().enumerate().map(|(index, (command, args))| {
+            let args = args.map_or_else(String::new, |args| format!("s{index}.args = {args}\n"));
+            format!("s{index}.command = {command}\n{args}")
+        });
+        format!("[mcp_servers]\n{}", servers.collect::<String>())
+    });
+    let form = prop_oneof![table, inline, dotted, quoted, several];
     (any::<bool>(), form).prop_map(|(has_crlf, form)| {
         let text = format!("model = \"x\" # c\n{form}\n[other]\nx = 1");
         // A dotted key must come before a table header.
@@ -175,15 +198,23 @@ fn yaml_document() -> impl Strategy<Value = String> {
     let flow = prop::collection::vec("[a-z]{1,3}|\"x y\"", 0..3)
         .prop_map(|items| format!("    args: [ {}] # c\n", items.join(", ")));
     let none = Just(String::new());
-    let args = prop_oneof![block, dense, flow, none];
-    let server = (yaml_text(), args, any::<bool>()).prop_map(|(command, args, command_first)| {
-        if command_first {
-            format!("  - command: {command}\n    name: ä\n{args}    env: {{A: b}}\n")
-        } else {
-            format!("  - name: b # c\n{args}    command: {command}\n\n  # c\n")
-        }
+    let lines = prop::collection::vec("[a-z]{1,3}|\"x # y\"|'z'", 1..4).prop_map(|items| {
+        format!("    'args':\n      [\n        {},\n      ]\n", items.join(",\n        "))
     });
-    let servers = prop::collection::vec(server, 0..3);
+    let spaced = prop::collection::vec(yaml_text(), 1..4).prop_map(|items| {
+        format!("    args:\n    # c\n    - {}\n\n", items.join("\n\n    # - d\n    - "))
+    });
+    let args = prop_oneof![block, dense, flow, lines, spaced, none];
+    let server = (yaml_text(), args, 0..4).prop_map(|(command, args, form)| match form {
+        0 => format!("  - command: {command}\n    name: ä\n{args}    env: {{A: b}}\n"),
+        1 => format!("  -\n    name: b\n    \"command\":   {command}\n{args}"),
+        2 => format!("  - name: b\n    command:\n      {command}\n{args}"),
+        _ => format!("  - name: b # c\n{args}    command: {command}\n\n  # c\n"),
+    });
+    let flow = "[a-z]{1,3}".prop_map(|word| {
+        format!("  - {{name: f, command: {word},\n     args: [-y, \"{word}\"]}}\n")
+    });
+    let servers = prop::collection::vec(prop_oneof![4 => server, 1 => flow], 0..3);
     (servers, any::<bool>()).prop_map(|(servers, has_crlf)| {
         let text = format!("# ü\nname: x\nmcpServers:\n{}models: []", servers.concat());
         if has_crlf { text.replace('\n', "\r\n") } else { text }

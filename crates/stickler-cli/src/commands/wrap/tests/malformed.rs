@@ -6,7 +6,10 @@ use crate::config::Format;
 #[test]
 fn malformed_file_is_rejected_with_position_and_reason() {
     let cases: &[(Format, &str, &str, &str)] = &[
-        (Format::Json, "", "", "invalid JSON"),
+        (Format::Json, "", "", "the file is empty"),
+        (Format::Json, " \n", "", "the file is empty"),
+        (Format::Toml, "\n", "", "the file is empty"),
+        (Format::Json, "{\"command\": \"npx\"}", "{", "a member of `mcpServers`"),
         (Format::Json, "[]", "[", "expected an object"),
         (Format::Json, "{\"mcpServers\": {", "", "invalid JSON"),
         (Format::Json, "{\"mcpServers\": {,}}", ",}}", "invalid JSON"),
@@ -30,7 +33,8 @@ fn malformed_file_is_rejected_with_position_and_reason() {
         (Format::Yaml, "mcpServers: [", "", "invalid YAML"),
         (Format::Yaml, "a: \"x\n", "", "invalid YAML"),
         (Format::Yaml, "- a\n", "- a", "expected an object"),
-        (Format::Yaml, "", "", "expected an object"),
+        (Format::Yaml, "", "", "the file is empty"),
+        (Format::Yaml, "~", "~", "expected an object"),
         (Format::Yaml, "a: 1\n---\nb: 1\n", "---", "several YAML documents"),
     ];
     let mut wrong = Vec::new();

@@ -129,7 +129,27 @@ fn remote_server_that_may_need_a_sign_in_is_wrapped_only_if_it_is_named() {
     let wrapped =
         edit(gemini, (Format::Json, Some(Client::Gemini)), &[], Direction::Wrap(&wrapping()))
             .unwrap();
-    assert!(reasons(&wrapped)[0].contains("`httpUrl` is Streamable HTTP"));
+    assert!(reasons(&wrapped)[0].contains("set `httpUrl` instead"));
+}
+
+#[test]
+fn server_that_would_stop_working_is_left_alone_even_if_it_is_named() {
+    for (entry, reason) in [
+        (r#"{"type":"sse","url":"https://x/sse"}"#, "HTTP+SSE transport of 2024-11-05"),
+        (r#"{"url":"x.example/mcp","headers":{"A":"b"}}"#, "starts with `http://` or `https://`"),
+        (r#"{"url":"","headers":{"A":"b"}}"#, "starts with `http://` or `https://`"),
+    ] {
+        let text = format!("{{\"mcpServers\":{{\"a\":{entry}}}}}");
+        let named = edited(&text, Format::Json, &["a"], Direction::Wrap(&wrapping()));
+        assert_eq!(named.text, text);
+        assert!(reasons(&named)[0].contains(reason), "{:?}", reasons(&named));
+    }
+    let variable = r#"{"mcpServers":{"a":{"url":"${BASE}/mcp","headers":{"A":"b"}}}}"#;
+    let wrapped = edited(variable, Format::Json, &[], Direction::Wrap(&wrapping()));
+    assert_eq!(wrapped.changed(), 1, "the client replaces the variable");
+    let merged = "base: &b {command: x}\nmcpServers:\n  - name: a\n    <<: *b\n";
+    let unchanged = edited(merged, Format::Yaml, &[], Direction::Wrap(&wrapping()));
+    assert!(reasons(&unchanged)[0].contains("write them out"), "{:?}", reasons(&unchanged));
 }
 
 #[test]
@@ -190,7 +210,7 @@ fn invalid_entry_is_left_unchanged_with_a_reason() {
         (r#"{"command":"x","args":"y"}"#, "not an array"),
         (r#"{"url":"x","type":"sse"}"#, "HTTP+SSE"),
         (r#"{"url":"x","serverUrl":"y"}"#, "`url` and `serverUrl`"),
-        (r#"{"url":"x","headers":{"a b":"c"}}"#, "header `a b`"),
+        (r#"{"url":"http://x","headers":{"a b":"c"}}"#, "header `a b`"),
         (r#"{"source":"extension","settings":{}}"#, "extension"),
         (r#"{"url":"x","env":{}}"#, "`env`"),
         ("{}", "neither a `command` nor a `url`"),
