@@ -15,6 +15,7 @@ mod run;
 mod tools;
 #[cfg(feature = "ui")]
 mod ui;
+mod usage;
 mod validate;
 mod wrap;
 
@@ -33,6 +34,7 @@ pub(crate) use self::run::{HttpOptions, RunOptions};
 pub(crate) use self::tools::ToolsOptions;
 #[cfg(feature = "ui")]
 pub(crate) use self::ui::UiOptions;
+pub(crate) use self::usage::parse;
 pub(crate) use self::validate::ValidateOptions;
 pub(crate) use self::wrap::{UnwrapOptions, WrapOptions};
 #[cfg(not(feature = "audit"))]

@@ -13,13 +13,11 @@ mod style;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use crate::cli::{Cli, Command};
+use crate::cli::Command;
 use crate::exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = cli::parse();
     let outcome = match cli.command {
         Command::Validate(options) => commands::validate::run(&options),
         Command::Check(options) => commands::check::run(&options),

@@ -133,11 +133,70 @@ fn unknown_tool_lists_the_tools() {
 }
 
 #[test]
+fn rejected_call_is_reported_once() {
+    let run = call(&["nonesuch"]);
+    assert!(!run.stderr.contains("rejected"), "{}", run.stderr);
+}
+
+#[test]
+fn command_line_in_place_of_the_program_is_explained() {
+    for arguments in [
+        &["run", "--", "npx -y foo"][..],
+        &["call", "x", "--", "npx -y foo"],
+        &["tools", "--", "npx -y foo"],
+        &["run", "--listen", "127.0.0.1:0", "--", "npx -y foo"],
+    ] {
+        let run = stickler(arguments);
+        assert_eq!(run.status, 3, "{}", run.stderr);
+        let hint = "program not found; `npx` is the program and `-y foo` are arguments";
+        assert!(run.stderr.contains(hint), "{arguments:?}: {}", run.stderr);
+    }
+    let run = stickler(&["call", "x", "--", "no-such-program"]);
+    assert!(run.stderr.trim_end().ends_with("program not found"), "{}", run.stderr);
+}
+
+#[test]
+fn command_without_a_separator_is_explained() {
+    for command in [&["npx", "-y", "foo"][..], &["./server"]] {
+        let arguments = [&["call", "read", "path=x"], command].concat();
+        let run = stickler(&arguments);
+        assert_eq!(run.status, 2);
+        let hint = "put `--` before the command of the server";
+        assert!(run.stderr.contains(hint), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn output_of_a_server_that_hangs_is_shown() {
+    let run = stickler(&["call", "x", "--timeout", "1", "--", "sh", "-c", "echo Hello; sleep 60"]);
+    assert_eq!(run.status, 3);
+    assert!(run.stderr.contains("not a message: Hello"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`sh` did not complete the handshake within 1 s"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn json_with_other_quotes_is_corrected_in_the_hint() {
+    for (given, hint) in [
+        ("{'text':'a'}", "hint: JSON needs double quotes: '{\"text\":\"a\"}'"),
+        ("{text:\"a\"}", "hint: JSON needs double quotes around names, too"),
+        ("{text:a}", "hint: put the whole text in single quotes for the shell"),
+    ] {
+        let run = call(&["echo", "--args", given]);
+        assert_eq!((run.status, run.stderr.contains(hint)), (2, true), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn single_quoted_json_is_explained() {
     let run = call(&["echo", "--args", "{'text':'a'}"]);
     assert_eq!((run.status, run.stderr.contains("double quotes")), (2, true), "{}", run.stderr);
     let tools = support::fixture("files.tools.json");
     let run = stickler(&["validate", "--tools", &tools, "read_file", "--args", "{'path':'a'}"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{}", run.stderr);
-    assert!(run.stderr.contains("double quotes"), "{}", run.stderr);
+    assert!(run.stderr.contains("'{\"path\":\"a\"}'"), "{}", run.stderr);
+    assert!(run.stderr.contains("error: `--args` is not JSON: "), "{}", run.stderr);
 }

@@ -34,10 +34,11 @@ pub(crate) fn run(options: &ValidateOptions) -> Outcome {
             if let (CheckedInput::NotACall { message, .. }, Format::Text) =
                 (&checked, options.format)
             {
-                return Err(Failure::Usage(format!(
-                    "{message}{}",
-                    quotes_hint(args.unwrap_or_default())
-                )));
+                // The message is a sentence about a line of a file; here it is about the option.
+                let message = message.trim_end_matches('.').replace("The input", "`--args`");
+                let message = message.replace("The line", "`--args`");
+                let hint = quotes_hint(args.unwrap_or_default());
+                return Err(Failure::Usage(format!("{message}{hint}")));
             }
             report.add(&checked)?;
         }
@@ -46,15 +47,20 @@ pub(crate) fn run(options: &ValidateOptions) -> Outcome {
     report.finish()
 }
 
-/// Returns a hint for text that looks like JSON with single quotes, or whose quotes a shell has removed.
-pub(super) fn quotes_hint(text: &str) -> &'static str {
-    let text = text.trim_start();
-    if text.starts_with("{'") || text.starts_with("{ '") {
-        "\n\nhint: JSON needs double quotes: '{\"path\": \"a.txt\"}'"
-    } else if text.starts_with('{') && !text.contains('"') {
-        "\n\nhint: quote the whole text for the shell: '{\"path\": \"a.txt\"}'"
+/// Returns a hint for a text that a shell or a habit from JavaScript has changed: single quotes, no quotes.
+pub(super) fn quotes_hint(text: &str) -> String {
+    let is_json = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
+    let double_quoted = text.replace('\'', "\"");
+    let inner = text.trim_start().strip_prefix('{').map(str::trim_start);
+    if text.contains('\'') && is_json(&double_quoted) {
+        format!("\n\nhint: JSON needs double quotes: '{double_quoted}'")
+    } else if inner.is_some() && !text.contains(['"', '\'']) {
+        "\n\nhint: put the whole text in single quotes for the shell: '{\"path\": \"a.txt\"}'"
+            .to_owned()
+    } else if inner.is_some_and(|inner| inner.starts_with(|c: char| c != '"' && c != '}')) {
+        "\n\nhint: JSON needs double quotes around names, too: '{\"path\": \"a.txt\"}'".to_owned()
     } else {
-        ""
+        String::new()
     }
 }
 
