@@ -66,38 +66,38 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Validate tool calls against tool definitions and show how to correct them
-    Validate(ValidateOptions),
-    /// Check a server: its tool definitions and its responses to invalid calls and messages
-    Check(ServerCheckOptions),
-    /// Validate recorded sessions, message by message
-    Audit(AuditOptions),
     /// Run a proxy in front of a server that validates every message and rejects invalid calls with help
     Run(Box<RunOptions>),
-    /// Show recorded sessions, live and past, in the browser
-    Ui(UiOptions),
-    /// Validate and make one tool call
-    Call(CallOptions),
-    /// List the tools of a server and what they cost a model, or save them for `validate` and `check`
-    Tools(ToolsOptions),
     /// Put Stickler in front of the servers of your clients, such as Claude Code, Cursor, VS Code or Codex
     Wrap(Box<WrapOptions>),
     /// Undo `wrap`
     Unwrap(UnwrapOptions),
+    /// Check a server: its tool definitions and its responses to invalid calls and messages
+    Check(ServerCheckOptions),
+    /// List the tools of a server and what they cost a model, or save them for `validate` and `check`
+    Tools(ToolsOptions),
+    /// Validate and make one tool call
+    Call(CallOptions),
+    /// Validate tool calls against tool definitions and show how to correct them
+    Validate(ValidateOptions),
+    /// Validate recorded sessions, message by message
+    Audit(AuditOptions),
+    /// Show recorded sessions, live and past, in the browser
+    Ui(UiOptions),
+    /// Show an invalid call being rejected, explained and corrected by a real gateway
+    Demo(DemoOptions),
     /// Explain an error code or rule: what it means, why it matters and how to fix it
     Explain(ExplainOptions),
     /// Print the protocol schema of a revision, or one of its definitions
     Schema(SchemaOptions),
-    /// Print shell completions
-    Completions(CompletionsOptions),
-    /// Print a manual page, of all commands or of one
-    Man(ManOptions),
     /// Run a reference server: a suite of tools confined to one folder
     Serve(ServeOptions),
     /// Decide the gates of agents that wait for a person
     Gate(GateOptions),
-    /// Show an invalid call being rejected, explained and corrected by a real gateway
-    Demo(DemoOptions),
+    /// Print shell completions
+    Completions(CompletionsOptions),
+    /// Print a manual page, of all commands or of one
+    Man(ManOptions),
 }
 
 /// Output format.

@@ -202,6 +202,7 @@ fn rejected_requests_and_connections_are_logged_with_peer_and_status() {
         let words = ["WARN files: request rejected: ", &status, "peer=127.0.0.1:"];
         assert_eq!(lines_with(&log, &words).len(), 1, "{log}");
     }
+    assert_eq!(lines_with(&log, &["the bearer token is wrong", "status=401"]).len(), 1, "{log}");
     assert_eq!(lines_with(&log, &["connection rejected: ", "peer=127.0.0.1:"]).len(), 1, "{log}");
     assert!(!log.contains("secret"), "{log}");
 }
@@ -230,13 +231,14 @@ fn serve_and_call_log_rejected_calls() {
     let stickler = env!("CARGO_BIN_EXE_stickler");
     let command = [stickler, "serve", "--suite", "files", "--root", root];
     let called = Command::new(stickler)
-        .args(["call", "read_file", "pth=x", "--log-format", "json", "--"])
+        .args(["call", "read_file", "pth=x", "--log", "info", "--log-format", "json", "--"])
         .args(command)
         .output()
         .unwrap();
     let log = String::from_utf8(called.stderr).unwrap();
     let line: Value = serde_json::from_str(lines_with(&log, &["rejected"])[0]).unwrap();
-    assert_eq!((&line["tool"], &line["level"]), (&json!("read_file"), &json!("WARN")), "{log}");
+    // At the default level, the explanation on standard output is enough.
+    assert_eq!((&line["tool"], &line["level"]), (&json!("read_file"), &json!("INFO")), "{log}");
     let listening =
         Served::start("serve", &["--suite", "files", "--root", root, "--listen", "127.0.0.1:0"]);
     let answer = listening.post(&[], &initialize());

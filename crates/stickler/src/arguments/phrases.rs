@@ -49,6 +49,7 @@ pub(super) fn expected_by(requirement: &str) -> String {
 pub(super) fn one_of(names: &[&str], none: &str) -> String {
     match names {
         [] => none.to_owned(),
+        [only] => listed(&[*only]),
         names => format!("one of {}", listed(names)),
     }
 }

@@ -168,8 +168,10 @@ impl Frontend {
             ));
         }
         if !self.is_authorized(request.headers()) {
-            let mut response =
-                reply::invalid_request(StatusCode::UNAUTHORIZED, "a bearer token is required");
+            let is_given = request.headers().contains_key(AUTHORIZATION);
+            let reason =
+                if is_given { "the bearer token is wrong" } else { "a bearer token is required" };
+            let mut response = reply::invalid_request(StatusCode::UNAUTHORIZED, reason);
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return Some(response);
         }
