@@ -11,8 +11,7 @@ FROM rust:1.95-alpine AS build
 RUN apk add --no-cache build-base
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked --package stickler-cli \
-    && strip target/release/stickler
+RUN cargo build --release --locked --package stickler-cli --features otel
 
 FROM scratch
 # The program has its own root certificates and writes no files unless an option says so.

@@ -21,7 +21,6 @@ pub(super) fn build(build: &Build) -> Result<PathBuf, String> {
     if !features.is_empty() {
         cargo.args(["--features", &features.join(",")]);
     }
-    cargo.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     if build.fast {
         cargo.env("CARGO_PROFILE_RELEASE_LTO", "off");
         cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
