@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use stickler::{CallAnswer, ErrorEnhancer, ErrorRecord, ValidationError};
 
 use crate::Validator;
+use crate::check::is_valid_as_given;
 use crate::config::Mode;
 
 #[derive(Serialize)]
@@ -30,7 +31,7 @@ impl Validator {
     /// `observe` every call is admitted. Rejections are counted: repeated ones get another answer.
     pub fn admit(&self, name: &str, arguments: Option<&str>, turn: Option<u64>) -> Option<String> {
         let result = self.validate(name, arguments).into_result();
-        if result.is_valid && result.errors.is_empty() && result.unchecked.is_none() {
+        if is_valid_as_given(&result) {
             return None;
         }
         let admitted = result.is_valid || self.settings.mode == Mode::Observe;

@@ -1,14 +1,21 @@
 //! Checks a call and renders the result as a record.
 
+use std::cell::RefCell;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
-use stickler::tape::{SyntaxErrorKind, quote};
+use stickler::tape::{SyntaxErrorKind, TapeBuffer, quote};
 use stickler::{CallRecord, ValidationError, ValidationErrorKind, ValidationResult};
 
 use crate::Validator;
 
 /// The `kind` of an error about arguments that cannot be read.
 const INVALID_JSON: &str = "invalid_json";
+
+thread_local! {
+    /// The tokens of the arguments that [`Validator::accepts`] checks, so that their memory is reused.
+    static TOKENS: RefCell<TapeBuffer> = RefCell::new(TapeBuffer::new());
+}
 
 /// The outcome of checking the text of arguments.
 pub enum CheckedArguments {
@@ -56,7 +63,7 @@ impl Validator {
         let checked = self.validate(name, arguments);
         let is_json = matches!(checked, CheckedArguments::Json(_));
         let result = checked.into_result();
-        if result.is_valid && result.errors.is_empty() && result.unchecked.is_none() {
+        if is_valid_as_given(&result) {
             return None;
         }
         let mut record = CallRecord::new(&self.core, self.server(), name, &result);
@@ -68,6 +75,20 @@ impl Validator {
         let unchecked = result.unchecked.as_deref();
         let record = Record { valid, arguments: result.arguments(), call, unchecked };
         Some(serde_json::to_string(&record).unwrap_or_default())
+    }
+
+    /// Returns whether a call is valid as given, that is, whether [`check`](Self::check) returns `None`.
+    pub fn accepts(&self, name: &str, arguments: &[u8]) -> bool {
+        let limits = &self.core.config().limits;
+        if arguments.len() > limits.message_bytes {
+            return false;
+        }
+        TOKENS.with_borrow_mut(|tokens| {
+            tokens.read(arguments, limits.message_depth).is_ok_and(|tape| {
+                let result = self.core.validate_node(self.server(), name, tape.root());
+                is_valid_as_given(&result)
+            })
+        })
     }
 
     /// Returns the result for arguments that cannot be represented as JSON, in the form of [`check`](Self::check).
@@ -111,6 +132,11 @@ impl Validator {
         }
         CheckedArguments::NotJson(result)
     }
+}
+
+/// Returns whether a result says nothing but that the call is valid.
+pub(crate) fn is_valid_as_given(result: &ValidationResult) -> bool {
+    result.is_valid && result.errors.is_empty() && result.unchecked.is_none()
 }
 
 fn unreadable(message: &str) -> ValidationResult {

@@ -9,19 +9,24 @@
 )]
 #![allow(clippy::needless_pass_by_value, reason = "the macro passes owned values")]
 
-use napi::{Error, Result};
+use std::sync::Arc;
+
+use napi::bindgen_prelude::{Buffer, Function};
+use napi::{Env, Error, Result};
 use napi_derive::napi;
 use stickler_bindings::Validator as Shared;
 
 /// Validates calls to the tools of one server.
 #[napi]
-pub struct NativeValidator(Shared);
+pub struct NativeValidator(Arc<Shared>);
 
 #[napi]
 impl NativeValidator {
     #[napi(constructor)]
     pub fn new(tools: String, config: String) -> Result<Self> {
-        Shared::new(&tools, &config).map(Self).map_err(Error::from_reason)
+        Shared::new(&tools, &config)
+            .map(|created| Self(Arc::new(created)))
+            .map_err(Error::from_reason)
     }
 
     #[napi]
@@ -43,6 +48,23 @@ impl NativeValidator {
     #[napi]
     pub fn check(&self, name: String, arguments: Option<String>) -> Option<String> {
         self.0.check(&name, arguments.as_deref())
+    }
+
+    /// Returns a function for the valid calls of one tool. Its argument is the length of the arguments at the start of
+    /// `text`, its result whether the call is valid as given. It takes half of the time of `check`, because no string
+    /// crosses into native code (decision 0089).
+    #[napi]
+    pub fn acceptor<'e>(
+        &self,
+        env: &'e Env,
+        name: String,
+        text: Buffer,
+    ) -> Result<Function<'e, u32, bool>> {
+        let validator = Arc::clone(&self.0);
+        env.create_function_from_closure("accepts", move |call| {
+            let length = usize::try_from(call.get::<u32>(0)?).unwrap_or(usize::MAX);
+            Ok(text.get(..length).is_some_and(|text| validator.accepts(&name, text)))
+        })
     }
 
     #[napi]

@@ -21,7 +21,10 @@ function camelCase(config) {
 function judge({ tools, config = {}, call, turn, times = 1, server }) {
   const validator = new Validator(sets[tools], camelCase(config));
   const { name, arguments: args, arguments_text: text } = call;
-  const result = text === undefined ? validator.check(name, args) : validator.checkJson(name, text);
+  const check = () => (text === undefined ? validator.check(name, args) : validator.checkJson(name, text));
+  const result = check();
+  // A valid call is checked in another way when it is repeated.
+  assert.deepEqual(check(), result);
   let admission;
   for (let count = 0; count < times; count++) {
     admission = text === undefined ? validator.admit(name, args, { turn }) : validator.admitJson(name, text, { turn });

@@ -21,6 +21,31 @@ test("valid call returns its arguments", () => {
   assert.deepEqual(result, { valid: true, arguments: args, errors: [], help: null, corrected: null, edits: [] });
 });
 
+test("calls after a valid one are checked like the first", () => {
+  const validator = new Validator([tool]);
+  for (const content of ["b", "\u00e4\u20ac\ud83d\ude00", "\ud800", "x".repeat(100_000)]) {
+    for (const text of [undefined, JSON.stringify({ path: "a", content })]) {
+      const check = (args) => (text ? validator.checkJson("write_file", text) : validator.check("write_file", args));
+      const args = { path: "a", content };
+      assert.deepEqual(check(args), check(args));
+      assert.deepEqual(check(args).arguments, args);
+    }
+  }
+  assert.equal(validator.check("write_file", { path: 7 }).valid, false);
+  assert.equal(validator.check("write_fil", { path: "a" }).valid, false);
+  assert.equal(validator.checkJson("write_file", '{"path":"a"').valid, false);
+  assert.equal(validator.checkJson("write_file", '{"path":"a","path":"b"}').valid, false);
+});
+
+test("an accepted call is rejected once the tool list no longer allows it", () => {
+  const validator = new Validator([tool]);
+  assert.equal(validator.check("write_file", { path: "a" }).valid, true);
+  validator.setTools([{ ...tool, inputSchema: { ...tool.inputSchema, required: ["path", "content"] } }]);
+  assert.equal(validator.check("write_file", { path: "a" }).valid, false);
+  validator.setTools([]);
+  assert.equal(validator.check("write_file", { path: "a", content: "b" }).valid, false);
+});
+
 test("rejected call is explained and corrected", () => {
   const result = new Validator([tool]).check("write_file", { pth: "a" });
   assert.equal(result.valid, false);
