@@ -1,4 +1,7 @@
-"""Skips the tests of an adapter whose package is not installed: packages that conflict have environments of their own."""
+"""Skips the tests of an adapter whose package is not installed: packages that conflict have environments of their own.
+
+`STICKLER_TEST_ADAPTERS` names the test files of adapters, separated by commas, that must not be skipped.
+"""
 
 import importlib.util
 import os
@@ -25,3 +28,7 @@ def is_installed(module: str) -> bool:
 
 
 collect_ignore = [file for file, modules in REQUIRED.items() if not all(map(is_installed, modules))]
+
+skipped = set(filter(None, os.environ.get("STICKLER_TEST_ADAPTERS", "").split(","))) - (REQUIRED.keys() - collect_ignore)
+if skipped:
+    raise RuntimeError(f"cannot test {', '.join(sorted(skipped))}: the package of the adapter is not installed")

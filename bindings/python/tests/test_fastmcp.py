@@ -1,6 +1,7 @@
 """The middleware in a real FastMCP server, called by a real client."""
 
 import pytest
+from documentation import examples
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 
@@ -88,3 +89,20 @@ async def test_repeated_call_gets_another_answer() -> None:
     async with Client(server()) as client:
         calls = [await client.call_tool("write_file", {"pth": 1}, raise_on_error=False) for _ in range(2)]
     assert calls[1].content[0].text.startswith("This exact call has been rejected 2 times")
+
+
+@pytest.mark.parametrize(("page", "example"), examples("SticklerMiddleware"))
+async def test_example_of_the_documentation_runs(page: str, example: str) -> None:
+    names = {}
+    exec(example, names)
+
+    @names["mcp"].tool
+    def write_file(path: str, content: str) -> str:
+        return f"{path}:{content}"
+
+    assert (await call(names["mcp"], {"path": "a", "content": "b"})).content[0].text == "a:b"
+    assert (await call(names["mcp"], {"pth": "a", "content": "b"})).content[0].text.startswith("Tool call failed for")
+
+
+def test_the_documentation_has_the_example() -> None:
+    assert {page for page, _ in examples("SticklerMiddleware")} >= {"docs/packages.md", "bindings/python/README.md"}

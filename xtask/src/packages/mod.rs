@@ -14,6 +14,9 @@ use clap::{Parser, ValueEnum};
 use crate::interop::call;
 use crate::{Outcome, dist, paths};
 
+/// Where the programs of a system are.
+const SYSTEM_FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
 /// Selects the packages to test.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -23,6 +26,9 @@ pub(crate) struct Options {
     /// Test the packages that an earlier run built
     #[arg(long)]
     built: bool,
+    /// Test the packages in this folder, such as those of `cargo xtask dist`
+    #[arg(long, value_name = "DIR", conflicts_with = "built")]
+    dist: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -40,8 +46,11 @@ struct DistOptions {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     let folder = paths::root().join("target/packages");
-    let packages = folder.join("dist");
-    if !options.built {
+    let packages = match &options.dist {
+        Some(packages) => paths::root().join(packages),
+        None => folder.join("dist"),
+    };
+    if !options.built && options.dist.is_none() {
         build(&packages)?;
     }
     let is_selected = |language| options.only.is_none_or(|only| only == language);
@@ -84,8 +93,16 @@ fn built(packages: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
 
 /// Returns a command that finds the programs of an environment and of the system, but no Rust toolchain.
 fn without_rust(program: &Path, first: &Path) -> Command {
+    let has_rust =
+        |folder: &PathBuf| ["cargo", "rustc"].iter().any(|tool| folder.join(tool).exists());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // CI installs Node into a folder of its own.
+    let others = std::env::split_paths(&path).filter(|folder| !has_rust(folder));
+    let system = SYSTEM_FOLDERS.iter().map(PathBuf::from);
+    let folders = std::iter::once(first.to_path_buf()).chain(others).chain(system);
     let mut command = Command::new(program);
-    command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", first.display()));
+    // No folder contains the separator: each is a part of such a list, or a path below `target`.
+    command.env("PATH", std::env::join_paths(folders).unwrap_or_default());
     for variable in ["CARGO_HOME", "RUSTUP_HOME", "VIRTUAL_ENV", "PYTHONPATH"] {
         command.env_remove(variable);
     }

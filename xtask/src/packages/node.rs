@@ -63,7 +63,8 @@ fn run_tests(adapters: &Path) -> Outcome {
     let node = if packaged.exists() { packaged } else { "node".into() };
     let mut run = without_rust(&node, adapters);
     run.arg("--test").arg("--test-reporter=dot").current_dir(&tests);
-    call(run.env("STICKLER_CONFORMANCE", paths::root().join("conformance")))?;
+    run.env("STICKLER_CONFORMANCE", paths::root().join("conformance"));
+    call(run.env("STICKLER_ROOT", paths::root()))?;
     let mut compile = without_rust(&adapters.join("node_modules/.bin/tsc"), adapters);
     call(compile.args(["--project", "tsconfig.json"]).current_dir(&tests))
 }

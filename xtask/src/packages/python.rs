@@ -10,24 +10,45 @@ use crate::{Outcome, paths};
 
 const PYTEST: [&str; 2] = ["pytest==9.2.0", "pytest-asyncio==1.5.0"];
 
-/// The packages that the adapters are for, in sets that can be installed together.
-const ENVIRONMENTS: [(&str, &[&str]); 4] = [
-    ("sdk2", &["mcp==2.3.0", "fastmcp==4.1.2"]),
-    ("sdk1", &["mcp==1.30.0", "langchain-mcp-adapters==0.3.2", "openai-agents==0.24.0"]),
-    ("litellm", &["litellm[proxy]==1.106.2"]),
-    ("contextforge", &["cpex==0.1.4"]),
+/// Packages that can be installed together.
+struct Environment {
+    name: &'static str,
+    packages: &'static [&'static str],
+    /// The tests of the adapters for these packages, which must not be skipped.
+    tests: &'static str,
+}
+
+/// The packages that the adapters are for.
+const ENVIRONMENTS: [Environment; 4] = [
+    Environment {
+        name: "sdk2",
+        packages: &["mcp==2.3.0", "fastmcp==4.1.2"],
+        tests: "test_mcp_v2.py,test_fastmcp.py",
+    },
+    Environment {
+        name: "sdk1",
+        packages: &["mcp==1.30.0", "langchain-mcp-adapters==0.3.2", "openai-agents==0.24.0"],
+        tests: "test_mcp_v1.py,test_langchain.py,test_openai_agents.py",
+    },
+    Environment {
+        name: "litellm",
+        packages: &["litellm[proxy]==1.106.2"],
+        tests: "test_litellm.py",
+    },
+    Environment { name: "contextforge", packages: &["cpex==0.1.4"], tests: "test_contextforge.py" },
 ];
 
 pub(super) fn test(folder: &Path, packages: &Path) -> Outcome {
     let wheel = built(packages, ".whl")?.remove(0);
     run_program(&folder.join("empty"), &wheel)?;
-    for (name, packages) in ENVIRONMENTS {
+    for Environment { name, packages, tests: required } in ENVIRONMENTS {
         let environment = folder.join(name);
         install(&environment, &wheel, packages)?;
         let tests = paths::root().join("bindings/python/tests");
         let python = environment.join("bin/python");
         let mut pytest = without_rust(&python, &environment.join("bin"));
         pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(tests);
+        pytest.env("STICKLER_TEST_ADAPTERS", required);
         call(pytest.current_dir(paths::root().join("bindings/python")))?;
     }
     let sdk2 = folder.join("sdk2");
