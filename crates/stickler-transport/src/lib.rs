@@ -13,6 +13,7 @@
 //! | `stderr` | the standard error of a server |
 //! | `restart`, `backoff` | restart policy and exponential backoff |
 //! | `server` | the location of a server: a command or a URL |
+//! | [`utc`] | dates and times as text |
 //! | [`http`] | the HTTP client for servers at a URL |
 
 mod backoff;
@@ -25,6 +26,7 @@ mod server;
 mod signals;
 mod stderr;
 mod supervised;
+pub mod utc;
 
 pub use backoff::Backoff;
 pub use child::{ExitCause, Process, ServerCommand, exit_code, signal_group};

@@ -10,9 +10,10 @@
 //! have are left out.
 
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use clap::ValueEnum;
+use stickler_transport::utc::rfc3339;
 use tracing::Level;
 
 use super::SERVER_STDERR;
@@ -65,7 +66,7 @@ impl LogFormat {
 }
 
 fn text_line(line: &mut String, time: SystemTime, level: Level, target: &str, fields: &Fields) {
-    push_time(line, time);
+    line.push_str(&rfc3339(time));
     let _ = write!(line, " {level} ");
     match fields.get("server") {
         Some(Value::Text(server)) => push_bounded(line, server, MAX_FIELD_BYTES, push_text),
@@ -103,7 +104,7 @@ fn is_plain(name: &str, text: &str) -> bool {
 
 fn json_line(line: &mut String, time: SystemTime, level: Level, target: &str, fields: &Fields) {
     line.push_str("{\"time\":\"");
-    push_time(line, time);
+    line.push_str(&rfc3339(time));
     let _ = write!(line, "\",\"level\":\"{level}\",\"target\":\"");
     push_json(line, target, MAX_FIELD_BYTES);
     line.push('"');
@@ -157,34 +158,9 @@ fn push_bounded(
     }
 }
 
-/// Appends the time as RFC 3339 in UTC with milliseconds.
-fn push_time(line: &mut String, time: SystemTime) {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (seconds, millis) = (since.as_secs(), since.subsec_millis());
-    let (year, month, day) = civil_from_days(seconds / 86_400);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    let _ = write!(
-        line,
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
-    );
-}
-
-/// Converts days since 1970-01-01 to a date, using 400-year eras that start in March.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{LogFormat, MAX_LINE_BYTES, push_time};
+    use super::{LogFormat, MAX_LINE_BYTES};
     use crate::logging::record::{Bounded, Fields, Value};
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
     use tracing::Level;
@@ -199,21 +175,6 @@ mod tests {
             fields.set(name, Value::Text(Bounded::message(text)));
         }
         fields
-    }
-
-    #[test]
-    fn times_are_rfc_3339_in_utc_with_milliseconds() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00.000Z"),
-            (951_782_399, "2000-02-28T23:59:59.000Z"),
-            (951_782_400, "2000-02-29T00:00:00.000Z"),
-            (4_107_542_399, "2100-02-28T23:59:59.000Z"),
-            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
-        ] {
-            let mut line = String::new();
-            push_time(&mut line, UNIX_EPOCH + Duration::from_secs(seconds));
-            assert_eq!(line, expected);
-        }
     }
 
     #[test]

@@ -30,8 +30,6 @@ mod secrets;
 pub(crate) mod session;
 pub mod summary;
 mod tally;
-#[cfg(feature = "record")]
-mod utc;
 
 use std::fmt;
 use std::sync::Arc;

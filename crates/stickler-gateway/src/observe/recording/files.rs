@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use ruzstd::encoding::{CompressionLevel, compress};
+use stickler_transport::utc;
 use tracing::warn;
 
 use super::settings::RecordSettings;
 use crate::observe::Session;
-use crate::observe::utc;
 
 /// Maximum length of the server's name in a file name.
 const MAX_NAME_CHARS: usize = 64;

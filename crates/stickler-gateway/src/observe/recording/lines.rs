@@ -7,9 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use stickler::{Finding, Mode};
 use stickler_protocol::{Decision, Side, Verdict};
+use stickler_transport::utc;
 
 use super::redaction::{Redacted, Redaction};
-use crate::observe::{MessageEvent, RecordedValues, Session, Tally, Target, utc};
+use crate::observe::{MessageEvent, RecordedValues, Session, Tally, Target};
 
 /// The version of the format.
 const FORMAT: u64 = 1;

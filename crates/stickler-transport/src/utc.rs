@@ -1,4 +1,4 @@
-//! Dates and times in UTC, as RFC 3339 and as part of file names.
+//! Dates and times in UTC as text: RFC 3339 for logs and recordings, and a form without separators for file names.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,13 +9,13 @@ struct Utc {
 }
 
 /// Formats a time as `2026-11-18T14:37:00.123Z`.
-pub(crate) fn rfc3339(time: SystemTime) -> String {
+pub fn rfc3339(time: SystemTime) -> String {
     let Utc { date: (year, month, day), time: (hour, minute, second), milliseconds } = split(time);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
 }
 
 /// Formats a time as `20261118T143700Z`.
-pub(crate) fn compact(time: SystemTime) -> String {
+pub fn compact(time: SystemTime) -> String {
     let Utc { date: (year, month, day), time: (hour, minute, second), .. } = split(time);
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
 }
@@ -51,8 +51,15 @@ mod tests {
         let at = |seconds, millis| {
             UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_millis(millis)
         };
-        assert_eq!(rfc3339(at(0, 0)), "1970-01-01T00:00:00.000Z");
-        assert_eq!(rfc3339(at(951_782_400, 7)), "2000-02-29T00:00:00.007Z");
+        for (seconds, millis, expected) in [
+            (0, 0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399, 0, "2000-02-28T23:59:59.000Z"),
+            (951_782_400, 7, "2000-02-29T00:00:00.007Z"),
+            (4_107_542_399, 0, "2100-02-28T23:59:59.000Z"),
+            (4_107_542_400, 0, "2100-03-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(rfc3339(at(seconds, millis)), expected);
+        }
         assert_eq!(compact(at(1_795_012_620, 0)), "20261118T143700Z");
     }
 }
