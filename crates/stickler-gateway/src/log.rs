@@ -11,11 +11,13 @@ use std::sync::Arc;
 
 use stickler::{Discovery, Edit, Finding, Mode, Severity};
 use stickler_protocol::envelope::RequestId;
-use stickler_protocol::{Decision, Event, Header, Side, Verdict};
+use stickler_protocol::{Decision, Event, Header, Side, TraceHeaders, Verdict};
 use tracing::field::{Empty, Value};
 use tracing::{Span, debug, error_span, info, warn};
 
-use crate::observe::exchange::{Emitted, Observed, Payload};
+use crate::driver::message::Message;
+use crate::observe::emitted::{Emitted, Received};
+use crate::observe::exchange::Observed;
 use crate::observe::session::shown_id;
 use crate::observe::{Client, MessageEvent, ObservedServer, Observers, RecordedValues, Target};
 use crate::page_trimming;
@@ -70,6 +72,7 @@ impl Log {
     /// Records the beginning of the session id.
     pub(crate) fn set_session(&self, id: &str) {
         self.span.record("session", shown_id(id));
+        let _ = self.observed.session().id.set(shown_id(id));
     }
 
     /// Reports that the server process is started again after a failure.
@@ -80,7 +83,7 @@ impl Log {
     /// Observes a message that a connection received, and what the connection emitted in consequence.
     pub(crate) fn observe<'a>(
         &self,
-        received: Option<(Side, Payload<'a>)>,
+        received: Option<Received<'a>>,
         emitted: impl Iterator<Item = Emitted<'a>> + Clone,
     ) {
         for one in emitted.clone() {
@@ -90,6 +93,15 @@ impl Log {
             }
         }
         self.observed.observe(received, emitted, |event| self.message(event));
+    }
+
+    /// Puts the trace context of forwarded requests into them, if an observer is configured to do so.
+    pub(crate) fn inject_context(
+        &self,
+        to_server: &mut [Message],
+        trace: Option<&Arc<TraceHeaders>>,
+    ) {
+        self.observed.inject_context(to_server, trace);
     }
 
     /// Logs an event that is not about a message.

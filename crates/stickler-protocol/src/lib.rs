@@ -50,7 +50,7 @@ mod verdict;
 
 pub use connection::{
     Action, Actions, Connection, ConnectionSettings, Done, Event, Purpose, RejectionCounts,
-    RequestContext, Work, cancellation,
+    RequestContext, TraceHeaders, Work, cancellation,
 };
 pub use envelope::Header;
 pub use middleware::ValidationMiddleware;

@@ -81,7 +81,9 @@ impl Responder<'_> {
                 if self.revision.is_some_and(|revision| revision.era() == Era::Modern) {
                     result["resultType"] = "complete".into();
                 }
-                self.reply(None, self.write("result", &result))
+                let mut reply = self.reply(None, self.write("result", &result));
+                Arc::make_mut(&mut reply.header).is_failed_call = result["isError"] == true;
+                reply
             }
         }
     }

@@ -34,6 +34,8 @@ pub(crate) struct RunSettings {
     pub(crate) record: RecordSettings,
     /// Address of a collector of OpenTelemetry.
     pub(crate) otel_endpoint: Option<String>,
+    /// Put the trace context of forwarded requests into their `_meta`.
+    pub(crate) otel_inject_context: bool,
 }
 
 /// Settings of the recording.
@@ -73,6 +75,7 @@ impl Default for RunSettings {
             summary: SummaryFormat::default(),
             record: RecordSettings::default(),
             otel_endpoint: None,
+            otel_inject_context: false,
         }
     }
 }

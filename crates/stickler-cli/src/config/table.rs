@@ -61,6 +61,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("record_max_age", |s, given| put(&mut s.record.max_age, given.seconds())),
     run("record_max_bytes", |s, given| put(&mut s.record.max_bytes, given.integer())),
     run("otel_endpoint", |s, given| put(&mut s.otel_endpoint, given.some_text())),
+    run("otel_inject_context", |s, given| put(&mut s.otel_inject_context, given.flag())),
     server("record_values", |s, given| put(&mut s.record_values, given.choice())),
     server("neutral_headers", |s, given| put(&mut s.neutral_headers, given.texts())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),

@@ -7,12 +7,16 @@ use bytes::Bytes;
 use stickler_protocol::envelope::{MessageKind, RequestId};
 use stickler_protocol::{Action, Actions, Event, Header, Purpose, Reply, Side, Work, cancellation};
 
+use crate::observe::trace_context::SpanIds;
+
 /// A message to send, with its header.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) origin: Origin,
     pub(crate) header: Arc<Header>,
     pub(crate) bytes: Bytes,
+    /// The spans of the request, if the message names one of them.
+    pub(crate) span: Option<SpanIds>,
 }
 
 /// Where a message comes from.
@@ -99,7 +103,7 @@ impl Outgoing {
 
 impl Message {
     pub(crate) fn new(origin: Origin, header: Arc<Header>, bytes: impl Into<Bytes>) -> Self {
-        Self { origin, header, bytes: bytes.into() }
+        Self { origin, header, bytes: bytes.into(), span: None }
     }
 
     /// Creates the cancellation of a request.

@@ -27,7 +27,7 @@ use crate::driver::message::{Message, Origin, Outgoing};
 use crate::driver::pending_responses::{PendingResponses, ResponseReceiver};
 use crate::driver::stream_barrier::StreamBarrier;
 use crate::log::Log;
-use crate::observe::exchange::{Payload, of_message, of_outgoing};
+use crate::observe::emitted::{Payload, Received, of_message, of_outgoing};
 use crate::work_pool::WorkPool;
 
 /// The upstream side of a driver.
@@ -135,11 +135,11 @@ impl Driver {
         let deadline = connection.poll_timeout();
         let mut outgoing = Outgoing::of(actions, body);
         let work = std::mem::take(&mut outgoing.work);
-        let Outgoing { to_server, held, cancelled, .. } = &outgoing;
+        let Outgoing { to_server, held, .. } = &outgoing;
         let forwarded = to_server.iter().find(|message| message.origin == Origin::Peer);
-        let header = forwarded.map(|message| &message.header).or(held.as_ref());
-        let ids =
-            || header.into_iter().flat_map(|header| header.requests()).cloned().collect::<Vec<_>>();
+        let header = forwarded.map(|message| &message.header).or(held.as_ref()).cloned();
+        let header = header.as_deref();
+        let ids = || header.into_iter().flat_map(Header::requests).cloned().collect::<Vec<_>>();
         let mut ids = ids();
         let waits =
             policy == WaitPolicy::Always || (policy == WaitPolicy::IfHeld && forwarded.is_none());
@@ -149,10 +149,14 @@ impl Driver {
             self.pending_responses().register(std::mem::take(&mut ids), token, streams)
         });
         drop(connection);
-        self.observe(Some((Side::Client, Payload::Shared(body))), &outgoing);
+        let trace = context.trace.as_ref();
+        self.log.inject_context(&mut outgoing.to_server, trace);
+        let received = Received { sender: Side::Client, message: Payload::Shared(body), trace };
+        self.observe(Some(received), &outgoing);
         self.start_work(work);
         self.schedule_timeout(deadline);
-        let cancelled = header.and_then(|header| header.cancels.as_ref()).or(cancelled.as_ref());
+        let cancelled =
+            header.and_then(|header| header.cancels.as_ref()).or(outgoing.cancelled.as_ref());
         if let Some(cancelled) = cancelled {
             self.pending_responses().cancel(cancelled);
         }
@@ -194,7 +198,9 @@ impl Driver {
         let mut outgoing = handle(&mut connection, self.started.elapsed());
         let deadline = connection.poll_timeout();
         drop(connection);
-        self.observe(message.map(|message| (Side::Server, message)), &outgoing);
+        self.log.inject_context(&mut outgoing.to_server, None);
+        let received = |message| Received { sender: Side::Server, message, trace: None };
+        self.observe(message.map(received), &outgoing);
         self.start_work(std::mem::take(&mut outgoing.work));
         self.schedule_timeout(deadline);
         outgoing
@@ -326,7 +332,7 @@ impl Driver {
         self.link.set_context(headers);
     }
 
-    fn observe(&self, received: Option<(Side, Payload<'_>)>, outgoing: &Outgoing) {
+    fn observe(&self, received: Option<Received<'_>>, outgoing: &Outgoing) {
         self.log.observe(received, of_outgoing(outgoing));
     }
 }

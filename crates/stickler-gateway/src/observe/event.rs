@@ -5,9 +5,10 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use stickler_protocol::envelope::MessageKind;
-use stickler_protocol::{Decision, Header, Side, Verdict};
+use stickler_protocol::{Decision, Header, Side, TraceHeaders, Verdict};
 
 use super::session::{Client, Session};
+use super::trace_context::SpanIds;
 
 /// A message that the gateway received or made.
 #[derive(Debug, Clone)]
@@ -35,6 +36,10 @@ pub struct MessageEvent {
     pub message: Option<Bytes>,
     /// What was forwarded instead of the message, if a consumer reads it.
     pub sent: Option<Bytes>,
+    /// The trace context of the HTTP request.
+    pub trace: Option<Arc<TraceHeaders>>,
+    /// The ids of the spans of the request, if the forwarded message names one of them.
+    pub span: Option<SpanIds>,
 }
 
 /// One message of an event: the message itself, or each message of a batch.

@@ -7,16 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use bytes::Bytes;
 use memchr::memmem;
 use serde::Deserialize;
-use stickler_protocol::envelope::{MessageKind, RequestId};
+use stickler_protocol::envelope::MessageKind;
 use stickler_protocol::headers::VERSION_KEY;
-use stickler_protocol::{Event, Header, Side, Verdict};
+use stickler_protocol::{Event, Header, Side, TraceHeaders, Verdict};
 
+use super::emitted::{Emitted, Payload, Received};
 use super::session::{Held, Session};
+use super::trace_context;
 use super::{Client, MessageEvent, ObservedServer, Observers};
-use crate::driver::message::{Message, Origin, Outgoing};
+use crate::driver::message::{Message, Origin};
 
 const CLIENT_KEY: &str = "\"io.modelcontextprotocol/clientInfo\"";
 
@@ -42,54 +43,6 @@ impl Drop for SessionGuard {
             self.observers.session_ended(&self.session);
         }
     }
-}
-
-/// A message in the form in which a driver has it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Payload<'m> {
-    Borrowed(&'m [u8]),
-    Shared(&'m Bytes),
-}
-
-impl Payload<'_> {
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        match self {
-            Self::Borrowed(bytes) => bytes,
-            Self::Shared(bytes) => bytes,
-        }
-    }
-
-    fn to_bytes(self) -> Bytes {
-        match self {
-            Self::Borrowed(bytes) => Bytes::copy_from_slice(bytes),
-            Self::Shared(bytes) => bytes.clone(),
-        }
-    }
-}
-
-/// What a connection emitted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Emitted<'a> {
-    Event(&'a Event),
-    Hold(&'a Arc<Header>),
-    Cancelled(&'a RequestId),
-    Message { to: Side, origin: Origin, header: &'a Arc<Header>, bytes: Payload<'a> },
-}
-
-/// Returns what a driver's connection emitted.
-pub(crate) fn of_outgoing(outgoing: &Outgoing) -> impl Iterator<Item = Emitted<'_>> + Clone {
-    let events = outgoing.events.iter().map(Emitted::Event);
-    let held = outgoing.held.iter().map(Emitted::Hold);
-    let cancelled = outgoing.cancelled.iter().map(Emitted::Cancelled);
-    let to_client = outgoing.to_client.iter().map(|one| of_message(Side::Client, one));
-    let to_server = outgoing.to_server.iter().map(|one| of_message(Side::Server, one));
-    events.chain(held).chain(cancelled).chain(to_client).chain(to_server)
-}
-
-/// Returns a message to one side as something emitted.
-pub(crate) fn of_message(to: Side, message: &Message) -> Emitted<'_> {
-    let Message { origin, header, bytes } = message;
-    Emitted::Message { to, origin: *origin, header, bytes: Payload::Shared(bytes) }
 }
 
 impl Observed {
@@ -121,7 +74,7 @@ impl Observed {
     /// Observes a received message and what the connection emitted in consequence. `log` gets each event first.
     pub(crate) fn observe<'a>(
         &self,
-        mut received: Option<(Side, Payload<'a>)>,
+        mut received: Option<Received<'a>>,
         emitted: impl Iterator<Item = Emitted<'a>> + Clone,
         log: impl Fn(&MessageEvent),
     ) {
@@ -133,8 +86,10 @@ impl Observed {
         for one in emitted.clone() {
             match one {
                 Emitted::Hold(header) => {
-                    if let Some((_, message)) = received.take() {
-                        self.hold(header, message, now);
+                    // A server message can make a held call wait for something else; the call is kept already.
+                    let is_call = |received: &mut Received<'_>| received.sender == Side::Client;
+                    if let Some(received) = received.take_if(is_call) {
+                        self.hold(header, &received, now);
                     }
                 }
                 Emitted::Cancelled(id) => drop(self.session().release(self.connection, id)),
@@ -143,7 +98,7 @@ impl Observed {
         }
         let is_checked =
             |one| matches!(one, Emitted::Event(Event::Checked { sender: Side::Server, .. }));
-        if let Some((Side::Server, message)) = received
+        if let Some(Received { sender: Side::Server, message, .. }) = received
             && !emitted.clone().any(is_checked)
         {
             received = None;
@@ -151,17 +106,18 @@ impl Observed {
         }
         for one in emitted.clone() {
             let Emitted::Event(Event::Checked { sender, verdict }) = one else { continue };
-            let own = received.take_if(|(from, _)| from == sender);
+            let own = received.take_if(|received| received.sender == *sender);
             let event = match own {
-                Some((_, message)) => {
-                    self.checked(*sender, verdict, Some(message), now, emitted.clone())
-                }
+                Some(Received { message, trace, .. }) => MessageEvent {
+                    trace: trace.cloned(),
+                    ..self.checked(*sender, verdict, Some(message), now, emitted.clone())
+                },
                 None => self.released(*sender, verdict, now, emitted.clone()),
             };
             emit(event);
         }
         for one in emitted {
-            if let Emitted::Message { to, origin, header, bytes } = one
+            if let Emitted::Message { to, origin, header, bytes, .. } = one
                 && origin != Origin::Peer
             {
                 emit(self.gateway_message(to, header, bytes, now));
@@ -179,10 +135,29 @@ impl Observed {
         self.observers.message(event);
     }
 
-    fn hold(&self, header: &Header, message: Payload<'_>, received: SystemTime) {
+    fn hold(&self, header: &Header, message: &Received<'_>, received: SystemTime) {
         let Some(id) = header.requests().next().cloned() else { return };
-        let (connection, message) = (self.connection, message.to_bytes());
-        self.session().hold(Held { connection, id, received, message });
+        let (connection, trace) = (self.connection, message.trace.cloned());
+        let message = message.message.to_bytes();
+        self.session().hold(Held { connection, id, received, message, trace });
+    }
+
+    /// Puts the trace context of forwarded requests into them, if an observer is configured to do so. `trace` is the
+    /// context of the HTTP request that is handled; a request that was held has its own.
+    pub(crate) fn inject_context(
+        &self,
+        to_server: &mut [Message],
+        trace: Option<&Arc<TraceHeaders>>,
+    ) {
+        if !self.observers.inject_context() {
+            return;
+        }
+        for message in to_server {
+            let id = message.header.id.clone();
+            let held = || self.session().held_trace(self.connection, id.as_ref()?);
+            let trace = trace.cloned().or_else(held);
+            trace_context::inject(message, trace.as_deref());
+        }
     }
 
     /// Returns the event of a message that was held until now.
@@ -198,7 +173,8 @@ impl Observed {
         let held = id.and_then(|id| self.session().release(self.connection, id));
         let message = held.as_ref().map(|held| Payload::Shared(&held.message));
         let received = held.as_ref().map_or(now, |held| held.received);
-        self.checked(sender, verdict, message, received, emitted)
+        let event = self.checked(sender, verdict, message, received, emitted);
+        MessageEvent { trace: held.and_then(|held| held.trace), ..event }
     }
 
     fn checked<'a>(
@@ -218,13 +194,14 @@ impl Observed {
             *to == sender.other()
                 && (Arc::ptr_eq(header, &verdict.header) || !verdict.parts.is_empty())
         };
-        let mut sent = None;
+        let (mut sent, mut span) = (None, None);
         if self.observers.read_messages()
-            && let Some(Emitted::Message { bytes: other, .. }) = emitted.find(is_sent)
-            && message.is_some()
-            && other.as_slice() != bytes
+            && let Some(Emitted::Message { bytes: other, span: ids, .. }) = emitted.find(is_sent)
         {
-            sent = Some(other.to_bytes());
+            span = ids;
+            if message.is_some() && other.as_slice() != bytes {
+                sent = Some(other.to_bytes());
+            }
         }
         let is_plain = verdict.is_forward()
             && verdict.findings.is_empty()
@@ -234,6 +211,7 @@ impl Observed {
             client: self.client(sender, bytes),
             verdict: (!is_plain).then(|| Arc::new(verdict.clone())),
             sent,
+            span,
             ..self.event(sender, Arc::clone(&verdict.header), message, time)
         }
     }
@@ -258,6 +236,8 @@ impl Observed {
             verdict: None,
             message: kept.map(Payload::to_bytes),
             sent: None,
+            trace: None,
+            span: None,
         }
     }
 

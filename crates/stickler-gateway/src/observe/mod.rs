@@ -8,13 +8,16 @@
 //! | --- | --- |
 //! | `event` | the event of a message |
 //! | `session` | what is known about the server, the client and the session of an event |
+//! | `emitted` | what a connection received and emitted |
 //! | `exchange` | builds the events from what a connection received and sent |
 //! | `queue` | a bounded queue with a thread that reads it |
 //! | `tally`, `latency`, `summary` | counts by tool and client |
 //! | `metrics` | counters and histograms for Prometheus |
 //! | `otel` | traces and metrics over OTLP |
+//! | `trace_context` | reads and injects the trace context of requests |
 //! | `recording` | every message with its verdict, in files |
 
+pub(crate) mod emitted;
 mod event;
 pub(crate) mod exchange;
 mod latency;
@@ -30,18 +33,27 @@ mod secrets;
 pub(crate) mod session;
 pub mod summary;
 mod tally;
+pub(crate) mod trace_context;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use event::MessageEvent;
+#[cfg(any(feature = "otel", feature = "record"))]
+pub use queue::QueuedConsumer;
 pub use session::{Client, ObservedServer, RecordedValues, Session, Target};
 pub use tally::Tally;
+pub use trace_context::SpanIds;
 
 /// An observer. Its methods are called on the threads that move messages and must not block.
 pub trait Consumer: Send + Sync {
     /// Returns whether the consumer reads the text of messages, which otherwise is not copied.
     fn reads_messages(&self) -> bool {
+        false
+    }
+
+    /// Returns whether forwarded requests name their span.
+    fn injects_context(&self) -> bool {
         false
     }
 
@@ -66,13 +78,15 @@ pub trait Consumer: Send + Sync {
 pub struct Observers {
     consumers: Arc<[Arc<dyn Consumer>]>,
     reads_messages: bool,
+    injects_context: bool,
 }
 
 impl Observers {
     /// Combines consumers.
     pub fn new(consumers: Vec<Arc<dyn Consumer>>) -> Self {
         let reads_messages = consumers.iter().any(|one| one.reads_messages());
-        Self { consumers: consumers.into(), reads_messages }
+        let injects_context = consumers.iter().any(|one| one.injects_context());
+        Self { consumers: consumers.into(), reads_messages, injects_context }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -81,6 +95,10 @@ impl Observers {
 
     pub(crate) fn read_messages(&self) -> bool {
         self.reads_messages
+    }
+
+    pub(crate) fn inject_context(&self) -> bool {
+        self.injects_context
     }
 
     pub(crate) fn message(&self, event: MessageEvent) {

@@ -10,6 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use tracing::warn;
+
+use super::{Consumer, MessageEvent, Session};
+
 /// Maximum number of queued items.
 const MAX_ITEMS: usize = 16 << 10;
 
@@ -23,7 +28,7 @@ const COLLECT_TIME: Duration = Duration::from_millis(25);
 const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An item with the memory that it holds.
-pub(crate) trait Weighed {
+trait Weighed {
     fn size(&self) -> usize;
 
     /// Whether the item must not be dropped: it is rare and small.
@@ -34,6 +39,11 @@ pub(crate) trait Weighed {
 
 /// The work of the thread.
 pub(crate) trait Worker<T>: Send + 'static {
+    /// Returns whether forwarded requests are to name their span.
+    fn injects_context(&self) -> bool {
+        false
+    }
+
     /// Handles the items that were queued since the last call. `dropped` is the number of items lost so far.
     fn handle(&mut self, items: VecDeque<T>, dropped: u64);
 
@@ -41,9 +51,69 @@ pub(crate) trait Worker<T>: Send + 'static {
     fn finish(&mut self, dropped: u64);
 }
 
+/// What a thread gets to observe.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Message(Arc<MessageEvent>),
+    Ended(Arc<Session>),
+}
+
+impl Weighed for Item {
+    fn size(&self) -> usize {
+        let Self::Message(event) = self else { return 0 };
+        let bytes = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
+        bytes(&event.message) + bytes(&event.sent)
+    }
+
+    fn is_essential(&self) -> bool {
+        matches!(self, Self::Ended(_))
+    }
+}
+
+/// A consumer whose work is done by a thread behind a queue: it reads messages, and events are lost if it is too slow.
+#[derive(Debug)]
+pub struct QueuedConsumer {
+    queue: Queue<Item>,
+    injects_context: bool,
+}
+
+impl QueuedConsumer {
+    pub(crate) fn start(name: &'static str, worker: impl Worker<Item>) -> io::Result<Arc<Self>> {
+        let injects_context = worker.injects_context();
+        Ok(Arc::new(Self { queue: Queue::start(name, worker)?, injects_context }))
+    }
+
+    /// Returns the number of events that were lost because the thread was too slow.
+    pub fn dropped(&self) -> u64 {
+        self.queue.dropped()
+    }
+}
+
+impl Consumer for QueuedConsumer {
+    fn reads_messages(&self) -> bool {
+        true
+    }
+
+    fn injects_context(&self) -> bool {
+        self.injects_context
+    }
+
+    fn message(&self, event: &Arc<MessageEvent>) {
+        self.queue.push(Item::Message(Arc::clone(event)));
+    }
+
+    fn session_ended(&self, session: &Arc<Session>) {
+        self.queue.push(Item::Ended(Arc::clone(session)));
+    }
+
+    fn finish(&self) {
+        self.queue.finish();
+    }
+}
+
 /// The sending side.
 #[derive(Debug)]
-pub(crate) struct Queue<T>(Arc<Shared<T>>);
+struct Queue<T>(Arc<Shared<T>>);
 
 #[derive(Debug)]
 struct Shared<T> {
@@ -64,7 +134,7 @@ struct State<T> {
 
 impl<T: Weighed + Send + 'static> Queue<T> {
     /// Starts the thread.
-    pub(crate) fn start(name: &str, worker: impl Worker<T>) -> io::Result<Self> {
+    fn start(name: &'static str, worker: impl Worker<T>) -> io::Result<Self> {
         let state = State {
             items: VecDeque::new(),
             bytes: 0,
@@ -78,12 +148,14 @@ impl<T: Weighed + Send + 'static> Queue<T> {
             dropped: AtomicU64::new(0),
         });
         let queue = Self(Arc::clone(&shared));
-        std::thread::Builder::new().name(name.to_owned()).spawn(move || shared.run(worker))?;
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || shared.run(name, worker))?;
         Ok(queue)
     }
 
     /// Queues an item, or drops it if the queue is full.
-    pub(crate) fn push(&self, item: T) {
+    fn push(&self, item: T) {
         let mut state = self.0.state();
         let is_full = state.items.len() >= MAX_ITEMS || state.bytes + item.size() > MAX_BYTES;
         if state.is_finishing || (is_full && !item.is_essential()) {
@@ -100,12 +172,12 @@ impl<T: Weighed + Send + 'static> Queue<T> {
     }
 
     /// Returns the number of dropped items.
-    pub(crate) fn dropped(&self) -> u64 {
+    fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
     /// Handles what is queued and ends the thread, within a bounded time.
-    pub(crate) fn finish(&self) {
+    fn finish(&self) {
         let latest = Instant::now() + FINISH_TIMEOUT;
         let mut state = self.0.state();
         state.is_finishing = true;
@@ -126,8 +198,9 @@ impl<T: Weighed> Shared<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn run(&self, mut worker: impl Worker<T>) {
+    fn run(&self, name: &str, mut worker: impl Worker<T>) {
         let mut state = self.state();
+        let mut reported = 0;
         loop {
             if state.items.is_empty() && !state.is_finishing {
                 state.is_idle = true;
@@ -143,9 +216,14 @@ impl<T: Weighed> Shared<T> {
             state.bytes = 0;
             let is_last = state.is_finishing;
             drop(state);
-            worker.handle(items, self.dropped.load(Ordering::Relaxed));
+            let dropped = self.dropped.load(Ordering::Relaxed);
+            if dropped > reported {
+                warn!("{name} is too slow: {} messages are left out", dropped - reported);
+                reported = dropped;
+            }
+            worker.handle(items, dropped);
             if is_last {
-                worker.finish(self.dropped.load(Ordering::Relaxed));
+                worker.finish(dropped);
                 break;
             }
             state = self.state();
@@ -169,12 +247,12 @@ mod tests {
     }
 
     /// Blocks in `handle` until it may proceed.
-    struct Blocked(mpsc::Receiver<()>, mpsc::Sender<(usize, u64)>);
+    struct Blocked(mpsc::Receiver<()>, mpsc::Sender<usize>);
 
     impl Worker<u32> for Blocked {
-        fn handle(&mut self, items: VecDeque<u32>, dropped: u64) {
+        fn handle(&mut self, items: VecDeque<u32>, _: u64) {
             let _ = self.0.recv();
-            let _ = self.1.send((items.len(), dropped));
+            let _ = self.1.send(items.len());
         }
 
         fn finish(&mut self, _: u64) {}
@@ -193,7 +271,7 @@ mod tests {
         assert!(queue.dropped() > 0, "the queue is bounded");
         drop(proceed);
         queue.finish();
-        let kept: usize = handled.try_iter().map(|(items, _)| items).sum();
+        let kept: usize = handled.try_iter().sum();
         assert_eq!(kept + usize::try_from(queue.dropped()).unwrap(), total);
         assert!(kept <= 2 * MAX_ITEMS);
     }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use hyper::Uri;
 use serde::Deserialize;
 use stickler::Mode;
+use stickler_protocol::TraceHeaders;
 use stickler_protocol::envelope::RequestId;
 use stickler_transport::Server;
 
@@ -67,6 +68,8 @@ pub struct Session {
     pub number: u64,
     /// The beginning of the session id, or random characters if there is none.
     pub name: String,
+    /// The beginning of the session id, once there is one.
+    pub id: OnceLock<String>,
     /// The server.
     pub server: Arc<ObservedServer>,
     /// When the session began.
@@ -86,6 +89,7 @@ pub(crate) struct Held {
     pub(crate) id: RequestId,
     pub(crate) received: SystemTime,
     pub(crate) message: Bytes,
+    pub(crate) trace: Option<Arc<TraceHeaders>>,
 }
 
 impl ObservedServer {
@@ -113,6 +117,7 @@ impl Session {
         Arc::new(Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             name: id.map_or_else(random_name, shown_id),
+            id: id.map(|id| OnceLock::from(shown_id(id))).unwrap_or_default(),
             server,
             started: SystemTime::now(),
             client: OnceLock::new(),
@@ -133,6 +138,12 @@ impl Session {
     /// Keeps a message until it is checked.
     pub(crate) fn hold(&self, held: Held) {
         self.held().push(held);
+    }
+
+    /// Returns the trace context of the held message that contains a request.
+    pub(crate) fn held_trace(&self, connection: u64, id: &RequestId) -> Option<Arc<TraceHeaders>> {
+        let held = self.held();
+        held.iter().find(|one| one.connection == connection && one.id == *id)?.trace.clone()
     }
 
     /// Takes the held message that contains a request.

@@ -45,7 +45,7 @@ use stickler::tape::TapeBuffer;
 use stickler::tool_validation::ToolValidationCapability;
 
 pub use action::{Action, Actions, Event, Purpose};
-pub use context::RequestContext;
+pub use context::{RequestContext, TraceHeaders};
 pub use rejected_calls::RejectionCounts;
 pub use settings::ConnectionSettings;
 pub use timeout::cancellation;

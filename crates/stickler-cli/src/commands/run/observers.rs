@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use stickler_gateway::MetricsText;
+#[cfg(any(feature = "otel", feature = "record"))]
+use stickler_gateway::observe::QueuedConsumer;
 use stickler_gateway::observe::summary::Summary;
 use stickler_gateway::observe::{Consumer, Observers};
 use stickler_transport::on_user_signal;
@@ -25,9 +27,9 @@ struct Report {
     log: LogSettings,
     summary: Arc<Summary>,
     #[cfg(feature = "record")]
-    recording: Option<Arc<stickler_gateway::observe::recording::Recording>>,
+    recording: Option<Arc<QueuedConsumer>>,
     #[cfg(feature = "otel")]
-    telemetry: Option<Arc<stickler_gateway::observe::otel::Telemetry>>,
+    telemetry: Option<Arc<QueuedConsumer>>,
 }
 
 /// Starts the observers that the settings ask for.
@@ -77,17 +79,28 @@ fn has_collector_variable() -> bool {
 }
 
 #[cfg(feature = "otel")]
-fn telemetry(
-    run: &RunSettings,
-) -> Result<Option<Arc<stickler_gateway::observe::otel::Telemetry>>, Failure> {
-    use stickler_gateway::observe::otel::{Downstream, Telemetry};
+fn telemetry(run: &RunSettings) -> Result<Option<Arc<QueuedConsumer>>, Failure> {
+    use stickler_gateway::observe::otel::{self, Downstream, OtelSettings};
 
     if run.otel_endpoint.is_none() && !has_collector_variable() {
+        if run.otel_inject_context {
+            return Err(Failure::Usage(
+                "`otel_inject_context` requires a collector\n\n\
+                 hint: set `otel_endpoint` or the variable `OTEL_EXPORTER_OTLP_ENDPOINT`"
+                    .to_owned(),
+            ));
+        }
         return Ok(None);
     }
     let downstream = if run.listen.is_some() { Downstream::Tcp } else { Downstream::Pipe };
-    let started = Telemetry::start(run.otel_endpoint.as_deref(), downstream);
-    started.map(Some).map_err(|error| Failure::Usage(format!("cannot export telemetry: {error}")))
+    let settings = OtelSettings {
+        endpoint: run.otel_endpoint.clone(),
+        downstream,
+        inject_context: run.otel_inject_context,
+    };
+    otel::start(&settings)
+        .map(Some)
+        .map_err(|error| Failure::Usage(format!("cannot export telemetry: {error}")))
 }
 
 /// Reports that this build cannot export. A variable may be meant for other programs, so it is no error.
@@ -95,7 +108,7 @@ fn telemetry(
 fn report_missing_telemetry(run: &RunSettings) -> Result<(), Failure> {
     let text =
         "this build does not include OpenTelemetry: rebuild stickler-cli with `--features otel`";
-    if run.otel_endpoint.is_some() {
+    if run.otel_endpoint.is_some() || run.otel_inject_context {
         return Err(Failure::Usage(text.to_owned()));
     }
     if has_collector_variable() {
@@ -128,17 +141,15 @@ fn metrics(
 }
 
 #[cfg(feature = "record")]
-fn recording(
-    run: &RunSettings,
-) -> Result<Option<Arc<stickler_gateway::observe::recording::Recording>>, Failure> {
-    use stickler_gateway::observe::recording::{RecordSettings, Recording};
+fn recording(run: &RunSettings) -> Result<Option<Arc<QueuedConsumer>>, Failure> {
+    use stickler_gateway::observe::recording::{self, RecordSettings};
 
     let Some(directory) = &run.record.directory else { return Ok(None) };
     let mut settings = RecordSettings::new(directory.clone());
     settings.rotate_bytes = run.record.rotate_bytes;
     settings.max_age = run.record.max_age;
     settings.max_bytes = run.record.max_bytes;
-    let started = Recording::start(settings);
+    let started = recording::start(settings);
     let shown = directory.display();
     started
         .map(Some)

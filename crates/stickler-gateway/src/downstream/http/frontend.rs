@@ -28,7 +28,7 @@ use crate::downstream::http::to_command;
 use crate::driver::message::Outgoing;
 use crate::log::Log;
 use crate::multiplexer::Multiplexer;
-use crate::observe::exchange::of_outgoing;
+use crate::observe::emitted::of_outgoing;
 use crate::upstream::http::Proxy;
 
 /// The server that requests are dispatched to.

@@ -11,6 +11,7 @@
 //! | `modern` | HTTP headers and statuses of revision 2026-07-28 |
 //! | `admin`, `systemd` | health, readiness and metrics for operators, and the state of the service for systemd |
 //! | `reload` | new settings for new sessions |
+//! | `request_context` | what headers say about the message in the body |
 //! | `body`, `reply` | HTTP responses |
 //! | `half_close` | clients that close their write side after a request |
 //! | `self_wake` | avoids thread wake-ups on the hot path |
@@ -24,6 +25,7 @@ pub(crate) mod inbound_message;
 pub(crate) mod modern;
 pub(crate) mod reload;
 pub(crate) mod reply;
+pub(crate) mod request_context;
 mod routing;
 mod self_wake;
 pub(crate) mod sessions;

@@ -10,7 +10,7 @@ use stickler_protocol::{Event, Reply, Side};
 use crate::downstream::http::reply::{self, HttpResponse};
 use crate::driver::message::Message;
 use crate::log::Log;
-use crate::observe::exchange::{Emitted, Payload, of_message};
+use crate::observe::emitted::{Emitted, Payload, Received, of_message};
 
 /// Compares the headers of a request with its body; returns a hash of the client capabilities.
 pub(crate) fn check(headers: &HeaderMap, body: &[u8]) -> Result<u64, HeaderRejection> {
@@ -42,7 +42,8 @@ pub(crate) fn reject(rejection: HeaderRejection, body: &[u8], log: &Log) -> Http
     let verdict = rejection.clone().into();
     let event = Event::Checked { sender: Side::Client, verdict };
     let emitted = [Emitted::Event(&event), of_message(Side::Client, &answer)];
-    log.observe(Some((Side::Client, Payload::Borrowed(body))), emitted.into_iter());
+    let received = Received { sender: Side::Client, message: Payload::Borrowed(body), trace: None };
+    log.observe(Some(received), emitted.into_iter());
     reply::header_rejection(rejection)
 }
 

@@ -8,7 +8,6 @@ use hyper::header::{ACCEPT, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
-use stickler_protocol::RequestContext;
 use stickler_transport::http::SESSION;
 use tokio::time::timeout;
 
@@ -17,6 +16,7 @@ use crate::downstream::http::content_negotiation::{accepts_streams, version};
 use crate::downstream::http::inbound_message::InboundMessage;
 use crate::downstream::http::modern;
 use crate::downstream::http::reply::{self, HttpResponse};
+use crate::downstream::http::request_context::request_context;
 use crate::downstream::http::sessions::{Session, SessionError, Sessions};
 use crate::downstream::http::stream_response::stream;
 use crate::driver::message::Message;
@@ -38,17 +38,26 @@ pub(crate) async fn post(
         reply::failure(StatusCode::BAD_REQUEST, body, reason)
     };
     let Some(name) = headers.get(SESSION) else {
-        return if is_unknown { unknown() } else { open(sessions, inbound, streams).await };
+        return if is_unknown {
+            unknown()
+        } else {
+            open(sessions, headers, inbound, streams).await
+        };
     };
     match name.to_str().ok().and_then(|name| sessions.get(name)) {
         // An unknown version is accepted only if the session has negotiated an unknown version.
         Some(session) if is_unknown && session.driver.agreed_revision().is_some() => unknown(),
-        Some(session) => exchange(sessions, &session, inbound, streams, None).await,
+        Some(session) => exchange(sessions, &session, (headers, inbound), streams, None).await,
         None => reply::failure(StatusCode::NOT_FOUND, body, "the session does not exist"),
     }
 }
 
-async fn open(sessions: &Arc<Sessions>, inbound: &InboundMessage, streams: bool) -> HttpResponse {
+async fn open(
+    sessions: &Arc<Sessions>,
+    headers: &HeaderMap,
+    inbound: &InboundMessage,
+    streams: bool,
+) -> HttpResponse {
     let body = &inbound.body;
     if !inbound.is_initialize() {
         let reason = "the header `Mcp-Session-Id` is missing: a session begins with `initialize`";
@@ -59,7 +68,7 @@ async fn open(sessions: &Arc<Sessions>, inbound: &InboundMessage, streams: bool)
         Err(reason) => return session_error(sessions, &reason, body),
     };
     let guard = close_unless_initialized(sessions, &name, &session);
-    let mut answer = exchange(sessions, &session, inbound, streams, Some(guard)).await;
+    let mut answer = exchange(sessions, &session, (headers, inbound), streams, Some(guard)).await;
     if session.process.is_ending() || sessions.get(&name).is_none() {
         return answer;
     }
@@ -107,7 +116,7 @@ pub(crate) async fn post_modern(
     };
     shared.wait_for_capacity().await;
     let (driver, guard) = shared.open_request(capabilities_hash);
-    let context = modern::param_headers(headers).into();
+    let context = request_context(headers, true);
     let streams = is_subscription || accepts_streams(headers);
     let PostOutcome { answers, to_server, responses, .. } =
         driver.post(body, &context, streams, WaitPolicy::Always);
@@ -120,12 +129,12 @@ pub(crate) async fn post_modern(
 async fn exchange(
     sessions: &Sessions,
     session: &Session,
-    inbound: &InboundMessage,
+    (headers, inbound): (&HeaderMap, &InboundMessage),
     streams: bool,
     guard: Option<OnDrop>,
 ) -> HttpResponse {
     session.process.pipe.wait_for_capacity().await;
-    let context = RequestContext::default();
+    let context = request_context(headers, false);
     let PostOutcome { answers, to_server, responses, .. } =
         session.driver.post(&inbound.body, &context, streams, WaitPolicy::Always);
     session.driver.send(to_server);

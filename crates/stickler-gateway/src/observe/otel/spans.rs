@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use opentelemetry::metrics::{Histogram, Meter};
 use opentelemetry::trace::{
-    Span as _, SpanContext, SpanId, SpanKind, Status, TraceContextExt as _, TraceFlags, TraceId,
-    TraceState, Tracer as _,
+    Link, Span as _, SpanContext, SpanId, SpanKind, Status, TraceContextExt as _, TraceFlags,
+    TraceId, TraceState, Tracer as _,
 };
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::SdkTracer;
@@ -18,7 +18,9 @@ use stickler_protocol::envelope::{MessageKind, RequestId};
 use stickler_protocol::{Header, Side};
 
 use super::Downstream;
-use crate::observe::{MessageEvent, Session, Target};
+use super::ids::PlannedIds;
+use crate::observe::trace_context::TraceParent;
+use crate::observe::{MessageEvent, Session, SpanIds, Target};
 
 /// Upper limits of the buckets in seconds, from the conventions.
 const BUCKETS: [f64; 14] =
@@ -41,6 +43,7 @@ const UNKNOWN_TOOL: &str = "unknown";
 
 pub(super) struct Spans {
     tracer: SdkTracer,
+    ids: PlannedIds,
     downstream: Downstream,
     server_durations: Histogram<f64>,
     client_durations: Histogram<f64>,
@@ -58,6 +61,9 @@ struct Pending {
     /// The attributes of its metrics, which are few.
     labels: Vec<KeyValue>,
     parent: Context,
+    /// The context of the HTTP request, if the request itself has another parent.
+    link: Option<SpanContext>,
+    span: Option<SpanIds>,
     rule: Option<&'static str>,
 }
 
@@ -68,6 +74,7 @@ impl Spans {
         };
         Self {
             tracer,
+            ids: PlannedIds::default(),
             downstream,
             server_durations: histogram("mcp.server.operation.duration"),
             client_durations: histogram("mcp.client.operation.duration"),
@@ -76,6 +83,11 @@ impl Spans {
             pending: HashMap::new(),
             sessions: HashMap::new(),
         }
+    }
+
+    /// Sets the generator of the tracer's ids.
+    pub(super) fn with_ids(self, ids: PlannedIds) -> Self {
+        Self { ids, ..self }
     }
 
     pub(super) fn message(&mut self, event: &MessageEvent) {
@@ -119,7 +131,7 @@ impl Spans {
     }
 
     fn answered(&self, event: &MessageEvent, header: &Header, pending: Pending) {
-        let Pending { received, name, attributes, labels, parent, rule } = pending;
+        let Pending { received, name, attributes, labels, parent, link, span, rule } = pending;
         let answered = event.time.max(received);
         let mut ours = attributes.clone();
         ours.extend(transport(self.downstream == Downstream::Tcp));
@@ -128,6 +140,8 @@ impl Spans {
         let counts = header.code.is_none_or(|code| !CLIENT_FAULTS.contains(&code));
         let builder = self.tracer.span_builder(name.clone()).with_kind(SpanKind::Server);
         let builder = builder.with_start_time(received).with_attributes(ours);
+        let builder = builder.with_links(link.into_iter().map(Link::with_context).collect());
+        self.ids.plan(span);
         let mut server = self.tracer.build_with_context(builder, &parent);
         server.set_attributes(outcome(header));
         let counted = failure.clone().filter(|_| counts);
@@ -156,6 +170,7 @@ impl Spans {
             self.client_durations.record(duration.as_secs_f64(), &durations);
         }
         server.end_with_timestamp(answered);
+        self.ids.plan(None);
     }
 }
 
@@ -221,31 +236,34 @@ fn pending(event: &MessageEvent, header: &Header) -> Pending {
     labels.extend(revision.clone());
     attributes.extend(revision);
     // Revision 2026-07-28 has no sessions.
-    if session.revision.get().is_some_and(|one| one.as_str() < "2026") {
-        attributes.push(KeyValue::new("mcp.session.id", session.name.clone()));
-    }
+    let has_session = session.revision.get().is_some_and(|one| one.as_str() < "2026");
+    let id = session.id.get().filter(|_| has_session);
+    attributes.extend(id.map(|id| KeyValue::new("mcp.session.id", id.clone())));
     let name = target.map_or_else(|| method.to_owned(), |target| format!("{method} {target}"));
-    let parent = parent(&params.meta);
-    Pending { received: event.time, name, attributes, labels, parent, rule: event.rule() }
+    let TraceText { traceparent, tracestate } = &params.meta;
+    let own = traceparent.as_deref().and_then(|text| remote(text, tracestate.as_deref()));
+    let http = event.trace.as_deref();
+    let http = http.and_then(|http| remote(&http.traceparent, http.tracestate.as_deref()));
+    let (parent, link) = if own.is_some() { (own, http) } else { (http, None) };
+    Pending {
+        received: event.time,
+        name,
+        attributes,
+        labels,
+        link: link.filter(|link| parent.as_ref() != Some(link)),
+        parent: parent
+            .map_or_else(Context::new, |parent| Context::new().with_remote_span_context(parent)),
+        span: event.span,
+        rule: event.rule(),
+    }
 }
 
-/// Returns the context of `traceparent` (W3C Trace Context, version 00).
-fn parent(meta: &TraceText) -> Context {
-    let context = || {
-        let mut parts = meta.traceparent.as_deref()?.split('-');
-        let (_version, trace, span, flags) =
-            (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let state = meta.tracestate.as_deref().and_then(|one| TraceState::from_str(one).ok());
-        let context = SpanContext::new(
-            TraceId::from_hex(trace).ok()?,
-            SpanId::from_hex(span).ok()?,
-            TraceFlags::new(u8::from_str_radix(flags, 16).ok()?),
-            true,
-            state.unwrap_or_default(),
-        );
-        context.is_valid().then_some(context)
-    };
-    context().map_or_else(Context::new, |one| Context::new().with_remote_span_context(one))
+/// Returns the context of another program's span.
+fn remote(traceparent: &str, tracestate: Option<&str>) -> Option<SpanContext> {
+    let TraceParent { trace, span, flags } = TraceParent::parse(traceparent)?;
+    let state = tracestate.and_then(|text| TraceState::from_str(text).ok());
+    let (trace, span, flags) = (TraceId::from(trace), SpanId::from(span), TraceFlags::new(flags));
+    Some(SpanContext::new(trace, span, flags, true, state.unwrap_or_default()))
 }
 
 fn version(session: &Session) -> Option<KeyValue> {
@@ -275,6 +293,8 @@ fn transport(is_tcp: bool) -> Vec<KeyValue> {
         vec![
             KeyValue::new("network.transport", "tcp"),
             KeyValue::new("network.protocol.name", "http"),
+            // Both sides of the gateway speak no other version.
+            KeyValue::new("network.protocol.version", "1.1"),
         ]
     } else {
         vec![KeyValue::new("network.transport", "pipe")]
@@ -286,7 +306,8 @@ fn server_address(target: &Target) -> Vec<KeyValue> {
     let mut attributes = transport(true);
     let Ok(uri) = url.parse::<hyper::Uri>() else { return attributes };
     attributes.extend(uri.host().map(|host| KeyValue::new("server.address", host.to_owned())));
-    let port = uri.port_u16().map(i64::from);
+    let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+    let port = Some(i64::from(uri.port_u16().unwrap_or(default)));
     attributes.extend(port.map(|port| KeyValue::new("server.port", port)));
     attributes
 }

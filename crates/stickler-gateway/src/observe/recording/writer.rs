@@ -10,8 +10,8 @@ use tracing::{error, warn};
 
 use super::redaction::Redaction;
 use super::settings::RecordSettings;
-use super::{Item, files, lines};
-use crate::observe::queue::Worker;
+use super::{files, lines};
+use crate::observe::queue::{Item, Worker};
 use crate::observe::{Session, Tally};
 
 /// Interval between checks for old files.
@@ -46,11 +46,7 @@ impl Worker<Item> for Writer {
         if self.is_stopped {
             return;
         }
-        if dropped > self.dropped {
-            let lost = dropped - self.dropped;
-            warn!("recording is too slow: {lost} messages are not recorded");
-            self.dropped = dropped;
-        }
+        self.dropped = dropped;
         let outcome = items.into_iter().try_for_each(|item| self.take(item));
         let outcome = outcome.and_then(|()| self.write_all());
         if let Err(error) = outcome {

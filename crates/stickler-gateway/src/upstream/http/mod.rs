@@ -15,7 +15,7 @@ use std::time::Duration;
 use hyper::{HeaderMap, Method, Uri};
 use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
-use stickler_protocol::{Connection, RequestContext};
+use stickler_protocol::Connection;
 use stickler_transport::http::{SESSION, Upstream, credentials_key};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -27,6 +27,7 @@ use crate::downstream::http::frontend::era;
 use crate::downstream::http::inbound_message::InboundMessage;
 use crate::downstream::http::modern;
 use crate::downstream::http::reply::HttpResponse;
+use crate::downstream::http::request_context::request_context;
 use crate::driver::Driver;
 use crate::log::Log;
 use crate::tool_views::session_cache::SessionCache;
@@ -105,11 +106,7 @@ impl Proxy {
         } else {
             self.driver(&headers, is_initialize, identity)
         };
-        let context = if is_modern {
-            modern::param_headers(&headers).into()
-        } else {
-            RequestContext::default()
-        };
+        let context = request_context(&headers, is_modern);
         strip_request(&mut headers);
         let unsubscribed = is_modern && !self.subscriptions.touch(identity);
         let unsubscribed = unsubscribed.then(|| headers.clone());
