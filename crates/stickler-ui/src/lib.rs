@@ -1,6 +1,6 @@
 //! The page of `stickler ui`: recorded sessions, live and past, in the browser.
 //!
-//! [`serve`] follows the recordings of a directory and serves a page about them on a loopback address. It only reads:
+//! [`serve`] and [`serve_in_background`] follow the recordings of a directory and serve a page about them on a loopback address. They only read:
 //! recordings are indexed by where their records are, and a message is read from its file when the page shows it. The
 //! page can send a call only through the [`CallSender`] that the program passes in, never to a command that it
 //! found in a recording.
@@ -78,7 +78,39 @@ pub fn serve(settings: Settings, ready: impl FnOnce(&str) -> io::Result<()>) -> 
     outcome
 }
 
+/// Serves the page on threads of its own until the process exits, for a program with another purpose. Returns the
+/// address of the page with the token.
+pub fn serve_in_background(settings: Settings) -> io::Result<String> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let Opened { listener, page, url } = runtime.block_on(open(settings))?;
+    let serve = move || runtime.block_on(http::serve(listener, page));
+    std::thread::Builder::new().name("page".to_owned()).spawn(serve)?;
+    Ok(url)
+}
+
 async fn run(settings: Settings, ready: impl FnOnce(&str) -> io::Result<()>) -> io::Result<()> {
+    let Opened { listener, page, url } = open(settings).await?;
+    ready(&url)?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        outcome = http::serve(listener, page) => outcome,
+        _ = terminate.recv() => Ok(()),
+        _ = interrupt.recv() => Ok(()),
+    }
+}
+
+/// A page that can be served.
+struct Opened {
+    listener: TcpListener,
+    page: Arc<Page>,
+    /// The address with the token.
+    url: String,
+}
+
+/// Listens, and starts to follow the recordings.
+async fn open(settings: Settings) -> io::Result<Opened> {
     if !settings.listen.ip().is_loopback() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -105,14 +137,7 @@ async fn run(settings: Settings, ready: impl FnOnce(&str) -> io::Result<()>) -> 
         source,
         views: std::sync::Mutex::default(),
     };
-    ready(&url)?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        outcome = http::serve(listener, Arc::new(page)) => outcome,
-        _ = terminate.recv() => Ok(()),
-        _ = interrupt.recv() => Ok(()),
-    }
+    Ok(Opened { listener, page: Arc::new(page), url })
 }
 
 /// Runs the example of the README as a test.

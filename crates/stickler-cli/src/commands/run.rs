@@ -39,6 +39,7 @@ fn gateway(options: &RunOptions, configuration: Configuration, observing: &Obser
         Some(settings) => {
             check_programs_exist(&endpoints)?;
             let listen = settings.listen.clone();
+            serve_page(&run, options)?;
             let reload = reload::of(options, run, shared, observing);
             stickler_gateway::serve(endpoints, settings, reload).map_err(|error| {
                 Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}"))
@@ -48,6 +49,25 @@ fn gateway(options: &RunOptions, configuration: Configuration, observing: &Obser
         // The configuration guarantees exactly one server.
         None => endpoints.pop().map_or(Ok(Exit::Success), relay),
     }
+}
+
+/// Serves the page over the recordings, if it is configured.
+#[cfg(feature = "ui")]
+fn serve_page(run: &RunSettings, options: &RunOptions) -> Result<(), Failure> {
+    let recorded_to = run.record.directory.as_deref();
+    if let Some(url) = super::ui::of_gateway(&run.ui, recorded_to, options.config.as_deref())? {
+        tracing::info!(target: "announcement", "page over the recordings at {url}");
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "ui"))]
+fn serve_page(run: &RunSettings, _: &RunOptions) -> Result<(), Failure> {
+    if run.ui.listen.is_none() {
+        return Ok(());
+    }
+    let text = "this build does not include the page: rebuild stickler-cli with `--features ui`";
+    Err(Failure::Usage(text.to_owned()))
 }
 
 /// Reports programs that do not exist at startup, although servers are started on demand.

@@ -35,7 +35,7 @@ pub(crate) use environment::log_settings;
 pub(crate) use environment::mode;
 pub(crate) use fault::{Fault, Source, did_you_mean};
 pub(crate) use options::{positive_seconds, seconds};
-pub(crate) use settings::{RunSettings, ServerSettings};
+pub(crate) use settings::{PageSettings, RunSettings, ServerSettings};
 
 use stickler_transport::Server;
 

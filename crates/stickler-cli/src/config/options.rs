@@ -11,6 +11,7 @@ use super::settings::ServerSettings;
 use super::table;
 use crate::cli::{HttpOptions, RunOptions};
 use crate::exit::Failure;
+use crate::logging::LogLevel;
 
 /// Applies the options to a layer.
 pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failure> {
@@ -65,6 +66,10 @@ pub(super) fn apply(options: &RunOptions, layer: &mut Layer) -> Result<(), Failu
     }
     if run.listen.is_none() && http.bearer_token_env.is_some() {
         return Err(needs_listen("--bearer-token-env"));
+    }
+    if run.listen.is_none() && run.ui.listen.is_some() {
+        let note = "`ui.listen` is ignored because there is no `listen`: `stickler ui` shows the recordings";
+        layer.notes.push((LogLevel::Warn, note.to_owned()));
     }
     apply_to_server(options, &mut layer.base);
     layer.drafts.iter_mut().for_each(|draft| apply_to_server(options, &mut draft.settings));

@@ -36,6 +36,16 @@ pub(crate) struct RunSettings {
     pub(crate) otel_endpoint: Option<String>,
     /// Put the trace context of forwarded requests into their `_meta`.
     pub(crate) otel_inject_context: bool,
+    pub(crate) ui: PageSettings,
+}
+
+/// Settings of the page over recordings that a listening gateway serves.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct PageSettings {
+    /// Loopback address of the page; `None` for no page.
+    pub(crate) listen: Option<String>,
+    /// The directory of the recordings that it shows; `None` for the one that is recorded to.
+    pub(crate) directory: Option<PathBuf>,
 }
 
 /// Settings of the recording.
@@ -76,6 +86,7 @@ impl Default for RunSettings {
             record: RecordSettings::default(),
             otel_endpoint: None,
             otel_inject_context: false,
+            ui: PageSettings::default(),
         }
     }
 }

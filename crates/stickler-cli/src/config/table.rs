@@ -31,7 +31,7 @@ pub(super) enum Set {
 }
 
 /// Tables that contain settings.
-pub(super) const GROUPS: [&str; 4] = ["limits", "policy", "policy.client", "policy.server"];
+pub(super) const GROUPS: [&str; 5] = ["ui", "limits", "policy", "policy.client", "policy.server"];
 
 const fn run(key: &'static str, set: fn(&mut RunSettings, Given<'_>) -> Outcome) -> Setting {
     Setting { key, set: Set::Run(set) }
@@ -62,6 +62,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("record_max_bytes", |s, given| put(&mut s.record.max_bytes, given.integer())),
     run("otel_endpoint", |s, given| put(&mut s.otel_endpoint, given.some_text())),
     run("otel_inject_context", |s, given| put(&mut s.otel_inject_context, given.flag())),
+    run("ui.listen", |s, given| put(&mut s.ui.listen, given.address())),
+    run("ui.directory", |s, given| put(&mut s.ui.directory, directory(given))),
     server("record_values", |s, given| put(&mut s.record_values, given.choice())),
     server("neutral_headers", |s, given| put(&mut s.neutral_headers, given.texts())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),

@@ -66,7 +66,8 @@ fn known(within: &str, is_for_all: bool) -> Known {
     let belongs = |set: Set| is_for_all || matches!(set, Set::Server(_));
     let settings = SETTINGS.iter().filter(|setting| belongs(setting.set)).map(|known| known.key);
     let settings = settings.filter_map(|key| key.strip_prefix(within)).filter(directly);
-    let tables = GROUPS.into_iter().filter_map(|key| key.strip_prefix(within)).filter(directly);
+    let groups = GROUPS.into_iter().filter(|group| is_for_all || *group != "ui");
+    let tables = groups.filter_map(|key| key.strip_prefix(within)).filter(directly);
     let mut known = Known { settings: settings.collect(), tables: tables.collect() };
     match (within, is_for_all) {
         ("", true) => known.tables.extend(TABLES),
@@ -130,7 +131,7 @@ mod tests {
             faults(text),
             [
                 "test.toml:1:2: `gateway` is not a known setting; \
-                 known tables here are `limits`, `policy`, `protocol_schema`, `servers`",
+                 known tables here are `ui`, `limits`, `policy`, `protocol_schema`, `servers`",
                 "test.toml:2:9: `limits.x` is not a known setting; there are no tables here",
                 "test.toml:4:1: `policy.x` is not a known setting; set rules in `[policy.client]` for messages from the client and in `[policy.server]` for messages from the server",
                 "test.toml:7:12: `gateway` is not a known setting; \

@@ -12,6 +12,7 @@
 mod metrics;
 #[cfg(feature = "otel")]
 mod otel;
+mod page;
 mod recording;
 mod recording_faults;
 mod reload;

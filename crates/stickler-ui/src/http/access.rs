@@ -28,7 +28,7 @@ impl Denied {
             Self::Host => "This `Host` is not allowed: use 127.0.0.1 or localhost.",
             Self::Origin => "This origin is not allowed.",
             Self::Token => {
-                "The token is missing or wrong: open the address that `stickler ui` printed."
+                "The token is missing or wrong: open the address that `stickler` printed at its start."
             }
         }
     }

@@ -56,6 +56,7 @@ fn changes(old: &RunSettings, new: &RunSettings) -> Vec<String> {
         ("record", old.record != new.record),
         ("otel_endpoint", old.otel_endpoint != new.otel_endpoint),
         ("otel_inject_context", old.otel_inject_context != new.otel_inject_context),
+        ("ui", old.ui != new.ui),
     ];
     let changed = settings.into_iter().filter(|(_, is_changed)| *is_changed);
     changed.map(|(name, _)| format!("`{name}`")).collect()

@@ -1,4 +1,4 @@
-//! `stickler ui`: serves the page over recordings.
+//! `stickler ui`: serves the page over recordings. A gateway that listens can serve it too.
 
 mod browser;
 mod sender;
@@ -18,13 +18,7 @@ use crate::{config, logging};
 pub(crate) fn run(options: &UiOptions) -> Outcome {
     logging::install(config::log_settings(options.log)?)?;
     let source = source(options.directory.as_deref())?;
-    let sender = match &options.config {
-        Some(path) => {
-            let servers = ConfiguredServers::new(config::servers(path)?);
-            Some(Arc::new(servers) as Arc<dyn CallSender>)
-        }
-        None => None,
-    };
+    let sender = options.config.as_deref().map(servers_of).transpose()?;
     serve(Settings { source, listen: address(&options.listen)?, sender }, options.open)
 }
 
@@ -53,16 +47,45 @@ fn serve(settings: Settings, opens: bool) -> Outcome {
     match stickler_ui::serve(settings, ready) {
         Ok(()) => Ok(Exit::Success),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::Output(error)),
-        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-            Err(Failure::Unreachable(format!(
-                "[STK-101] cannot listen on `{listen}`: the port is in use\n\n\
-             hint: `--listen 127.0.0.1:0` selects a free port"
-            )))
-        }
-        Err(error) => {
-            Err(Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {error}")))
-        }
+        Err(error) => Err(cannot_listen(listen, &error, "`--listen 127.0.0.1:0`")),
     }
+}
+
+/// Serves the page of a gateway in the background and returns its address; `None` without an address to listen on.
+/// Calls can be sent to the servers of the configuration file.
+#[cfg(feature = "run")]
+pub(crate) fn of_gateway(
+    page: &config::PageSettings,
+    recorded_to: Option<&Path>,
+    file: Option<&Path>,
+) -> Result<Option<String>, Failure> {
+    let Some(listen) = &page.listen else { return Ok(None) };
+    let Some(directory) = page.directory.as_deref().or(recorded_to) else {
+        let text = "`ui.listen` is set, but there are no recordings to show\n\n\
+                    hint: record with `--record DIR`, or set `ui.directory`";
+        return Err(Failure::Usage(text.to_owned()));
+    };
+    let listen = address(listen)?;
+    let sender = file.map(servers_of).transpose()?;
+    let source = Source::Directory(directory.to_owned());
+    let started = stickler_ui::serve_in_background(Settings { source, listen, sender });
+    started
+        .map(Some)
+        .map_err(|error| cannot_listen(listen, &error, "`listen = \"127.0.0.1:0\"` in `[ui]`"))
+}
+
+/// Returns what sends calls to the servers of a configuration file.
+fn servers_of(file: &Path) -> Result<Arc<dyn CallSender>, Failure> {
+    Ok(Arc::new(ConfiguredServers::new(config::servers(file)?)))
+}
+
+fn cannot_listen(listen: SocketAddr, error: &std::io::Error, any_port: &str) -> Failure {
+    let reason = if error.kind() == std::io::ErrorKind::AddrInUse {
+        format!("the port is in use\n\nhint: {any_port} selects a free port")
+    } else {
+        error.to_string()
+    };
+    Failure::Unreachable(format!("[STK-101] cannot listen on `{listen}`: {reason}"))
 }
 
 /// Returns what the page shows. Only the default directory may be missing: it is created by the first recording.
@@ -101,7 +124,7 @@ fn address(listen: &str) -> Result<SocketAddr, Failure> {
     let resolved = listen.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
     match resolved {
         None => Err(Failure::Usage(format!(
-            "`{listen}` is not an address\n\nhint: `--listen 127.0.0.1:8789`"
+            "`{listen}` is not an address\n\nhint: a loopback address such as `127.0.0.1:8789`"
         ))),
         Some(address) if !address.ip().is_loopback() => Err(Failure::Usage(format!(
             "`{listen}` can be reached from other machines, and the page shows recorded messages\n\n\
