@@ -31,9 +31,10 @@ pub(crate) struct AuditOptions {
     #[arg(long, value_enum, value_name = "DIR")]
     pub(crate) direction: Option<Direction>,
 
-    /// How to treat fields that a tool's schema neither lists nor forbids
-    #[arg(long, value_enum, default_value_t = UnknownFields::Reject)]
-    pub(crate) unknown_fields: UnknownFields,
+    /// How to treat fields that a tool's schema neither lists nor forbids [default: reject, or as in the mode in which
+    /// `run --record --record-values full` recorded the session]
+    #[arg(long, value_enum)]
+    pub(crate) unknown_fields: Option<UnknownFields>,
 
     /// Lowest severity, besides errors, that sets exit code 1
     #[arg(long, value_enum, value_name = "SEVERITY")]

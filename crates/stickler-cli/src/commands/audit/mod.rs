@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use indicatif::ProgressBar;
-use stickler::{CompileSchemas, Repair, Revision, SchemaStore, ValidationConfig};
+use stickler::{CompileSchemas, Repair, Revision, SchemaStore, UnknownFields, ValidationConfig};
 use stickler_protocol::{ProtocolSchemas, Side};
 use stickler_recording::Senders;
 
@@ -34,6 +34,8 @@ use crate::style::Palette;
 /// Parameters shared by all files.
 struct Setup {
     config: ValidationConfig,
+    /// Overrides the mode of a recording.
+    unknown_fields: Option<UnknownFields>,
     schemas: Arc<ProtocolSchemas>,
     /// Recordings often repeat the same tool lists.
     tool_schemas: SchemaStore,
@@ -62,12 +64,12 @@ impl Setup {
         let revision = options.protocol.revision;
         let mut config = ValidationConfig::default();
         config.mask_values = !options.show_values;
-        config.unknown_fields = options.unknown_fields.into();
         // A recorded call cannot be corrected any more.
         config.repair = Repair::Off;
         config.compile_schemas = CompileSchemas::WhenListed;
         Ok(Self {
             config,
+            unknown_fields: options.unknown_fields.map(Into::into),
             senders: OnceLock::new(),
             schemas: Arc::new(schemas),
             tool_schemas: SchemaStore::new(),

@@ -15,7 +15,7 @@ use stickler_recording::Directions;
 
 use super::Setup;
 use super::input;
-use super::record::Line;
+use super::record::{Header, Line};
 use crate::lines::Lines;
 
 /// Maximum length of one escaped byte in a record, as in `\u0000`.
@@ -55,6 +55,10 @@ pub(super) enum Content {
     BrokenRecord,
     /// A message that the gateway judged: the range of its verdict, if it has findings.
     Judged(Option<Range<usize>>),
+    /// A message of the gateway itself. It changes the state of the session and has no findings.
+    ByGateway(Range<usize>),
+    /// The gateway that recorded the session ran in the mode `assist`.
+    Assisting,
 }
 
 impl Batch {
@@ -119,18 +123,20 @@ struct Reader<'s> {
     directions: Option<Directions<'s>>,
     buffer: TapeBuffer,
     line: usize,
-    /// The file is a recording of the gateway: a record without a verdict has no findings.
-    is_judged: bool,
+    /// The file is a recording of the gateway.
+    header: Option<Header>,
 }
 
 impl<'s> Reader<'s> {
     fn new(setup: &'s Setup) -> Self {
         let buffer = TapeBuffer::new();
-        Self { setup, directions: None, buffer, line: 0, is_judged: false }
+        Self { setup, directions: None, buffer, line: 0, header: None }
     }
 
     fn take(&mut self, frame: Frame<'_>, batch: &mut Batch) {
         self.line += 1;
+        let is_recording = self.header.is_some();
+        let is_complete = self.header.is_some_and(|header| header.is_complete);
         let (line, oversized) = match frame {
             Frame::Line(text) => (Line::read(self.clean(text), &mut self.buffer), None),
             Frame::TooLong { beginning, partial } => {
@@ -138,20 +144,29 @@ impl<'s> Reader<'s> {
             }
         };
         let (side, time, content) = match line {
-            Line::Header => {
-                self.is_judged = true;
+            Line::Header(header) => {
+                self.header = Some(header);
+                if !(header.is_complete && header.is_assisting) {
+                    return;
+                }
+                (Side::Client, Duration::ZERO, Content::Assisting)
+            }
+            Line::ByGateway { side, time, message } if is_complete => {
+                (side, time, Content::ByGateway(batch.keep(message.as_bytes())))
+            }
+            Line::OtherRecord | Line::ByGateway { .. } => {
+                batch.skipped += usize::from(!is_recording);
                 return;
             }
-            Line::OtherRecord if self.is_judged => return,
-            Line::OtherRecord => {
-                batch.skipped += 1;
-                return;
+            Line::Recorded { side, time, message, .. } if is_complete => {
+                (side, time, Content::Message(batch.keep(message.as_bytes())))
             }
-            Line::Judged { side, verdict } => {
+            Line::Recorded { side, verdict, .. } | Line::Judged { side, verdict } => {
                 let verdict = verdict.map(|verdict| batch.keep(verdict));
                 (side, Duration::ZERO, Content::Judged(verdict))
             }
-            Line::Record { side, time, .. } if self.is_judged => {
+            // Without a verdict, the gateway found nothing.
+            Line::Record { side, time, .. } if is_recording && !is_complete => {
                 (side, time, Content::Judged(None))
             }
             Line::Record { side, time, message } => {

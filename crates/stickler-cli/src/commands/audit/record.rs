@@ -1,12 +1,13 @@
 //! Classifies a line of a recording: a record, a raw message, or neither.
 //!
 //! A record is an object with the strings `dir` and `msg` and without `jsonrpc`, which every message has. Other
-//! members are ignored, except `t`, the time in seconds, and those of `run --record`: `by`, `verdict` and
+//! members are ignored, except `t`, the time in seconds, and those of `run --record`: `by`, `conn`, `verdict` and
 //! `redacted`. `msg_base64` replaces `msg` if the message is not UTF-8.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde::Deserialize;
 use stickler::tape::{Node, TapeBuffer};
 use stickler_protocol::Side;
 use stickler_recording::Outline;
@@ -19,8 +20,12 @@ pub(super) enum Line<'l> {
     /// A message that the gateway has already judged, with its verdict if it has findings. Its values may be
     /// redacted.
     Judged { side: Side, verdict: Option<&'l [u8]> },
+    /// A whole message that the gateway has already judged, on the first connection of its session.
+    Recorded { side: Side, time: Duration, message: Cow<'l, str>, verdict: Option<&'l [u8]> },
+    /// A message of the gateway itself.
+    ByGateway { side: Side, time: Duration, message: Cow<'l, str> },
     /// The first line of a recording of the gateway.
-    Header,
+    Header(Header),
     /// A truncated or corrupt record.
     BrokenRecord { side: Side },
     /// A record that is not a message.
@@ -34,12 +39,24 @@ impl<'l> Line<'l> {
         let Some(Members { dir, msg, t, judged, is_whole }) = Members::of(text) else {
             return own_line(text).unwrap_or(Line::Raw(text));
         };
-        if is_whole && let Some(side) = side_of(dir) {
-            match judged {
-                Some(Judged::ByGateway) => return Line::OtherRecord,
-                Some(Judged::Verdict(verdict)) => return Line::Judged { side, verdict },
-                None => {}
-            }
+        if is_whole
+            && let Some(side) = side_of(dir)
+            && let Some(judged) = judged
+        {
+            let time = t.map_or(Duration::ZERO, seconds);
+            let message = msg.filter(|_| judged.is_whole()).and_then(|msg| decode(msg, buffer));
+            // A message that was too large is recorded without its text.
+            let message = message.filter(|message| !message.is_empty());
+            return match (judged, message) {
+                (Judged::ByGateway { .. }, None) => Line::OtherRecord,
+                (Judged::ByGateway { .. }, Some(message)) => {
+                    Line::ByGateway { side, time, message }
+                }
+                (Judged::Verdict { verdict, .. }, None) => Line::Judged { side, verdict },
+                (Judged::Verdict { verdict, .. }, Some(message)) => {
+                    Line::Recorded { side, time, message, verdict }
+                }
+            };
         }
         let Some(side) = side_of(dir) else {
             return if is_whole && is_string(msg) { Line::OtherRecord } else { Line::Raw(text) };
@@ -76,15 +93,54 @@ struct Members<'l> {
 /// What the gateway adds to a record.
 enum Judged<'l> {
     /// The message is its own.
-    ByGateway,
-    Verdict(Option<&'l [u8]>),
+    ByGateway {
+        is_whole: bool,
+    },
+    Verdict {
+        verdict: Option<&'l [u8]>,
+        is_whole: bool,
+    },
+}
+
+impl Judged<'_> {
+    /// Whether the record has all values of the message, and belongs to the first connection of the session.
+    fn is_whole(&self) -> bool {
+        let (Self::ByGateway { is_whole } | Self::Verdict { is_whole, .. }) = self;
+        *is_whole
+    }
+}
+
+/// The header of a recording of the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    /// The messages can be judged again: this is the first part of the session, with all values.
+    pub(super) is_complete: bool,
+    /// The mode is `assist`.
+    pub(super) is_assisting: bool,
+}
+
+impl Header {
+    fn read(text: &[u8]) -> Self {
+        #[derive(Default, Deserialize)]
+        struct Members {
+            #[serde(default)]
+            part: u64,
+            #[serde(default)]
+            values: Option<String>,
+            #[serde(default)]
+            mode: Option<String>,
+        }
+        let Members { part, values, mode } = serde_json::from_slice(text).unwrap_or_default();
+        let is_complete = part == 0 && values.as_deref() == Some("full");
+        Self { is_complete, is_assisting: mode.as_deref() == Some("assist") }
+    }
 }
 
 /// Recognises the first and the last line of a recording of the gateway.
 fn own_line(text: &[u8]) -> Option<Line<'_>> {
     let mut outline = Outline::of_object(text)?;
     match outline.next_key()? {
-        b"stickler_recording" => Some(Line::Header),
+        b"stickler_recording" => Some(Line::Header(Header::read(text))),
         b"summary" => Some(Line::OtherRecord),
         _ => None,
     }
@@ -95,7 +151,8 @@ impl<'l> Members<'l> {
     fn of(text: &'l [u8]) -> Option<Self> {
         let mut outline = Outline::of_object(text)?;
         let (mut dir, mut msg, mut t) = (None, None, None);
-        let (mut by, mut verdict, mut is_redacted) = (None, None, false);
+        let (mut by, mut verdict) = (None, None);
+        let (mut is_redacted, mut is_first_connection) = (false, true);
         while let Some((key, value)) = outline.next_member() {
             match key {
                 b"jsonrpc" => return None,
@@ -105,14 +162,16 @@ impl<'l> Members<'l> {
                 b"by" => by = Some(value),
                 b"verdict" => verdict = Some(value),
                 b"redacted" => is_redacted = value == b"true",
+                b"conn" => is_first_connection = value == b"0",
                 _ => {}
             }
         }
         let dir = dir.filter(|dir| is_string(Some(dir)))?;
+        let is_whole = !is_redacted && is_first_connection;
         let judged = match (by, verdict) {
-            (Some(b"\"gateway\""), _) => Some(Judged::ByGateway),
-            (_, None) if !is_redacted => None,
-            (_, verdict) => Some(Judged::Verdict(verdict)),
+            (Some(b"\"gateway\""), _) => Some(Judged::ByGateway { is_whole }),
+            (_, None) if is_whole => None,
+            (_, verdict) => Some(Judged::Verdict { verdict, is_whole }),
         };
         Some(Self { dir, msg, t, judged, is_whole: outline.is_whole() })
     }
@@ -148,7 +207,8 @@ fn seconds(number: &[u8]) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::Line;
+    use super::{Header, Line};
+    use std::borrow::Cow;
     use std::time::Duration;
     use stickler::tape::TapeBuffer;
     use stickler_protocol::Side;
@@ -196,9 +256,37 @@ mod tests {
 
     #[test]
     fn judged_records_and_lines_of_the_gateway_are_recognised() {
-        check(r#"{"stickler_recording":1,"server":"s"}"#, &Line::Header);
+        let header = |is_complete, is_assisting| Line::Header(Header { is_complete, is_assisting });
+        check(r#"{"stickler_recording":1,"server":"s"}"#, &header(false, false));
+        for (part, values, mode, expected) in [
+            (0, "full", "enforce", header(true, false)),
+            (0, "full", "assist", header(true, true)),
+            (0, "redacted", "enforce", header(false, false)),
+            (1, "full", "enforce", header(false, false)),
+        ] {
+            let text = format!(
+                r#"{{"stickler_recording":1,"part":{part},"mode":"{mode}","values":"{values}"}}"#
+            );
+            check(&text, &expected);
+        }
         check(r#"{"summary":{"messages":3}}"#, &Line::OtherRecord);
-        check(r#"{"dir":"s2c","msg":"{}","by":"gateway"}"#, &Line::OtherRecord);
+        let (side, message) = (Side::Server, Cow::Borrowed("{}"));
+        let expected = Line::ByGateway { side, time: Duration::ZERO, message };
+        check(r#"{"dir":"s2c","msg":"{}","by":"gateway"}"#, &expected);
+        check(r#"{"dir":"s2c","msg":"{}","by":"gateway","conn":1}"#, &Line::OtherRecord);
+        let (side, verdict) = (Side::Client, Some(&b"{\"findings\":[]}"[..]));
+        let recorded = |message| Line::Recorded { side, time: Duration::ZERO, message, verdict };
+        check(
+            r#"{"dir":"c2s","msg":"{}","verdict":{"findings":[]}}"#,
+            &recorded(Cow::Borrowed("{}")),
+        );
+        // Too large to be recorded, and on another connection of the session.
+        for text in [
+            r#"{"dir":"c2s","msg":"","verdict":{"findings":[]}}"#,
+            r#"{"dir":"c2s","msg":"{}","conn":2,"verdict":{"findings":[]}}"#,
+        ] {
+            check(text, &Line::Judged { side, verdict });
+        }
         check(
             r#"{"dir":"c2s","msg":"{}","redacted":true}"#,
             &Line::Judged { side: Side::Client, verdict: None },

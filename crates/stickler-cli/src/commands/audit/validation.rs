@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use stickler::{Finding, McpValidator, MessageRule, Severity};
+use stickler::{Finding, McpValidator, MessageRule, Mode, Severity, ValidationConfig};
 use stickler_protocol::{Policy, Side, ValidationMiddleware, Verdict};
 
 use super::Setup;
@@ -27,27 +27,19 @@ pub(super) struct AuditFinding {
     pub(super) received: String,
 }
 
-pub(super) struct SessionValidator {
+pub(super) struct SessionValidator<'s> {
+    setup: &'s Setup,
+    server: String,
     middleware: ValidationMiddleware,
-    shows_values: bool,
     pub(super) tally: Tally,
 }
 
-impl SessionValidator {
+impl<'s> SessionValidator<'s> {
     /// Creates the validator of a file. Files share compiled schemas, but not their tool lists.
-    pub(super) fn new(path: &Path, setup: &Setup) -> Self {
-        let server = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
-        let validator =
-            McpValidator::new(setup.config.clone()).with_schema_store(&setup.tool_schemas);
-        let middleware = ValidationMiddleware::new(server, Arc::new(validator))
-            .with_policy(Policy::observing())
-            .with_protocol(Arc::clone(&setup.schemas));
-        let middleware = match setup.revision {
-            Some(revision) => middleware.with_revision(revision),
-            None => middleware,
-        };
-        let shows_values = !setup.config.mask_values;
-        Self { middleware, shows_values, tally: Tally::default() }
+    pub(super) fn new(path: &Path, setup: &'s Setup) -> Self {
+        let server = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let middleware = middleware(&server, setup, Mode::Enforce);
+        Self { setup, server, middleware, tally: Tally::default() }
     }
 
     /// Validates a batch and reports the findings in portions.
@@ -61,8 +53,9 @@ impl SessionValidator {
         for item in &batch.items {
             let found = self.validate_line(batch, item);
             // An empty line is a finding, but does not count as a message.
+            let is_message = !matches!(item.content, Content::ByGateway(_) | Content::Assisting);
             let is_empty = found.iter().any(|found| found.rule == MessageRule::EmptyLine);
-            self.tally.messages += usize::from(!is_empty);
+            self.tally.messages += usize::from(is_message && !is_empty);
             for one in &found {
                 self.tally.add(one.rule, one.severity);
             }
@@ -81,10 +74,20 @@ impl SessionValidator {
             Content::TooLong(partial) => self.middleware.handle_oversized(*side, partial.clone()),
             Content::BrokenRecord => return vec![broken_record_finding(*line, *side)],
             Content::Judged(None) => return Vec::new(),
+            Content::ByGateway(range) => {
+                // The gateway's tool list, and its answers, which end requests.
+                self.middleware.handle(*side, batch.text(range), *time);
+                return Vec::new();
+            }
+            Content::Assisting => {
+                self.middleware = middleware(&self.server, self.setup, Mode::Assist);
+                return Vec::new();
+            }
             Content::Judged(Some(verdict)) => {
                 let findings = recorded_findings(batch.text(verdict));
                 let shown = findings.into_iter().map(|finding| {
-                    if self.shows_values { finding } else { finding.without_values() }
+                    let is_masked = self.setup.config.mask_values;
+                    if is_masked { finding.without_values() } else { finding }
                 });
                 return shown.map(|finding| AuditFinding::new(*line, *side, finding)).collect();
             }
@@ -94,6 +97,27 @@ impl SessionValidator {
             .into_iter()
             .map(|finding| AuditFinding::new(*line, *side, finding))
             .collect()
+    }
+}
+
+/// Creates the middleware of a session that was recorded in a mode. Nothing is enforced; in the mode `assist`, calls that
+/// were repaired are noted as such.
+fn middleware(server: &str, setup: &Setup, mode: Mode) -> ValidationMiddleware {
+    let mut config = setup.config.clone();
+    let of_mode = ValidationConfig::in_mode(mode);
+    config.unknown_fields = setup.unknown_fields.unwrap_or(of_mode.unknown_fields);
+    let mut policy = Policy::observing();
+    if mode == Mode::Assist {
+        config.repair = of_mode.repair;
+        policy = Policy::in_mode(mode);
+    }
+    let validator = McpValidator::new(config).with_schema_store(&setup.tool_schemas);
+    let middleware = ValidationMiddleware::new(server, Arc::new(validator))
+        .with_policy(policy)
+        .with_protocol(Arc::clone(&setup.schemas));
+    match setup.revision {
+        Some(revision) => middleware.with_revision(revision),
+        None => middleware,
     }
 }
 

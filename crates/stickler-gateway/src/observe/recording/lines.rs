@@ -28,6 +28,11 @@ pub(super) fn header(out: &mut Vec<u8>, session: &Session, part: u64) {
     line["client"] = json!(client.map(|one| json!({ "name": one.name, "version": one.version })));
     line["revision"] = json!(session.revision.get());
     line["mode"] = json!(mode(session.server.mode));
+    line["values"] = json!(match session.server.values {
+        RecordedValues::Redacted => "redacted",
+        RecordedValues::None => "none",
+        RecordedValues::Full => "full",
+    });
     line["started"] = json!(utc::rfc3339(session.started));
     write(out, &line);
 }
