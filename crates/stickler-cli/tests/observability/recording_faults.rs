@@ -1,5 +1,7 @@
 //! Recordings that rotate, expire, or cannot be written.
 
+use std::io::Write as _;
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use rustix::process::Signal;
@@ -77,6 +79,44 @@ fn failed_write_stops_the_recording_with_one_line_and_not_the_traffic() {
     assert_eq!(answer["result"]["content"][0]["text"], "still here");
     let log = gateway.end().stderr;
     assert_eq!(log.matches("recording stopped").count(), 1, "{log}");
+}
+
+/// Starts a gateway that records to a file system of 128 KiB, in a namespace of its own; `None` if this user may not
+/// create one.
+fn start_on_small_disk(directory: &str) -> Option<Gateway> {
+    let namespace = ["--user", "--map-root-user", "--mount"];
+    let can = Command::new("unshare").args(namespace).arg("true").output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        return None;
+    }
+    let server = scripted_server();
+    let mut command = Command::new("unshare");
+    command.args(namespace).args(["sh", "-c"]);
+    command.args(["mount -t tmpfs -o size=128k tmpfs \"$0\" && exec \"$@\"", directory]);
+    command.args([env!("CARGO_BIN_EXE_stickler"), "run", "--record", directory, "--"]).arg(server);
+    Some(Gateway::of(command))
+}
+
+#[test]
+fn full_disk_stops_the_recording_with_one_line_and_not_the_traffic() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("r")).unwrap();
+    let Some(mut gateway) = start_on_small_disk(&folder.path("r")) else {
+        let _ = writeln!(std::io::stderr(), "skipped: no mount namespaces for this user");
+        return;
+    };
+    gateway.handshake();
+    let text = "x".repeat(4000);
+    for id in 0..100 {
+        let answer = gateway.call(id, "echo", &json!({ "text": text }));
+        assert_eq!(answer["result"]["content"][0]["text"], text);
+    }
+    gateway.wait_for_log("recording stopped: cannot write to");
+    let answer = gateway.call(100, "echo", &json!({ "text": "still here" }));
+    assert_eq!(answer["result"]["content"][0]["text"], "still here");
+    let exit = gateway.end();
+    assert_eq!((exit.status, exit.stderr.matches("recording").count()), (0, 1), "{}", exit.stderr);
+    assert!(exit.stderr.contains("No space left on device"), "{}", exit.stderr);
 }
 
 #[test]

@@ -31,10 +31,14 @@ impl Gateway {
     }
 
     pub(crate) fn with_env(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_stickler"))
-            .arg("run")
-            .args(arguments)
-            .envs(variables.iter().copied())
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stickler"));
+        command.arg("run").args(arguments).envs(variables.iter().copied());
+        Self::of(command)
+    }
+
+    /// Starts a command that becomes a gateway.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
