@@ -18,9 +18,16 @@ pub(crate) struct Options {
     /// Program to test [default: a debug build]
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
+
+    /// Measure time, memory and delay instead, without a browser [default program: a release build]
+    #[arg(long)]
+    measure: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
+    if options.measure {
+        return measure(options);
+    }
     let browser = browser()?;
     let target = paths::root().join("target");
     let folder = target.join("browser");
@@ -35,6 +42,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let mut tests = Command::new("node");
     tests.arg(folder.join("tests.mjs")).arg(program).arg(browser).arg(&screenshots);
     call(&mut tests)
+}
+
+fn measure(options: &Options) -> Outcome {
+    let program = if let Some(program) = &options.program {
+        program.clone()
+    } else {
+        call(Command::new("cargo").args(["build", "--release", "--package", "stickler-cli"]))?;
+        paths::root().join("target/release/stickler")
+    };
+    let script = paths::root().join("xtask/fixtures/browser/measure.mjs");
+    call(Command::new("node").arg(script).arg(format!("{} ui", program.display())))
 }
 
 /// Returns the browser to use.
