@@ -1,10 +1,11 @@
 //! The cost of the gateway relative to a relay that only copies bytes: on stdio in front of a command, and on HTTP in
-//! front of a URL. The same gateway with a recording is compared with the one without.
+//! front of a URL. The same gateway with a recording, and with traces and metrics over OTLP, is compared with the one
+//! without.
 //!
 //! All candidates run at the same time and take turns in every round; each has the same server behind
 //! it. Validation is on and all traffic is valid.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -69,8 +70,8 @@ fn huge() -> Value {
     json!({ "size": 1 << 20 })
 }
 
-/// The maximum cost of a recording, relative to the gateway without one.
-const MAX_RECORDING_COST: f64 = 1.1;
+/// The maximum cost of a recording, and of traces and metrics, relative to the gateway without them.
+const MAX_OBSERVER_COST: f64 = 1.1;
 
 /// The duration of one candidate's turn.
 const TURN_DURATION: Duration = Duration::from_millis(120);
@@ -80,23 +81,32 @@ pub(super) fn run(rounds: usize) -> Outcome {
     let stickler = program::build()?;
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let recordings = std::env::temp_dir().join(format!("stickler-bench-{}", std::process::id()));
+    // The server accepts exports as it accepts notifications.
+    let collector = Channel::http(&[this.clone(), "bench-peer".into(), "serve-http".into()], 1)?;
+    let programs = Programs {
+        this,
+        stickler,
+        recordings: recordings.clone(),
+        collector: format!("OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:{}", collector.port()),
+    };
     let mut missed = Vec::new();
     for (transport, cases, mut candidates) in [
-        ("stdio", CASES.as_slice(), on_stdio(&this, &stickler, &recordings)?),
-        ("HTTP", HTTP_CASES.as_slice(), on_http(&this, &stickler, &recordings)?),
+        ("stdio", CASES.as_slice(), on_stdio(&programs)?),
+        ("HTTP", HTTP_CASES.as_slice(), on_http(&programs)?),
     ] {
         println!("\nthe gateway on {transport}, median ratios to a bare relay, {rounds} rounds\n");
-        let heads = ["direct", "relay", "stickler", "+ recording"];
+        let heads = ["direct", "relay", "stickler", "+ recording", "+ telemetry"];
+        let [direct, relay, gateway, recording, telemetry] = heads;
         println!(
-            "{:<22} {:>10} {:>10} {:>10} {:>12}",
-            "calls", heads[0], heads[1], heads[2], heads[3]
+            "{:<22} {direct:>10} {relay:>10} {gateway:>10} {recording:>12} {telemetry:>12}",
+            "calls"
         );
         for case in cases {
             let ratios = compare(case, &mut candidates, rounds)?;
-            let Ratios { direct, gateway, recording } = ratios;
-            let recorded = format!("× {recording:.2}");
+            let Ratios { direct, gateway, recording, telemetry } = ratios;
+            let (recorded, exported) = (format!("× {recording:.2}"), format!("× {telemetry:.2}"));
             println!(
-                "{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2} {recorded:>12}",
+                "{:<22} {direct:>10.2} {:>10.2} {gateway:>10.2} {recorded:>12} {exported:>12}",
                 case.name, 1.0
             );
             missed.extend(
@@ -113,46 +123,66 @@ struct Ratios {
     /// The direct connection and the gateway, relative to the relay.
     direct: f64,
     gateway: f64,
-    /// The gateway with a recording, relative to the one without.
+    /// The gateway with a recording, and with traces and metrics, relative to the one without.
     recording: f64,
+    telemetry: f64,
+}
+
+/// What the candidates consist of.
+struct Programs {
+    this: PathBuf,
+    stickler: PathBuf,
+    recordings: PathBuf,
+    /// The environment variable that turns on telemetry.
+    collector: String,
 }
 
 impl Case {
     /// Returns the goals that the ratios miss.
     fn missed(&self, ratios: &Ratios) -> Vec<String> {
         let (name, gateway) = (self.name, ratios.gateway);
-        let (is_missed, goal, cost) = match self.goal {
-            Goal::LatencyAtMost(most) => {
-                (gateway > most, format!("{name}: {gateway:.2} > {most}"), ratios.recording)
-            }
+        let (is_missed, goal) = match self.goal {
+            Goal::LatencyAtMost(most) => (gateway > most, format!("{name}: {gateway:.2} > {most}")),
             Goal::RateAtLeast(least) => {
-                (gateway < least, format!("{name}: {gateway:.2} < {least}"), 1.0 / ratios.recording)
+                (gateway < least, format!("{name}: {gateway:.2} < {least}"))
             }
         };
-        let recorded = format!("{name} recorded: {cost:.2} > {MAX_RECORDING_COST}");
-        let goals = [(is_missed, goal), (cost > MAX_RECORDING_COST, recorded)];
-        goals.into_iter().filter(|(is_missed, _)| *is_missed).map(|(_, goal)| goal).collect()
+        let observers = [("recorded", ratios.recording), ("exported", ratios.telemetry)];
+        let observers = observers.map(|(observer, ratio)| {
+            let cost = match self.goal {
+                Goal::LatencyAtMost(_) => ratio,
+                Goal::RateAtLeast(_) => 1.0 / ratio,
+            };
+            let goal = format!("{name} {observer}: {cost:.2} > {MAX_OBSERVER_COST}");
+            (cost > MAX_OBSERVER_COST, goal)
+        });
+        let goals = [(is_missed, goal)].into_iter().chain(observers);
+        goals.filter(|(is_missed, _)| *is_missed).map(|(_, goal)| goal).collect()
     }
 }
 
-/// Starts the server, and the server behind the relay and behind the gateway without and with a recording, on stdio.
-fn on_stdio(this: &Path, stickler: &Path, recordings: &Path) -> Result<[Candidate; 4], String> {
+/// Starts the server, and the server behind the relay and behind the gateway without and with a recording and
+/// telemetry, on stdio.
+fn on_stdio(programs: &Programs) -> Result<[Candidate; 5], String> {
+    let Programs { this, stickler, recordings, collector } = programs;
     let server: Vec<PathBuf> = vec![this.into(), "bench-peer".into(), "serve".into()];
-    let before = |words: &[PathBuf]| [words, &server].concat();
-    let relay = before(&[this.into(), "bench-peer".into(), "relay".into(), "--".into()]);
-    let gateway = before(&[stickler.into(), "run".into(), "--".into()]);
-    let recording =
-        before(&[stickler.into(), "run".into(), "--record".into(), recordings.into(), "--".into()]);
+    let start = |words: &[PathBuf]| Candidate::new(Channel::stdio(&[words, &server].concat())?);
+    let run = [stickler.clone(), "run".into()];
+    let gateway = |before: &[PathBuf], after: &[PathBuf]| {
+        start(&[before, &run[..], after, &["--".into()]].concat())
+    };
     Ok([
-        Candidate::new(Channel::stdio(&server)?)?,
-        Candidate::new(Channel::stdio(&relay)?)?,
-        Candidate::new(Channel::stdio(&gateway)?)?,
-        Candidate::new(Channel::stdio(&recording)?)?,
+        start(&[])?,
+        start(&[this.into(), "bench-peer".into(), "relay".into(), "--".into()])?,
+        gateway(&[], &[])?,
+        gateway(&[], &["--record".into(), recordings.into()])?,
+        gateway(&["env".into(), collector.into()], &[])?,
     ])
 }
 
-/// Starts the server, and a relay and the gateway without and with a recording in front of its URL.
-fn on_http(this: &Path, stickler: &Path, recordings: &Path) -> Result<[Candidate; 4], String> {
+/// Starts the server, and a relay and the gateway without and with a recording and telemetry in front of its URL.
+fn on_http(programs: &Programs) -> Result<[Candidate; 5], String> {
+    let Programs { this, stickler, recordings, collector } = programs;
     let connections = HTTP_CASES.iter().map(|case| case.in_flight).max().unwrap_or(1);
     let peer = |words: &[&str]| -> Vec<PathBuf> {
         [this.into(), "bench-peer".into()].into_iter().chain(words.iter().map(Into::into)).collect()
@@ -161,42 +191,40 @@ fn on_http(this: &Path, stickler: &Path, recordings: &Path) -> Result<[Candidate
     let port = server.port().to_string();
     let relay = Channel::http(&peer(&["relay-tcp", &port]), connections)?;
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let gateway = |more: &[PathBuf]| {
-        let options = ["run", "--log", "info", "--listen", "127.0.0.1:0", "--url", &url];
-        let mut command = vec![stickler.to_owned()];
-        command.extend(options.map(PathBuf::from));
-        command.extend_from_slice(more);
-        Channel::http(&command, connections)
+    let options = ["run", "--log", "info", "--listen", "127.0.0.1:0", "--url", &url];
+    let gateway = |before: &[PathBuf], after: &[PathBuf]| {
+        let run = [stickler.clone()].into_iter().chain(options.map(PathBuf::from));
+        let command = [before, &run.collect::<Vec<_>>(), after].concat();
+        Candidate::new(Channel::http(&command, connections)?)
     };
-    let (plain, recording) = (gateway(&[])?, gateway(&["--record".into(), recordings.into()])?);
     Ok([
         Candidate::new(server)?,
         Candidate::new(relay)?,
-        Candidate::new(plain)?,
-        Candidate::new(recording)?,
+        gateway(&[], &[])?,
+        gateway(&[], &["--record".into(), recordings.into()])?,
+        gateway(&["env".into(), collector.into()], &[])?,
     ])
 }
 
-fn compare(case: &Case, candidates: &mut [Candidate; 4], rounds: usize) -> Result<Ratios, String> {
-    let (mut directs, mut gateways, mut recordings) = (Vec::new(), Vec::new(), Vec::new());
+fn compare(case: &Case, candidates: &mut [Candidate; 5], rounds: usize) -> Result<Ratios, String> {
+    let mut ratios: [Vec<f64>; 4] = Default::default();
     for round in 0..rounds {
-        let mut figures = [0.0; 4];
-        for turn in 0..4 {
+        let mut figures = [0.0; 5];
+        for turn in 0..candidates.len() {
             // The order rotates with every round.
-            let index = (turn + round) % 4;
+            let index = (turn + round) % candidates.len();
             if let (Some(candidate), Some(figure)) =
                 (candidates.get_mut(index), figures.get_mut(index))
             {
                 *figure = candidate.turn(case).map_err(|error| error.to_string())?;
             }
         }
-        let [direct, relay, gateway, recording] = figures;
-        directs.push(direct / relay);
-        gateways.push(gateway / relay);
-        recordings.push(recording / gateway);
+        let [direct, relay, gateway, recording, telemetry] = figures;
+        let of_round = [direct / relay, gateway / relay, recording / gateway, telemetry / gateway];
+        ratios.iter_mut().zip(of_round).for_each(|(all, one)| all.push(one));
     }
-    let [direct, gateway, recording] = [directs, gateways, recordings].map(median);
-    Ok(Ratios { direct, gateway, recording })
+    let [direct, gateway, recording, telemetry] = ratios.map(median);
+    Ok(Ratios { direct, gateway, recording, telemetry })
 }
 
 struct Candidate {

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::interop::call;
 use crate::paths;
 
-/// Builds the release binary and returns its path.
+/// Builds the release binary, with OpenTelemetry, and returns its path.
 pub(super) fn build() -> Result<PathBuf, String> {
     call(Command::new("cargo").args([
         "build",
@@ -14,6 +14,8 @@ pub(super) fn build() -> Result<PathBuf, String> {
         "--release",
         "--package",
         "stickler-cli",
+        "--features",
+        "otel",
     ]))?;
     Ok(paths::root().join("target/release/stickler"))
 }
