@@ -31,8 +31,7 @@ pub(crate) struct AuditOptions {
     #[arg(long, value_enum, value_name = "DIR")]
     pub(crate) direction: Option<Direction>,
 
-    /// How to treat fields that a tool's schema neither lists nor forbids [default: reject, or as in the mode in which
-    /// `run --record --record-values full` recorded the session]
+    /// How to treat fields that a tool's schema neither lists nor forbids [default: as in the recorded mode, else reject]
     #[arg(long, value_enum)]
     pub(crate) unknown_fields: Option<UnknownFields>,
 
