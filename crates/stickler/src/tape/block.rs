@@ -1,4 +1,9 @@
 //! Classification of string bytes in blocks: finds the first byte that is not plain ASCII.
+//!
+//! Vector instructions are worth their code. Parsing without them (`cargo xtask bench --only messages` shows the
+//! effect), by the scanner alone: without SSE2, with the portable version below, a list of 64 KB takes 26 µs instead of
+//! 17 µs and a call of 500 B 174 ns instead of 113 ns; without AVX2, a text of 1 MB takes 31 µs instead of 20 µs and a
+//! call of 4 KB 185 ns instead of 150 ns.
 
 #![allow(clippy::inline_always, reason = "measured: a call for every token costs a third")]
 
@@ -25,9 +30,9 @@ pub(super) fn special_bits<const N: usize>(block: &[u8; N]) -> u64 {
         .fold(0, |bits, (i, sixteen)| bits | u64::from(special_bits_of_16(sixteen)) << (16 * i))
 }
 
-/// SSE2 version; the portable version takes twice as long.
+/// SSE2 version; the portable version takes half as long again.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[allow(unsafe_code, reason = "measured: reading a list takes about 15 % less time")]
+#[allow(unsafe_code, reason = "measured: reading a list takes a third less time")]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "16 bits are set")]
 #[inline(always)]
 fn special_bits_of_16(block: &[u8; 16]) -> u16 {
@@ -56,17 +61,26 @@ fn special_bits_of_16(block: &[u8; 16]) -> u16 {
     portable(block)
 }
 
-/// Version that compilers vectorize: it compares all bytes, keeps for each byte the bit of its
-/// position within a group of eight, and adds the bits of each group up to one byte.
+/// Version for other targets: eight bytes at a time in a register. Unlike the test in `string`, which stops at the
+/// first special byte, no sum carries from one byte into the next, so every bit is exact.
 #[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2"))))]
 fn portable(block: &[u8; 16]) -> u16 {
-    let bits: [u8; 16] =
-        std::array::from_fn(|i| if is_plain_ascii(block[i]) { 0 } else { 1 << (i % 8) });
-    let (eights, _) = bits.as_chunks::<8>();
-    eights.iter().enumerate().fold(0, |mask, (i, eight)| {
-        let byte = eight.iter().fold(0_u8, |sum, &bit| sum.wrapping_add(bit));
-        mask | u16::from(byte) << (8 * i)
-    })
+    const ONES: u64 = u64::MAX / 255;
+    const LOW_BITS: u64 = ONES * 0x7F;
+    /// Moves the lowest bit of each byte to the highest byte, in order.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let special_bits_of_8 = |eight: &[u8; 8]| {
+        let word = u64::from_le_bytes(*eight);
+        // The high bit of each byte: whether it is not zero, and whether its low seven bits are at least 0x20.
+        let not_zero = |word: u64| ((word & LOW_BITS) + LOW_BITS) | word;
+        let not_control = (word & LOW_BITS) + ONES * 0x60;
+        let quote = not_zero(word ^ (ONES * 0x22));
+        let backslash = not_zero(word ^ (ONES * 0x5C));
+        let special = !(quote & backslash & not_control) | word;
+        ((special >> 7) & ONES).wrapping_mul(GATHER).to_le_bytes()[7]
+    };
+    let (eights, _) = block.as_chunks::<8>();
+    u16::from_le_bytes(std::array::from_fn(|index| special_bits_of_8(&eights[index])))
 }
 
 /// Returns the length of the plain ASCII prefix, rounded down to whole strides.
@@ -127,6 +141,22 @@ mod tests {
                 assert_eq!(special_bits(&block), expected, "{byte:#x} at {position}");
                 let half = *block[position & 16..].first_chunk().unwrap();
                 assert_eq!(u64::from(portable(&half)) << (position & 16), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn portable_version_classifies_each_byte_independently_of_its_neighbour() {
+        for first in 0..=u8::MAX {
+            for second in 0..=u8::MAX {
+                let mut block = [b'a'; 16];
+                (block[3], block[4]) = (first, second);
+                let bit = |byte, position| u16::from(!is_plain_ascii(byte)) << position;
+                assert_eq!(
+                    portable(&block),
+                    bit(first, 3) | bit(second, 4),
+                    "{first:#x} {second:#x}"
+                );
             }
         }
     }
