@@ -237,3 +237,32 @@ fn lone_surrogate_escape_is_forwarded_unchanged() {
     gateway.stdout.read_line(&mut line).unwrap();
     assert_eq!(line.trim_end(), response);
 }
+
+/// Returns how often the threads of a process have waited so far.
+#[cfg(target_os = "linux")]
+fn waits(pid: u32) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let statuses = threads.map(|one| one.unwrap().path().join("status"));
+    let lines = statuses.map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let waits = lines.filter_map(|status| {
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse::<u64>().ok()
+    });
+    waits.sum()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn idle_gateway_does_not_wake_up() {
+    let mut gateway = Gateway::start_ready(&[]);
+    gateway.call(4, json!({ "text": "hi" }));
+    assert_eq!(gateway.receive()["id"], 4);
+    // Work that follows the first call is completed once. A periodic timer would wake the gateway in every interval.
+    let is_idle = |_| {
+        let before = waits(gateway.child.id());
+        std::thread::sleep(Duration::from_millis(1500));
+        waits(gateway.child.id()) == before
+    };
+    assert!((0..5).any(is_idle), "the gateway wakes up while it is idle");
+    gateway.end();
+}
