@@ -52,7 +52,7 @@ pub enum Target {
 }
 
 /// The implementation that a client states.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 pub struct Client {
     /// The name.
     pub name: String,

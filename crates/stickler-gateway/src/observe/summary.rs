@@ -39,7 +39,13 @@ struct Key {
     server: Arc<str>,
     /// The tool; `None` for messages that are not calls.
     tool: Option<Arc<str>>,
-    client: String,
+    client: Option<Arc<Client>>,
+}
+
+impl Key {
+    fn client(&self) -> String {
+        self.client.as_deref().map(Client::to_string).unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -96,7 +102,7 @@ impl Summary {
             .iter()
             .map(|(key, row)| {
                 let mut value = json!({
-                    "server": &*key.server, "tool": key.tool.as_deref(), "client": key.client,
+                    "server": &*key.server, "tool": key.tool.as_deref(), "client": key.client(),
                 });
                 extend(&mut value, &row.to_json());
                 value
@@ -131,11 +137,12 @@ impl Consumer for Summary {
         let mut key = Key {
             server: Arc::clone(&event.session.server.name),
             tool,
-            client: event.client.as_deref().map(Client::to_string).unwrap_or_default(),
+            client: event.client.clone(),
         };
         let mut rows = self.rows();
         if rows.len() >= MAX_ROWS && !rows.contains_key(&key) {
-            key = Key { tool: Some(OTHER.into()), client: OTHER.to_owned(), ..key };
+            let client = Client { name: OTHER.to_owned(), version: String::new() };
+            key = Key { tool: Some(OTHER.into()), client: Some(Arc::new(client)), ..key };
         }
         rows.entry(key).or_default().add(event);
     }
@@ -214,11 +221,12 @@ fn table(rows: &[(Key, Row)]) -> String {
     for (key, row) in rows.iter().take(MAX_SHOWN_ROWS) {
         let tool = key.tool.as_deref().unwrap_or("(other messages)");
         let tool = if servers { format!("{}/{tool}", key.server) } else { tool.to_owned() };
+        let client = key.client();
         let Tally { calls, rejected, would_reject, repaired, server_errors, .. } = row.tally;
         let quantile = |part| row.latency.quantile(part).map_or("-".to_owned(), milliseconds);
         cells.push([
             shown(&tool),
-            shown(if key.client.is_empty() { "-" } else { &key.client }),
+            shown(if client.is_empty() { "-" } else { &client }),
             calls.to_string(),
             with_rules(rejected + would_reject, &row.rules),
             repaired.to_string(),
