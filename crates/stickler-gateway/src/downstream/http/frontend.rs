@@ -251,15 +251,12 @@ impl Frontend {
             return reply::rejection(StatusCode::BAD_REQUEST, error, reason);
         }
         match &self.backend {
-            Backend::Command(sessions, multiplexer) => {
-                let response = match era(&headers, &inbound) {
-                    Era::Legacy => to_command::post(sessions, &headers, &inbound).await,
-                    Era::Modern => {
-                        to_command::post_modern(multiplexer, sessions, &headers, &inbound).await
-                    }
-                };
-                reply::reusing_headers(headers, response)
-            }
+            Backend::Command(sessions, multiplexer) => match era(&headers, &inbound) {
+                Era::Legacy => to_command::post(sessions, &headers, &inbound).await,
+                Era::Modern => {
+                    to_command::post_modern(multiplexer, sessions, &headers, &inbound).await
+                }
+            },
             Backend::Url(proxy) => proxy.post(headers, inbound).await,
         }
     }

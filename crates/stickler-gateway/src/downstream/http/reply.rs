@@ -86,15 +86,6 @@ pub(crate) fn accepted() -> HttpResponse {
     status(StatusCode::ACCEPTED)
 }
 
-/// Reuses the header map of the request for the response. hyper keeps the map of a response for the next request
-/// on the connection, so its capacity is not allocated again.
-pub(crate) fn reusing_headers(mut headers: HeaderMap, mut answer: HttpResponse) -> HttpResponse {
-    headers.clear();
-    headers.extend(std::mem::take(answer.headers_mut()));
-    *answer.headers_mut() = headers;
-    answer
-}
-
 /// Why a request was rejected, attached to the response for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Rejection(pub(crate) String);
