@@ -4,6 +4,9 @@
 //! ever uses, once. Those pages would count towards resident memory for the lifetime of the process.
 //! After the first tool list and the first call, the gateway drops its code pages; the kernel reloads
 //! pages that are executed again from the page cache.
+//!
+//! Without it, a gateway on stdio with one server has 14.1 MB resident after its first call instead of 7.7 MB, of which
+//! 11.7 instead of 5.2 MB are pages of files (`grep -E 'VmRSS|RssFile' /proc/PID/status`, two seconds after a call).
 
 use std::sync::Once;
 use std::time::Duration;
