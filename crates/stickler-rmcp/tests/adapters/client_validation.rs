@@ -13,8 +13,8 @@ fn server(capability: &str, notification: &str) -> McpConfig {
     script(&format!(
         r#"*server/discover*) exit 3;;
            *'"initialize"'*) answer '{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{"listChanged":true}},"experimental":{{"toolValidation":{capability}}}}},"serverInfo":{{"name":"s","version":"1"}}}}';;
-           *tools/list*) answer '{{"tools":[{{"name":"poke","inputSchema":{{"type":"object"}}}}]}}';;
-           *'"poke"'*) echo '{{"jsonrpc":"2.0","method":"{notification}","params":{{"uri":"file:///a","level":"info","data":""}}}}'; answer '{{"content":[]}}';;
+           *tools/list*) answer '{{"tools":[{{"name":"poke","inputSchema":{{"type":"object"}}}},{{"name":"t","inputSchema":{{"type":"object"}}}}]}}';;
+           *'"poke"'*) echo '{{"jsonrpc":"2.0","method":"{notification}","params":{{"uri":"file:///a","level":"info","data":""}}}}'; answer '{{"content":[{{"type":"text","text":"'$((asked + 0))'"}}]}}';;
            *'"calls"'*) asked=$((asked + 1)); answer '{{"content":[],"structuredContent":{{"results":[{{"valid":true}},{{"valid":false,"errors":["no"]}}]}}}}';;
            *tools/call*) asked=$((asked + 1)); answer '{{"content":[{{"type":"text","text":"{{\"valid\":true,\"warnings\":[\"'$asked'\"]}}"}}]}}';;"#
     ))
@@ -39,6 +39,21 @@ async fn validation_results_are_cached_only_if_the_server_allows_it() {
         assert_eq!(count(&client, json!({ "a": 1 })).await, "1");
         let again = if is_cached { "1" } else { "2" };
         assert_eq!(count(&client, json!({ "a": 1 })).await, again, "{capability}");
+    }
+}
+
+#[tokio::test]
+async fn server_without_the_capability_receives_no_validation_call() {
+    for capability in [r#"{"supported":false}"#, "{}"] {
+        let client = connected(server(capability, "notifications/message")).await;
+        let calls = [("t", json!({})), ("t", json!({ "a": 1 }))];
+        let mut validations = client.validate_tools(&calls).await.unwrap();
+        validations.push(client.validate_tool("t", &json!({})).await.unwrap());
+        for validation in validations {
+            assert_eq!(validation.decided_by, DecidedBy::Schema, "{capability}");
+        }
+        // `poke` answers with the number of other calls that the server has received.
+        assert_eq!(client.call_tool("poke", json!({})).await.unwrap().text(), "0", "{capability}");
     }
 }
 

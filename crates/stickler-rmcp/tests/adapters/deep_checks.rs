@@ -54,6 +54,8 @@ async fn deep_check_levels_are_announced() {
     let levels = json!({ "syntax": true, "semantic": true, "runtime": false, "security": true });
     assert_eq!(capability["levels"], levels);
     assert_eq!(capability["async"], true);
+    assert_eq!(capability["contextAware"], true);
+    assert_eq!(capability["streaming"], false);
     assert_eq!(capability["cacheable"], false);
 }
 
