@@ -102,8 +102,8 @@ fn repeated_invalid_call_is_counted_for_modern_clients() {
     }
 }
 
-/// Headers by which proxies and load balancers name a user or tenant, and one that is not known to Stickler.
-const IDENTITY_HEADERS: [&str; 10] = [
+/// Headers by which proxies and load balancers name a user, tenant or address, and one that is not known to Stickler.
+const IDENTITY_HEADERS: [&str; 13] = [
     "authorization",
     "cookie",
     "x-forwarded-user",
@@ -113,6 +113,9 @@ const IDENTITY_HEADERS: [&str; 10] = [
     "x-goog-iap-jwt-assertion",
     "x-amzn-oidc-data",
     "cf-access-jwt-assertion",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "baggage",
     "x-department",
 ];
 
@@ -165,6 +168,26 @@ fn clients_that_any_header_tells_apart_do_not_share_a_tool_list() {
             gateway.post(&[headers, &version].concat(), &body.to_string()).json()
         });
     }
+}
+
+/// Requests of one client differ in such headers; they must not cost a list each.
+#[test]
+fn headers_of_a_single_request_do_not_separate_tool_lists() {
+    let upstream = personal_tools();
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let call = json!({ "name": "act", "arguments": { "b_secret": "x" } });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call });
+    for request in ["one", "other"] {
+        let headers = [
+            ("x-request-id", request),
+            ("traceparent", request),
+            ("mcp-protocol-version", "2025-06-18"),
+        ];
+        let response = gateway.post(&headers, &body.to_string()).json();
+        assert!(response["result"]["content"].is_array(), "{response}");
+    }
+    let listings = upstream.heads("tools/list").len();
+    assert_eq!(listings, 1);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! Contract: [`credentials_key`] is the same for requests with the same credentials; it separates connections and the
 //! owners of sessions. [`IdentityHeaders::key`] is the same only for requests that the server cannot tell apart by
-//! anything but headers known to be neutral; it separates what is learned without a session. An unknown header may
-//! carry an identity (a tenant, a user that a proxy has authenticated), so it counts as one.
+//! anything but headers that differ between the requests of one client anyway; it separates what is learned without a
+//! session. Any other header may carry an identity (a tenant, a user that a proxy has authenticated), so it counts as one.
 
 use std::hash::BuildHasher;
 
@@ -17,58 +17,61 @@ const CREDENTIAL_NAME_PARTS: [&str; 4] = ["auth", "key", "token", "secret"];
 /// Header names that match but differ in every request.
 const EXCLUDED_NAMES: [&str; 2] = ["idempotency-key", "sec-websocket-key"];
 
-/// Headers that describe the message, the connection, the route or the trace, but not the client.
+/// Headers that belong to one message, connection or trace. Whatever stays the same for all requests of a client may
+/// identify it to a server: its address, language, program, or the host name that it uses.
 const NEUTRAL_NAMES: &[&str] = &[
+    "accept",
+    "accept-charset",
+    "accept-encoding",
     "b3",
-    "baggage",
     "cache-control",
     "cdn-loop",
-    "cf-connecting-ip",
-    "cf-ipcountry",
     "cf-ray",
-    "cf-visitor",
+    "cf-request-id",
     "connection",
+    "correlation-id",
     "date",
-    "dnt",
     "expect",
-    "forwarded",
+    "fly-request-id",
     "host",
     "idempotency-key",
     "keep-alive",
     "last-event-id",
     "max-forwards",
-    "origin",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "newrelic",
     "pragma",
     "priority",
     "range",
-    "referer",
     "request-id",
+    "sentry-trace",
     "te",
     "traceparent",
     "tracestate",
     "trailer",
     "transfer-encoding",
-    "true-client-ip",
+    "uber-trace-id",
     "upgrade",
-    "upgrade-insecure-requests",
-    "user-agent",
     "via",
+    "x-amz-cf-id",
+    "x-amzn-requestid",
     "x-amzn-trace-id",
+    "x-azure-ref",
     "x-cloud-trace-context",
     "x-correlation-id",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-proto",
-    "x-forwarded-server",
-    "x-real-ip",
+    "x-envoy-attempt-count",
+    "x-envoy-expected-rq-timeout-ms",
+    "x-queue-start",
     "x-request-id",
     "x-request-start",
+    "x-vercel-id",
 ];
 
-/// Prefixes of such headers. `Mcp-*` headers repeat the body or name the session.
-const NEUTRAL_PREFIXES: [&str; 7] =
-    ["accept", "content-", "if-", "mcp-", "sec-", "x-b3-", "x-envoy-"];
+/// Prefixes of such headers. `Mcp-Param-*` repeats the body.
+const NEUTRAL_PREFIXES: [&str; 5] = ["content-", "if-", "mcp-param-", "x-b3-", "x-datadog-"];
 
 /// Which headers can identify a client.
 #[derive(Debug, Clone, Default)]
@@ -168,6 +171,13 @@ mod tests {
             "x-goog-iap-jwt-assertion",
             "x-amzn-oidc-data",
             "cf-access-jwt-assertion",
+            "x-forwarded-for",
+            "forwarded",
+            "true-client-ip",
+            "x-forwarded-host",
+            "baggage",
+            "user-agent",
+            "mcp-tenant",
             "x-anything",
         ] {
             assert_ne!(key(name, "alice"), key(name, "bob"), "{name}");
