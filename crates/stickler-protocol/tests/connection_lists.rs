@@ -313,3 +313,42 @@ fn list_with_too_many_pages_is_discarded() {
         ["the server's tool list does not end: it has more than 1000 pages"]
     );
 }
+
+/// A page of one tool with a description of 8 MiB.
+fn large_page(link: &mut Link, request: &Value, number: u32) -> support::link::Sent {
+    let description = "x".repeat(8 << 20);
+    let tool =
+        json!({ "name": format!("t{number}"), "description": description, "inputSchema": {} });
+    let mut page = list_of(request, json!([tool]));
+    page["result"]["nextCursor"] = number.to_string().into();
+    link.server(page)
+}
+
+#[test]
+fn list_with_too_many_bytes_is_discarded_and_requested_again_with_growing_pauses() {
+    let mut link = Link::ready();
+    let good = call(7, "stat", json!({ "pth": "a" }));
+    let mut sent = link.client(good.clone());
+    let mut pages = 0;
+    while let [request] = sent.server.as_slice()
+        && request["method"] == "tools/list"
+    {
+        pages += 1;
+        assert!(pages < 20, "the list is not bounded");
+        sent = large_page(&mut link, &request.clone(), pages);
+    }
+    assert_eq!(pages, 8, "the page that exceeds 64 MiB ends the list");
+    assert_eq!(sent.server, [good], "the held call is forwarded unchecked");
+    assert!(degraded(&sent.events)[0].contains("limit of 64 MiB"), "{:?}", sent.events);
+    // Each attempt fails; the pauses are 30, 60, 120, 240, 480 and 480 seconds.
+    for (id, pause) in [30, 60, 120, 240, 480, 480].into_iter().enumerate() {
+        let next = call(10 + 2 * u32::try_from(id).unwrap(), "stat", json!({}));
+        link.now += pause - 1;
+        assert_eq!(link.client(next.clone()).server, [next], "after {} s", pause - 1);
+        link.now += 1;
+        let requests = link.client(call(11 + 2 * u32::try_from(id).unwrap(), "stat", json!({})));
+        assert_eq!(requests.server[0]["method"], "tools/list", "after {pause} s");
+        let error = json!({ "code": -32603, "message": "not now" });
+        link.server(json!({ "jsonrpc": "2.0", "id": requests.server[0]["id"], "error": error }));
+    }
+}

@@ -21,8 +21,8 @@ pub(crate) struct Page {
     pub(crate) bytes: usize,
 }
 
-/// Maximum size of an unfinished list.
-const MAX_LIST_BYTES: usize = 64 << 20;
+/// Maximum size of a list, as JSON.
+pub(super) const MAX_LIST_BYTES: usize = 64 << 20;
 
 /// The unfinished lists, by the cursor of their next page.
 #[derive(Debug)]

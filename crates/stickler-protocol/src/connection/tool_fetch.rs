@@ -1,7 +1,8 @@
 //! `tools/list` requests that the gateway sends to the server, which the client never sees.
 //!
 //! At most one request is pending at a time. Pages are collected until the last one arrives and then
-//! fill the tool cache as one list.
+//! fill the tool cache as one list. A list that exceeds [`MAX_LIST_BYTES`] or does not end fails as a whole: tools missing
+//! from it may exist. What was collected is freed, and the next attempt waits longer with each failure.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ use stickler::{
     Discovery, Freshness, Limits, ListPages, ToolDefinition, ToolList, ToolSchemaCache,
 };
 
-use super::pages::next_cursor;
+use super::pages::{MAX_LIST_BYTES, next_cursor};
 use super::{Action, Purpose, subscription};
 use crate::envelope::{Header, RequestId};
 use crate::headers::{CAPABILITIES_KEY, VERSION_KEY};
@@ -33,14 +34,21 @@ pub(super) struct ToolFetch {
     changes: u64,
     pages: ListPages,
     tools: Vec<ToolDefinition>,
+    /// Size of the JSON of the pages so far.
+    bytes: usize,
     /// Number of list entries without a tool name.
     nameless: usize,
     failed_at: Option<Duration>,
+    /// Number of failures in a row.
+    failures: u32,
     /// The list was requested again because it changed during the first fetch.
     has_retried: bool,
     /// Abandoned requests with their change counts; their responses may still arrive.
     abandoned: VecDeque<(String, u64)>,
 }
+
+/// Number of failures in a row after which the pause no longer doubles: 16 times the first one.
+const MAX_DOUBLINGS: u32 = 4;
 
 /// Number of abandoned requests to remember.
 const MAX_ABANDONED: usize = 16;
@@ -82,9 +90,11 @@ impl ToolFetch {
         self.pending.as_deref() == Some(id)
     }
 
-    /// Returns whether a request may be sent: not within `backoff` after a failure.
+    /// Returns whether a request may be sent: not within `backoff` after a failure, which doubles with each further one.
     pub(super) fn may_fetch(&self, now: Duration, backoff: Duration) -> bool {
-        self.failed_at.is_none_or(|failed| now >= failed.saturating_add(backoff))
+        let doublings = self.failures.saturating_sub(1).min(MAX_DOUBLINGS);
+        let pause = backoff.saturating_mul(1 << doublings);
+        self.failed_at.is_none_or(|failed| now >= failed.saturating_add(pause))
     }
 
     /// Returns the request for a page; `None` if one is pending. It carries the client's capabilities,
@@ -99,9 +109,7 @@ impl ToolFetch {
             return None;
         }
         if page == RequestedPage::First {
-            self.tools.clear();
-            self.nameless = 0;
-            self.pages = ListPages::default();
+            self.discard_pages();
             self.changes = changes;
         }
         let id = format!("{PREFIX}{}", self.number);
@@ -196,7 +204,15 @@ impl ToolFetch {
                 _ => FetchProgress::Ignored,
             };
         }
+        self.bytes = self.bytes.saturating_add(entries.raw().len());
+        if self.bytes > MAX_LIST_BYTES {
+            let limit = MAX_LIST_BYTES >> 20;
+            let reason = format!("the server's tool list exceeds the limit of {limit} MiB");
+            return FetchProgress::Failed(reason);
+        }
         self.tools.extend(list.tools);
+        // One more than the limit, so that the cache can report the excess.
+        self.tools.truncate(limits.tools_per_server.saturating_add(1));
         self.nameless += list.nameless;
         match self.pages.follow(next.map(Cow::into_owned)) {
             Ok(true) => return FetchProgress::NextPage,
@@ -206,7 +222,7 @@ impl ToolFetch {
                 return FetchProgress::Failed(reason);
             }
         }
-        self.failed_at = None;
+        self.clear_failure();
         let freshness = Freshness::of_result(result, now);
         let tools = std::mem::take(&mut self.tools);
         let mut discovery = cache.populate_with(server, &tools, freshness);
@@ -225,9 +241,18 @@ impl ToolFetch {
         self.has_retried = false;
     }
 
-    /// Clears the backoff after the server was restarted.
+    /// Clears the backoff after a complete list or a restart of the server.
     pub(super) fn clear_failure(&mut self) {
         self.failed_at = None;
+        self.failures = 0;
+    }
+
+    /// Frees the pages of an unfinished list.
+    fn discard_pages(&mut self) {
+        self.tools = Vec::new();
+        self.bytes = 0;
+        self.nameless = 0;
+        self.pages = ListPages::default();
     }
 
     /// Abandons the pending request and starts the backoff.
@@ -236,8 +261,9 @@ impl ToolFetch {
         if self.abandoned.len() > MAX_ABANDONED {
             self.abandoned.pop_front();
         }
-        self.tools.clear();
+        self.discard_pages();
         self.failed_at = Some(now);
+        self.failures = self.failures.saturating_add(1);
     }
 }
 
