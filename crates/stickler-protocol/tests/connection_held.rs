@@ -11,11 +11,14 @@ mod support {
     pub(crate) mod link;
 }
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use stickler::{Code, MessageRule};
+use stickler::{Code, McpValidator, MemoryBudget, MessageRule, SchemaStore, ValidationConfig};
 use stickler_protocol::envelope::RequestId;
 use stickler_protocol::{
-    Action, Actions, AnswerForm, ConnectionSettings, Event, Policy, RequestContext, Side, Work,
+    Action, Actions, AnswerForm, Connection, ConnectionSettings, Event, Policy, RequestContext,
+    Side, Work,
 };
 use support::link::{Link, Sent, call, is_help, list_of, messages, sent, stat};
 
@@ -204,4 +207,81 @@ fn large_call_that_an_old_list_rejects_is_explained_only_after_the_refresh() {
     assert!(is_quiet(&sent(actions)));
     let answered = link.connection.handle_done(&explanation.unwrap().run(), link.time());
     assert!(is_help(&sent(answered).client[0]));
+}
+
+/// A call with that many mebibytes of arguments.
+fn large_call(id: u32, mebibytes: usize) -> Value {
+    call(id, "stat", json!({ "path": "a".repeat(mebibytes << 20) }))
+}
+
+/// The ids and messages of errors.
+fn errors(sent: &[Value]) -> Vec<(u64, &str)> {
+    let errors = sent.iter().filter(|one| one.get("error").is_some());
+    errors
+        .map(|one| (one["id"].as_u64().unwrap(), one["error"]["message"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn calls_that_exceed_the_memory_for_held_calls_are_rejected_and_the_others_answered() {
+    let mut link = Link::ready();
+    let memory = link.connection.memory().clone();
+    let asked = link.client(large_call(1, 10));
+    let mut rejected = Vec::new();
+    for id in 2..=10 {
+        let sent = link.client(large_call(id, 10));
+        assert!(sent.server.is_empty());
+        for (id, message) in errors(&sent.client) {
+            assert!(message.contains("limit of 64 MiB"), "{message}");
+            rejected.push(id);
+        }
+    }
+    assert_eq!(rejected, [7, 8, 9, 10], "six calls fit");
+    assert!(memory.used() > 60 << 20);
+    let sent = link.server(list_of(&asked.server[0], json!([stat()])));
+    let forwarded: Vec<u64> = sent.server.iter().map(|one| one["id"].as_u64().unwrap()).collect();
+    assert_eq!(forwarded, [1, 2, 3, 4, 5, 6], "each call is decided on once");
+    assert!(sent.client.is_empty());
+    assert!(memory.used() < 1 << 20, "the memory is released: {}", memory.used());
+}
+
+#[test]
+fn held_calls_of_all_connections_share_one_budget() {
+    let budget = MemoryBudget::new(16 << 20);
+    let connect = |_: &str| {
+        let store = SchemaStore::with_memory(&budget);
+        let validator = McpValidator::new(ValidationConfig::default()).with_schema_store(&store);
+        let settings = ConnectionSettings::default();
+        let connection = Connection::new("server", Arc::new(validator), settings);
+        let mut link = Link { connection, now: 0 };
+        link.handshake();
+        link
+    };
+    let (mut one, mut other) = (connect("one"), connect("other"));
+    assert!(errors(&one.client(large_call(1, 10)).client).is_empty());
+    let sent = other.client(large_call(1, 10));
+    assert!(errors(&sent.client)[0].1.contains("16777216 bytes"), "{:?}", sent.client);
+    assert!(!other.connection.has_held_calls());
+    one.client(cancel(1));
+    assert!(budget.used() < 1 << 20, "a cancelled call releases its memory");
+    assert!(errors(&other.client(large_call(2, 10)).client).is_empty());
+    drop(other);
+    assert!(budget.used() < 1 << 20, "a closed connection releases its memory");
+}
+
+#[test]
+fn held_calls_count_towards_the_limit_of_pending_requests() {
+    let mut config = ValidationConfig::default();
+    config.limits.requests_in_flight = 3;
+    let validator = Arc::new(McpValidator::new(config));
+    let settings = ConnectionSettings::default();
+    let mut link = Link { connection: Connection::new("server", validator, settings), now: 0 };
+    link.handshake();
+    let held: Vec<Sent> =
+        (1..=5).map(|id| link.client(call(id, "stat", json!({ "path": "a" })))).collect();
+    let rejected: Vec<u64> =
+        held.iter().flat_map(|sent| errors(&sent.client)).map(|(id, _)| id).collect();
+    assert_eq!(rejected, [4, 5]);
+    let sent = link.server(list_of(&held[0].server[0], json!([stat()])));
+    assert_eq!(sent.server.len(), 3);
 }

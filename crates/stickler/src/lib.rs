@@ -51,6 +51,7 @@ mod finding;
 #[doc(hidden)]
 pub mod internal;
 pub mod lint;
+mod memory;
 mod render;
 mod repair;
 mod revision;
@@ -76,6 +77,7 @@ pub use discovery::{
 pub use enhance::{ENHANCED_KEY, ErrorEnhancer, is_enhanced};
 pub use error::{McpError, McpSchemaError, McpToolError, McpValidationFailed, UnknownToolError};
 pub use finding::Finding;
+pub use memory::{MemoryBudget, Reservation};
 pub use render::{
     AnswerForm, CallAnswer, CallRecord, CallRejection, CorrectedRecord, EditRecord, ErrorRecord,
     HelpPrompt, ObservedError, RetryObservation, estimate_tokens,

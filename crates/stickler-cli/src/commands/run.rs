@@ -5,6 +5,7 @@ mod reload;
 
 use std::sync::Arc;
 
+use stickler::{MemoryBudget, SchemaStore};
 use stickler_gateway::observe::{ObservedServer, RecordedValues};
 use stickler_gateway::{
     ConnectionFactory, Endpoint, HttpSettings, Log, ServerLimits, SharedResources,
@@ -32,7 +33,9 @@ pub(crate) fn run(options: &RunOptions) -> Outcome {
 fn gateway(options: &RunOptions, configuration: Configuration, observing: &Observing) -> Outcome {
     let Configuration { run, servers, .. } = configuration;
     let protocol = Arc::new(protocol_schema::load(&run.schemas)?);
-    let shared = SharedResources { protocol, ..SharedResources::default() };
+    let memory = MemoryBudget::new(run.max_waiting_bytes);
+    let schemas = SchemaStore::with_memory(&memory);
+    let shared = SharedResources { protocol, schemas, ..SharedResources::default() };
     let endpoints = servers.into_iter().map(|one| endpoint(one, shared.clone(), observing));
     let mut endpoints: Vec<Endpoint> = endpoints.collect();
     match http_settings(&run, observing)? {
@@ -155,5 +158,7 @@ fn http_settings(
         token: token.transpose()?,
         admin_listen: run.admin_listen.clone(),
         metrics: observing.metrics.clone(),
+        max_connections: run.max_connections,
+        body_timeout: run.body_timeout,
     }))
 }

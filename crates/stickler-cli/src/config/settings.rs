@@ -37,6 +37,12 @@ pub(crate) struct RunSettings {
     /// Put the trace context of forwarded requests into their `_meta`.
     pub(crate) otel_inject_context: bool,
     pub(crate) ui: PageSettings,
+    /// Maximum number of open connections of the listener.
+    pub(crate) max_connections: usize,
+    /// Maximum time for the body of a request.
+    pub(crate) body_timeout: Duration,
+    /// Maximum memory for messages that wait and for tool lists.
+    pub(crate) max_waiting_bytes: usize,
 }
 
 /// Settings of the page over recordings that a listening gateway serves.
@@ -87,6 +93,9 @@ impl Default for RunSettings {
             otel_endpoint: None,
             otel_inject_context: false,
             ui: PageSettings::default(),
+            max_connections: 10_000,
+            body_timeout: Duration::from_secs(60),
+            max_waiting_bytes: 256 << 20,
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use stickler::MemoryBudget;
 use stickler::tape::{Node, TapeBuffer};
 use stickler_protocol::Header;
 use stickler_protocol::envelope::{MessageKind, RequestId};
@@ -129,9 +130,9 @@ impl PendingResponses {
         }
     }
 
-    /// Makes streams resumable; `tag` is the prefix of their event ids.
-    pub(crate) fn enable_resumption(&mut self, tag: String) {
-        self.streams = Some(Box::new(Streams::new(tag)));
+    /// Makes streams resumable; `tag` is the prefix of their event ids. Stored events count towards the budget.
+    pub(crate) fn enable_resumption(&mut self, tag: String, memory: &MemoryBudget) {
+        self.streams = Some(Box::new(Streams::new(tag).with_memory(memory)));
     }
 
     pub(crate) fn streams(&mut self) -> Option<&mut Streams> {

@@ -9,6 +9,7 @@ pub(crate) mod streams;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use stickler::{MemoryBudget, Reservation};
 use stickler_protocol::frame::sse_event_with_id;
 
 /// Maximum number of stored events per session; more than a client misses during a reconnect.
@@ -18,6 +19,9 @@ const MAX_EVENTS: usize = 256;
 /// response, the more likely the connection breaks while it is sent.
 const MAX_BYTES: usize = 4 << 20;
 
+/// Estimated memory of an event, beside its message.
+const EVENT_OVERHEAD_BYTES: usize = 128;
+
 /// The most recent events of all streams of a session.
 #[derive(Debug)]
 pub(crate) struct EventStore {
@@ -25,10 +29,13 @@ pub(crate) struct EventStore {
     tag: String,
     stored: VecDeque<StoredEvent>,
     bytes: usize,
+    /// The memory of the process. Events that were sent are evicted while it is exceeded.
+    memory: MemoryBudget,
 }
 
 #[derive(Debug)]
 struct StoredEvent {
+    _memory: Reservation,
     stream: u64,
     position: u64,
     message: Bytes,
@@ -46,22 +53,36 @@ pub(crate) struct NewEvent<'m> {
 
 impl EventStore {
     pub(crate) fn new(tag: String) -> Self {
-        Self { tag, stored: VecDeque::new(), bytes: 0 }
+        Self { tag, stored: VecDeque::new(), bytes: 0, memory: MemoryBudget::default() }
+    }
+
+    /// Counts the events towards a budget.
+    pub(crate) fn with_memory(self, memory: &MemoryBudget) -> Self {
+        Self { memory: memory.clone(), ..self }
     }
 
     /// Stores an event. Returns the streams of evicted events, and whether each event was unread.
     pub(crate) fn store(&mut self, event: &NewEvent<'_>) -> Vec<(u64, bool)> {
         let NewEvent { stream, position, message, is_read } = *event;
         let mut evicted = Vec::new();
-        while self.stored.len() >= MAX_EVENTS || self.bytes > MAX_BYTES {
-            // Evict events that were sent first.
-            let index = self.stored.iter().position(|one| one.is_read).unwrap_or_default();
+        let reservation = self.memory.charge(message.len() + EVENT_OVERHEAD_BYTES);
+        loop {
+            let is_full = self.stored.len() >= MAX_EVENTS || self.bytes > MAX_BYTES;
+            // Evict events that were sent first. Unread ones are not evicted for other sessions.
+            let read = self.stored.iter().position(|one| one.is_read);
+            let index = match read {
+                Some(index) if is_full || self.memory.is_exceeded() => index,
+                None if is_full => 0,
+                _ => break,
+            };
             let Some(one) = self.stored.remove(index) else { break };
             self.bytes -= one.message.len();
             evicted.push((one.stream, !one.is_read));
         }
         self.bytes += message.len();
-        self.stored.push_back(StoredEvent { stream, position, message: message.clone(), is_read });
+        let message = message.clone();
+        let _memory = reservation;
+        self.stored.push_back(StoredEvent { _memory, stream, position, message, is_read });
         evicted
     }
 
@@ -162,6 +183,20 @@ mod tests {
         add(&mut store, 0, 22, 1, false);
         assert_eq!(positions(&store, 0), [22], "the large event is no longer the newest");
         assert_eq!(store.bytes, 1);
+    }
+
+    #[test]
+    fn read_events_are_evicted_when_the_memory_of_the_process_is_exceeded() {
+        let memory = MemoryBudget::new(3000);
+        let mut store = EventStore::new("t".into()).with_memory(&memory);
+        let elsewhere = memory.charge(1000);
+        for position in 1..=20 {
+            add(&mut store, 0, position, 100, position != 5);
+        }
+        assert!(memory.used() <= 3000, "{}", memory.used());
+        assert!(positions(&store, 0).contains(&5), "an unread event stays");
+        drop((elsewhere, store));
+        assert_eq!(memory.used(), 0);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use stickler::MemoryBudget;
 use tokio::sync::mpsc;
 
 use crate::driver::message::Message;
@@ -67,6 +68,11 @@ impl Streams {
     pub(crate) fn new(tag: String) -> Self {
         let table = HashMap::from([(STANDALONE_STREAM, Stream::default())]);
         Self { events: EventStore::new(tag), table, readers: 0, lost: 0 }
+    }
+
+    /// Counts the stored events towards a budget.
+    pub(crate) fn with_memory(self, memory: &MemoryBudget) -> Self {
+        Self { events: self.events.with_memory(memory), ..self }
     }
 
     /// Whether a stream can be resumed.

@@ -47,6 +47,9 @@ impl Drop for ToolView {
 /// Maximum number of views by capabilities; clients differ in few of them.
 pub(crate) const MAX_TOOL_VIEWS: usize = 64;
 
+/// Maximum number of views that one new view evicts. More are evicted only if lists outside of the views need the memory.
+const MAX_EVICTIONS: usize = 16;
+
 /// An LRU cache of views. The tool list of an evicted view is fetched again when it is needed.
 pub(crate) struct ToolViews {
     capacity: usize,
@@ -70,11 +73,24 @@ impl ToolViews {
         }
         let view = wider.named(Arc::clone(&name));
         views.insert(name, Arc::clone(&view));
-        let evicted = if views.len() > self.capacity { views.pop_lru() } else { None };
         drop(views);
-        // Dropped outside of the lock: removing the cached tools is slower than a lookup.
-        drop(evicted);
+        self.evict(&view);
         view
+    }
+
+    /// Evicts views beyond the capacity, and views whose lists need more memory than lists may use.
+    fn evict(&self, newest: &ToolView) {
+        for _ in 0..MAX_EVICTIONS {
+            let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_over_memory = views.len() > 1 && newest.validator.cache().is_over_memory();
+            let is_full = is_over_memory || views.len() > self.capacity;
+            let evicted = if is_full { views.pop_lru() } else { None };
+            drop(views);
+            // Dropped outside of the lock: removing the cached tools is slower than a lookup.
+            if evicted.is_none() {
+                return;
+            }
+        }
     }
 }
 
@@ -82,7 +98,7 @@ impl ToolViews {
 mod tests {
     use super::{ToolView, ToolViews};
     use std::sync::Arc;
-    use stickler::{McpValidator, ToolDefinition, ValidationConfig};
+    use stickler::{McpValidator, MemoryBudget, SchemaStore, ToolDefinition, ValidationConfig};
 
     #[test]
     fn tools_of_unreferenced_views_are_removed() {
@@ -110,5 +126,35 @@ mod tests {
         assert_eq!(cached_servers(), 3, "a view stays as long as a narrower one");
         drop((session, views, server));
         assert_eq!(cached_servers(), 1, "the view of the server stays");
+    }
+
+    #[test]
+    fn least_recently_used_views_are_evicted_when_the_lists_need_too_much_memory() {
+        let memory = MemoryBudget::new(2 << 20);
+        let store = SchemaStore::with_memory(&memory);
+        let validator = McpValidator::new(ValidationConfig::default()).with_schema_store(&store);
+        let validator = Arc::new(validator);
+        let server = ToolView::of_server(&"files".into(), &validator);
+        let views = ToolViews::new(10_000);
+        let learn = |number: u64, text: &str| {
+            let schema = serde_json::json!({ "description": text.repeat(100 << 10) });
+            let view = views.get(&server, number);
+            let tool = ToolDefinition::new("x").with_input_schema(schema);
+            validator.cache().populate(&view.name, &[tool]);
+        };
+        for number in 1..=100 {
+            learn(number, "a");
+        }
+        assert_eq!(validator.cache().stats().servers, 100, "equal lists are shared");
+        for number in 101..=300 {
+            learn(
+                number,
+                char::from(u8::try_from(number - 100).unwrap_or(0) + 32).encode_utf8(&mut [0; 4]),
+            );
+            assert!(memory.used() < 2 << 20, "{}", memory.used());
+        }
+        assert!(validator.cache().stats().servers < 20);
+        drop(views);
+        assert!(memory.used() < 100 << 10, "the memory is released: {}", memory.used());
     }
 }

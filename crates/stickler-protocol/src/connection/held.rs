@@ -4,7 +4,10 @@
 //! it is checked from its bytes when it is released.
 
 use std::collections::{VecDeque, btree_map};
+use std::fmt;
 use std::time::Duration;
+
+use stickler::{MemoryBudget, Reservation};
 
 use super::RequestContext;
 use super::inspect::ListUse;
@@ -25,6 +28,8 @@ pub(crate) struct HeldMessage {
     /// The ids that it reserves.
     ids: Vec<RequestId>,
     is_batch: bool,
+    /// Counts its bytes towards the memory of the process.
+    memory: Reservation,
     /// The revision that its request declares.
     pub(crate) revision: Option<Revision>,
 }
@@ -32,16 +37,65 @@ pub(crate) struct HeldMessage {
 /// A message to hold: its bytes, how it uses the tool list, and its context.
 pub(super) type Message = (Vec<u8>, ListUse, RequestContext);
 
+/// Maximum size of the held messages of a connection.
+const MAX_HELD_BYTES: usize = 64 << 20;
+
+/// Estimated memory of a held message, beside its bytes.
+const MESSAGE_OVERHEAD_BYTES: usize = 1 << 10;
+
+/// Why a message cannot be held. Its calls are rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoRoom {
+    /// The limit of pending requests is reached.
+    Requests(usize),
+    /// The held messages of the connection reach their limit.
+    Connection,
+    /// The messages and lists of all connections reach the limit of the process.
+    Process(usize),
+}
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the call cannot wait for the tool list; try again later: ")?;
+        match self {
+            Self::Requests(number) => write!(f, "{number} requests are already pending"),
+            Self::Connection => {
+                write!(f, "the calls that wait reach the limit of {} MiB", MAX_HELD_BYTES >> 20)
+            }
+            Self::Process(limit) => {
+                write!(f, "the messages of all clients reach the limit of {limit} bytes")
+            }
+        }
+    }
+}
+
 impl PendingRequests {
+    /// Reserves memory to hold a message.
+    pub(crate) fn reserve_memory(
+        &self,
+        bytes: usize,
+        memory: &MemoryBudget,
+    ) -> Result<Reservation, NoRoom> {
+        if self.by_id.len().max(self.held.len()) >= self.limit {
+            return Err(NoRoom::Requests(self.by_id.len()));
+        }
+        let bytes = bytes.saturating_add(MESSAGE_OVERHEAD_BYTES);
+        // One message is always held, whatever its size.
+        if !self.held.is_empty() && self.held_bytes.saturating_add(bytes) > MAX_HELD_BYTES {
+            return Err(NoRoom::Connection);
+        }
+        memory.reserve(bytes).ok_or(NoRoom::Process(memory.limit()))
+    }
+
     /// Holds a message until the tool list arrives, and reserves the ids of its requests.
     pub(crate) fn hold(
         &mut self,
         message: Message,
         header: &Header,
         revision: Option<Revision>,
-        deadline: Duration,
+        (deadline, memory): (Duration, Reservation),
     ) {
-        self.reserve(message, header, revision, None);
+        self.reserve(message, header, revision, (None, memory));
         self.hold_deadline.get_or_insert(deadline);
     }
 
@@ -51,9 +105,10 @@ impl PendingRequests {
         message: Message,
         header: &Header,
         revision: Option<Revision>,
+        memory: Reservation,
     ) -> u64 {
         self.next_work += 1;
-        self.reserve(message, header, revision, Some(self.next_work));
+        self.reserve(message, header, revision, (Some(self.next_work), memory));
         self.next_work
     }
 
@@ -62,7 +117,7 @@ impl PendingRequests {
         (bytes, list, context): Message,
         header: &Header,
         revision: Option<Revision>,
-        work: Option<u64>,
+        (work, memory): (Option<u64>, Reservation),
     ) {
         let mut ids = Vec::new();
         for id in header.requests() {
@@ -74,7 +129,9 @@ impl PendingRequests {
         }
         self.held_ids += ids.len();
         let is_batch = header.kind == MessageKind::Batch;
-        self.held.push_back(HeldMessage { bytes, list, context, work, ids, is_batch, revision });
+        self.held_bytes += memory.bytes();
+        let held = HeldMessage { bytes, list, context, work, ids, is_batch, memory, revision };
+        self.held.push_back(held);
     }
 
     pub(crate) fn first_held(&self) -> Option<&HeldMessage> {
@@ -111,6 +168,9 @@ impl PendingRequests {
         let held = std::mem::take(&mut self.held);
         let (taken, kept): (VecDeque<_>, VecDeque<_>) = held.into_iter().partition(is_taken);
         self.held = kept;
+        for message in &taken {
+            self.held_bytes -= message.memory.bytes();
+        }
         for id in taken.iter().flat_map(|message| &message.ids) {
             self.by_id.remove(id);
             self.held_ids -= 1;
@@ -128,7 +188,9 @@ impl PendingRequests {
     pub(crate) fn cancel_held(&mut self, id: &RequestId) -> bool {
         let is_it = |message: &HeldMessage| !message.is_batch && message.ids.contains(id);
         let Some(index) = self.held.iter().position(is_it) else { return false };
-        self.held.remove(index);
+        if let Some(message) = self.held.remove(index) {
+            self.held_bytes -= message.memory.bytes();
+        }
         self.by_id.remove(id);
         self.held_ids -= 1;
         if !self.waits_for_list() {
@@ -144,7 +206,8 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        Header, ListUse, Message, MessageKind, PendingRequests, RequestContext, RequestId,
+        Header, ListUse, MemoryBudget, Message, MessageKind, PendingRequests, RequestContext,
+        RequestId, Reservation,
     };
     use crate::connection::pending::{Match, PendingRequest};
 
@@ -152,6 +215,10 @@ mod tests {
 
     fn message(text: &str) -> Message {
         (text.into(), ListUse::AsIs, RequestContext::default())
+    }
+
+    fn memory() -> Reservation {
+        MemoryBudget::default().charge(1)
     }
 
     fn id(number: i64) -> RequestId {
@@ -165,7 +232,7 @@ mod tests {
     #[test]
     fn held_request_reserves_its_id_until_it_is_released() {
         let mut requests = PendingRequests::new(10);
-        requests.hold(message("a"), &request(1), None, DEADLINE);
+        requests.hold(message("a"), &request(1), None, (DEADLINE, memory()));
         assert!(requests.is_pending(&id(1)) && requests.is_held(&id(1)));
         assert_eq!((requests.len(), requests.hold_deadline()), (0, Some(DEADLINE)));
         assert!(matches!(requests.find(&id(1)), Match::Unknown), "the server has not received it");
@@ -178,7 +245,7 @@ mod tests {
     fn held_duplicate_does_not_replace_the_forwarded_request() {
         let mut requests = PendingRequests::new(10);
         requests.start(id(1), PendingRequest::default());
-        requests.hold(message("a"), &request(1), None, DEADLINE);
+        requests.hold(message("a"), &request(1), None, (DEADLINE, memory()));
         assert!(!requests.is_held(&id(1)) && !requests.cancel_held(&id(1)));
         requests.release();
         assert!(requests.complete(&id(1)).is_some());
@@ -187,9 +254,9 @@ mod tests {
     #[test]
     fn held_request_is_cancelled_unless_it_is_part_of_a_batch() {
         let mut requests = PendingRequests::new(10);
-        requests.hold(message("a"), &request(1), None, DEADLINE);
+        requests.hold(message("a"), &request(1), None, (DEADLINE, memory()));
         let batch = Header::of_batch(vec![request(2), request(3)]);
-        requests.hold(message("b"), &batch, None, DEADLINE);
+        requests.hold(message("b"), &batch, None, (DEADLINE, memory()));
         assert!(requests.cancel_held(&id(1)) && !requests.cancel_held(&id(2)));
         assert!(matches!(requests.find(&id(1)), Match::Cancelled));
         assert!(requests.is_held(&id(2)) && requests.hold_deadline().is_some());

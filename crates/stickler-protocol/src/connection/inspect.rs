@@ -21,6 +21,7 @@ use std::time::Duration;
 use stickler::Limits;
 use stickler::tape::{Kind, Node, SyntaxErrorKind, TapeBuffer};
 
+use super::held::NoRoom;
 use super::work::{Prepared, Task};
 use super::{Connection, RequestContext};
 use crate::envelope::{Envelope, Header, PartialHeader, Shape};
@@ -47,6 +48,8 @@ pub(super) struct Incoming<'m> {
 pub(super) struct Attempt<'c> {
     pub(super) list: ListUse,
     pub(super) prepared: Prepared<'c>,
+    /// The message had to wait, but cannot be held: its calls are rejected.
+    pub(super) no_room: Option<NoRoom>,
     pub(super) context: &'c RequestContext,
 }
 
@@ -104,8 +107,12 @@ impl Connection {
     /// Checks a message with the tool list as it is.
     pub(crate) fn check_now(&mut self, side: Side, bytes: &[u8], now: Duration) -> Verdict {
         let context = RequestContext::default();
-        let attempt =
-            Attempt { list: ListUse::AsIs, prepared: Prepared::Inline, context: &context };
+        let attempt = Attempt {
+            list: ListUse::AsIs,
+            prepared: Prepared::Inline,
+            no_room: None,
+            context: &context,
+        };
         let checked = self.check(side, bytes, now, attempt);
         // A message waits neither for a list that is used as it is, nor for work that is done at once.
         checked.unwrap_or_else(|must_wait| self.case(side, must_wait.header).forward())

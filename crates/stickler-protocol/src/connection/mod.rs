@@ -39,10 +39,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use stickler::McpValidator;
 use stickler::rules::Code;
 use stickler::tape::TapeBuffer;
 use stickler::tool_validation::ToolValidationCapability;
+use stickler::{McpValidator, MemoryBudget};
 
 pub use action::{Action, Actions, Event, Purpose};
 pub use context::{RequestContext, TraceHeaders};
@@ -107,7 +107,7 @@ impl Connection {
     ) -> Actions<'m> {
         let mut out = Actions::default();
         let prepared = self.unprepared();
-        let attempt = Attempt { list: ListUse::Refreshable, prepared, context };
+        let attempt = Attempt { list: ListUse::Refreshable, prepared, no_room: None, context };
         self.process_client_message(Cow::Borrowed(message), now, attempt, &mut out);
         self.arm_timeout(now);
         out
@@ -147,6 +147,11 @@ impl Connection {
     /// Returns the number of pending requests of a side.
     pub(crate) fn pending_requests_of(&self, requester: Side) -> usize {
         self.pending.of(requester).len()
+    }
+
+    /// Returns the budget that held calls and tool lists count towards.
+    pub fn memory(&self) -> &MemoryBudget {
+        self.validator.cache().memory()
     }
 
     /// Returns whether calls are held until the tool list arrives or work is done.

@@ -99,13 +99,15 @@ impl PendingTable {
 /// The pending requests of one side.
 #[derive(Debug)]
 pub(crate) struct PendingRequests {
-    limit: usize,
+    pub(super) limit: usize,
     /// A tree, because few requests are pending at a time and no choice of ids degrades it.
     pub(super) by_id: BTreeMap<RequestId, Entry>,
     /// Number of `Held` entries.
     pub(super) held_ids: usize,
     /// Held messages, in order of arrival.
     pub(super) held: VecDeque<HeldMessage>,
+    /// Memory of the held messages.
+    pub(super) held_bytes: usize,
     /// The number of the last work that a held message waits for.
     pub(super) next_work: u64,
     /// When the first held message has waited long enough.
@@ -121,6 +123,7 @@ impl PendingRequests {
             by_id: BTreeMap::new(),
             held_ids: 0,
             held: VecDeque::new(),
+            held_bytes: 0,
             next_work: 0,
             hold_deadline: None,
             tokens: BTreeMap::new(),

@@ -16,7 +16,7 @@ use stickler::tape::Node;
 use super::held::HeldMessage;
 use super::inspect::{Attempt, Incoming, ListUse, MustWait, WaitFor};
 use super::tool_fetch::{FetchProgress, RequestedPage, ToolListResponse};
-use super::work::{Prepared, Work};
+use super::work::{Prepared, Task, Work};
 use super::{Action, Actions, Connection, Event};
 use crate::envelope::{Envelope, Shape};
 use crate::headers::{CAPABILITIES_KEY, HeaderRejection, VERSION_KEY};
@@ -117,6 +117,17 @@ impl Connection {
             );
             return self.fetch_tools(out);
         }
+        // A call that waits for its explanation is kept twice.
+        let copies = if matches!(wait, WaitFor::Work(Task::Explain { .. })) { 2 } else { 1 };
+        let memory = self.validator.cache().memory();
+        let memory = match requests.reserve_memory(message.len() * copies, memory) {
+            Ok(memory) => memory,
+            Err(no_room) => {
+                let (prepared, no_room) = (Prepared::Unavailable, Some(no_room));
+                let attempt = Attempt { list: ListUse::AsIs, prepared, no_room, ..attempt };
+                return self.process_client_message(message, now, attempt, out);
+            }
+        };
         let meta: Option<Value> = meta.and_then(|meta| serde_json::from_str(&meta).ok());
         let member = |key: &str| meta.as_ref()?.get(key);
         let revision = member(VERSION_KEY).and_then(|version| Revision::parse(version.as_str()?));
@@ -133,12 +144,12 @@ impl Connection {
         let held = (message.into_owned(), list, attempt.context.clone());
         let requests = self.pending.of_mut(Side::Client);
         if let WaitFor::Work(task) = wait {
-            let number = requests.hold_for_work(held, &header, revision);
+            let number = requests.hold_for_work(held, &header, revision, memory);
             out.push(Action::Hold { header: Arc::new(header) });
             return out.work(Work::new(self, number, task));
         }
         let deadline = now.saturating_add(self.settings.max_hold_time);
-        requests.hold(held, &header, revision, deadline);
+        requests.hold(held, &header, revision, (deadline, memory));
         out.push(Action::Hold { header: Arc::new(header) });
         self.fetch_tools(out);
     }
@@ -272,7 +283,8 @@ impl Connection {
         out: &mut Actions<'_>,
     ) {
         for held in held {
-            let attempt = Attempt { list: ListUse::AsIs, prepared, context: &held.context };
+            let attempt =
+                Attempt { list: ListUse::AsIs, prepared, no_room: None, context: &held.context };
             self.process_client_message(Cow::Owned(held.bytes), now, attempt, out);
         }
     }

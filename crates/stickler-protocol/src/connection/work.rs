@@ -112,7 +112,8 @@ impl Connection {
         // The call may have been cancelled or answered in the meantime.
         if let Some(held) = self.pending.of_mut(Side::Client).release_prepared(done.number) {
             let prepared = done.explained.as_ref().map_or(Prepared::Compiled, Prepared::Explained);
-            let attempt = Attempt { list: held.list, prepared, context: &held.context };
+            let attempt =
+                Attempt { list: held.list, prepared, no_room: None, context: &held.context };
             self.process_client_message(Cow::Owned(held.bytes), now, attempt, &mut out);
         }
         self.arm_timeout(now);

@@ -150,7 +150,9 @@ impl StreamableHttpClient for HttpClient {
             Received::TooLarge(_) => {
                 return Err(http_error("the response exceeds the size limit".to_owned()));
             }
-            Received::Broken => return Err(http_error("the response was interrupted".to_owned())),
+            Received::Broken | Received::NoMemory(_) => {
+                return Err(http_error("the response was interrupted".to_owned()));
+            }
         };
         lease.release();
         match serde_json::from_slice::<ServerJsonRpcMessage>(&drop_malformed_tools(&body)) {

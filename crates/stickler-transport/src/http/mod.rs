@@ -29,7 +29,7 @@ pub use event_stream::{EventStream, Interrupted};
 pub use headers::{SESSION, has_content_type};
 pub use one_shot::{PostResponse, fetch, post};
 pub use probe_client::{ProbeClient, ProbeEvent};
-pub use received::{Received, Stalled, receive, receive_within};
+pub use received::{BodyLimits, Received, Stalled, receive, receive_within};
 pub use session::{HttpSession, LAST_EVENT, add_body_headers, json_headers};
 pub use upstream::{Lease, SendError, Upstream};
 pub(crate) use url::parse as parse_url;

@@ -77,7 +77,7 @@ async fn whole(body: Incoming, limit: usize) -> Result<Vec<u8>, String> {
     match received::receive(body, limit).await {
         Received::Whole(bytes) => Ok(bytes.to_vec()),
         Received::TooLarge(_) => Err(format!("the response exceeds {limit} bytes")),
-        Received::Broken => Err("the response was interrupted".to_owned()),
+        Received::Broken | Received::NoMemory(_) => Err("the response was interrupted".to_owned()),
     }
 }
 

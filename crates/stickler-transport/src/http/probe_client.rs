@@ -121,7 +121,9 @@ impl Inner {
             Received::TooLarge(beginning) => {
                 self.emit(ProbeEvent::TooLong(PartialHeader::of(&beginning)));
             }
-            Received::Broken => self.emit(ProbeEvent::Status(status.as_u16())),
+            Received::Broken | Received::NoMemory(_) => {
+                self.emit(ProbeEvent::Status(status.as_u16()))
+            }
         }
     }
 

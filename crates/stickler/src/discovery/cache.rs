@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::{CachedSchema, Freshness, SchemaStore, ToolDefinition, view};
 use crate::config::{CompileSchemas, Formats, Limits};
 use crate::error::McpSchemaError;
+use crate::memory::MemoryBudget;
 
 /// Tool schemas by server and tool. Can be shared between threads; a lock is held only to look up
 /// or to replace, never while a schema is compiled or a call checked.
@@ -139,6 +140,7 @@ impl ToolSchemaCache {
         if let Some(known) = servers.get(server) {
             learned.remember(known, limits.tools_per_server);
         }
+        learned.charge_names();
         servers.insert(server.to_owned(), Arc::new(learned));
         drop(servers);
         self.shared.remove_unused();
@@ -209,6 +211,16 @@ impl ToolSchemaCache {
         if let Some(tools) = servers.get_mut(server).filter(|tools| !tools.freshness.changed) {
             *tools = Arc::new(tools.stale());
         }
+    }
+
+    /// Returns the budget that lists count towards, together with whatever else the process keeps for its peers.
+    pub fn memory(&self) -> &MemoryBudget {
+        &self.shared.memory.process
+    }
+
+    /// Whether the lists use more memory than they may, so that some should be removed.
+    pub fn is_over_memory(&self) -> bool {
+        self.shared.memory.lists.is_exceeded()
     }
 
     /// Whether a server has tools with arguments that HTTP headers repeat.

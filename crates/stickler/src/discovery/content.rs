@@ -9,7 +9,11 @@ use std::sync::{Arc, OnceLock};
 use super::JsonText;
 use super::budget::{Budget, Charge};
 use crate::config::Limits;
+use crate::memory::{MemoryBudget, Reservation};
 use crate::schema::{CompiledSchema, MeasuredSchema, SchemaRejection, check_size, too_deep};
+
+/// Estimated memory of a schema that is not compiled, beside its text.
+const CONTENT_OVERHEAD_BYTES: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Content {
@@ -17,6 +21,7 @@ pub(super) struct Content {
     /// Estimated memory of the compiled schema; measured on first use.
     estimate: OnceLock<usize>,
     compiled: OnceLock<Result<Compiled, SchemaRejection>>,
+    _memory: Reservation,
 }
 
 #[derive(Debug)]
@@ -30,8 +35,9 @@ fn schema_of(compiled: &Compiled) -> &Arc<CompiledSchema> {
 }
 
 impl Content {
-    pub(super) fn new(text: JsonText) -> Self {
-        Self { text, estimate: OnceLock::new(), compiled: OnceLock::new() }
+    pub(super) fn new(text: JsonText, memory: &MemoryBudget) -> Self {
+        let memory = memory.charge(text.as_str().len() + CONTENT_OVERHEAD_BYTES);
+        Self { text, estimate: OnceLock::new(), compiled: OnceLock::new(), _memory: memory }
     }
 
     pub(super) fn text(&self) -> &JsonText {

@@ -4,7 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::content::Content;
 use super::{CachedSchema, JsonText, ParamHeader, ToolDefinition};
+use crate::memory::{MemoryBudget, Reservation};
 use crate::schema::{CompiledSchema, SchemaRejection};
+
+/// Estimated memory of a tool, beside its texts.
+const TOOL_OVERHEAD_BYTES: usize = 512;
 
 /// A tool with a schema.
 #[derive(Debug)]
@@ -14,14 +18,16 @@ pub(super) struct ListedTool {
     pub(super) input: Arc<Content>,
     pub(super) has_param_headers: bool,
     cached: OnceLock<Arc<CachedSchema>>,
+    _memory: Reservation,
 }
 
 impl ListedTool {
-    pub(super) fn new(tool: &ToolDefinition, input: Arc<Content>) -> Self {
+    pub(super) fn new(tool: &ToolDefinition, input: Arc<Content>, memory: &MemoryBudget) -> Self {
         let mut definition = tool.clone();
         (definition.input_schema, definition.output_schema) = (None, None);
         let has_param_headers = has_param_headers(input.text());
-        Self { definition, input, has_param_headers, cached: OnceLock::new() }
+        let memory = memory.charge(definition.text_bytes() + TOOL_OVERHEAD_BYTES);
+        Self { definition, input, has_param_headers, cached: OnceLock::new(), _memory: memory }
     }
 
     /// Whether the tool was created from that definition.

@@ -10,6 +10,7 @@ use super::retained::Kept;
 use super::shared::Shared;
 use super::{CachedSchema, Freshness, ToolDefinition};
 use crate::error::McpSchemaError;
+use crate::memory::Reservation;
 use crate::schema::{CompiledSchema, SchemaRejection, check_size};
 use crate::suggest::tool_names::Listed;
 
@@ -26,8 +27,13 @@ pub(crate) struct ServerTools {
     pub(super) has_param_headers: bool,
     /// Estimated memory of the schemas compiled for this list.
     compiled_bytes: Arc<AtomicUsize>,
+    /// What the list needs beside the content that it shares.
+    memory_of_names: Option<Arc<Reservation>>,
     shared: Arc<Shared>,
 }
+
+/// Estimated memory of an entry, beside the names.
+const ENTRY_BYTES: usize = 256;
 
 #[derive(Debug, Clone)]
 pub(super) enum Entry {
@@ -47,6 +53,7 @@ impl ServerTools {
             incomplete: false,
             has_param_headers: false,
             compiled_bytes: Arc::default(),
+            memory_of_names: None,
             shared: Arc::clone(shared),
         }
     }
@@ -136,6 +143,13 @@ impl ServerTools {
         let names = older.names.iter().chain(&older.former);
         let missing = names.filter(|name| !self.tools.contains_key(*name)).take(max);
         self.former = missing.cloned().collect();
+    }
+
+    /// Counts the names of the complete list towards the memory of lists.
+    pub(super) fn charge_names(&mut self) {
+        let bytes = |name: &String| 3 * name.len() + ENTRY_BYTES;
+        let bytes = self.names.iter().chain(&self.former).map(bytes).sum();
+        self.memory_of_names = Some(Arc::new(self.shared.memory.lists.charge(bytes)));
     }
 
     /// Charges the list for schemas that an older list compiled.

@@ -13,6 +13,7 @@ use super::listed::ListedTool;
 use super::retained::Retained;
 use super::{CacheStats, JsonText, ToolDefinition};
 use crate::config::{Formats, Limits};
+use crate::memory::MemoryBudget;
 
 /// Holds weak references: content that no list uses is dropped, except what is retained.
 #[derive(Debug, Default)]
@@ -26,6 +27,20 @@ pub(super) struct Shared {
     compiled_bytes: Arc<AtomicUsize>,
     pub(super) compilations: AtomicU64,
     pub(super) retained: Retained,
+    pub(super) memory: Memory,
+}
+
+/// The budget of the process, and the share of it that tool lists may use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memory {
+    pub(super) process: MemoryBudget,
+    pub(super) lists: MemoryBudget,
+}
+
+impl Memory {
+    pub(super) fn of(process: &MemoryBudget) -> Self {
+        Self { lists: process.share(process.limit() / 2), process: process.clone() }
+    }
 }
 
 impl Shared {
@@ -34,8 +49,13 @@ impl Shared {
     }
 
     /// Creates content of which a part stays although no list uses it.
-    pub(super) fn retaining(limits: Limits, formats: Formats, bytes: usize) -> Self {
-        Self { limits, formats, retained: Retained::new(bytes), ..Self::default() }
+    pub(super) fn retaining(
+        limits: Limits,
+        formats: Formats,
+        (bytes, memory): (usize, &Memory),
+    ) -> Self {
+        let (retained, memory) = (Retained::new(bytes), memory.clone());
+        Self { limits, formats, retained, memory, ..Self::default() }
     }
 
     pub(super) fn has_settings(&self, limits: &Limits, formats: Formats) -> bool {
@@ -50,7 +70,7 @@ impl Shared {
         {
             return known;
         }
-        let listed = Arc::new(ListedTool::new(tool, self.content(schema)));
+        let listed = Arc::new(ListedTool::new(tool, self.content(schema), &self.memory.lists));
         write(&self.tools).insert(key, Arc::downgrade(&listed));
         listed
     }
@@ -60,7 +80,7 @@ impl Shared {
         if let Some(known) = read(&self.contents).get(text).and_then(Weak::upgrade) {
             return known;
         }
-        let content = Arc::new(Content::new(text.clone()));
+        let content = Arc::new(Content::new(text.clone(), &self.memory.lists));
         write(&self.contents).insert(text.clone(), Arc::downgrade(&content));
         content
     }

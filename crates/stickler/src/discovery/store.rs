@@ -11,15 +11,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::shared::Shared;
+use super::shared::{Memory, Shared};
 use crate::config::{Formats, Limits};
+use crate::memory::MemoryBudget;
 
 /// Maximum estimated memory of compiled schemas that no list uses.
 const RETAINED_BYTES: usize = 32 << 20;
 
 /// Compiled schemas shared by the caches of several validators. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct SchemaStore(Arc<Mutex<Vec<Arc<Shared>>>>);
+pub struct SchemaStore {
+    all: Arc<Mutex<Vec<Arc<Shared>>>>,
+    memory: Memory,
+}
 
 impl SchemaStore {
     /// Creates an empty store.
@@ -27,13 +31,18 @@ impl SchemaStore {
         Self::default()
     }
 
+    /// Creates an empty store whose caches count their lists towards a budget. They may use half of it.
+    pub fn with_memory(budget: &MemoryBudget) -> Self {
+        Self { memory: Memory::of(budget), ..Self::default() }
+    }
+
     /// Returns the content for caches with these settings.
     pub(super) fn shared(&self, limits: Limits, formats: Formats) -> Arc<Shared> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.iter().find(|one| one.has_settings(&limits, formats)) {
             return Arc::clone(known);
         }
-        let shared = Arc::new(Shared::retaining(limits, formats, RETAINED_BYTES));
+        let shared = Arc::new(Shared::retaining(limits, formats, (RETAINED_BYTES, &self.memory)));
         all.push(Arc::clone(&shared));
         shared
     }

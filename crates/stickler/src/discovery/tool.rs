@@ -97,6 +97,14 @@ impl ToolDefinition {
         Some(tool)
     }
 
+    /// Returns the size of the texts, except those of the schemas.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let texts = [self.description.as_ref(), self.documentation.as_ref()];
+        let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
+        let example = self.example.as_ref().map_or(0, |example| example.as_str().len());
+        self.name.len() + texts + example
+    }
+
     pub(crate) fn unreadable(&self) -> Option<&SchemaRejection> {
         self.unreadable.as_ref()
     }

@@ -54,6 +54,8 @@ fn changes(old: &RunSettings, new: &RunSettings) -> Vec<String> {
         ("log_format", old.log.format != new.log.format),
         ("summary", old.summary != new.summary),
         ("record", old.record != new.record),
+        ("max_connections", old.max_connections != new.max_connections),
+        ("max_waiting_bytes", old.max_waiting_bytes != new.max_waiting_bytes),
         ("otel_endpoint", old.otel_endpoint != new.otel_endpoint),
         ("otel_inject_context", old.otel_inject_context != new.otel_inject_context),
         ("ui", old.ui != new.ui),

@@ -6,16 +6,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{AUTHORIZATION, EXPECT, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
 use stickler::rules::json_rpc;
-use stickler::{Era, Revision};
+use stickler::{Era, MemoryBudget, Revision};
 use stickler_protocol::envelope::{PartialHeader, may_contain};
 use stickler_protocol::headers::VERSION_KEY;
 use stickler_protocol::{Side, error_reply};
-use stickler_transport::http::{Received, SESSION, Stalled, receive_within};
+use stickler_transport::http::{BodyLimits, Received, SESSION, Stalled, receive_within};
 
 use crate::connection_factory::ConnectionFactory;
 use crate::downstream::http::content_negotiation::{self, AllowedHosts, is_loopback};
@@ -45,6 +44,8 @@ pub(crate) struct Frontend {
     /// Host names that requests may use.
     pub(crate) hosts: AllowedHosts,
     pub(crate) keep_alive: Duration,
+    /// Maximum time for a whole request body.
+    pub(crate) body_timeout: Duration,
     pub(crate) log: Log,
 }
 
@@ -135,8 +136,7 @@ impl Frontend {
         }
         match parts.method {
             Method::POST => match self.receive(&parts.headers, body).await {
-                Ok(body) => {
-                    let inbound = InboundMessage::of(body);
+                Ok(inbound) => {
                     half_close.request_received(inbound.expects_response());
                     self.post(parts.headers, inbound).await
                 }
@@ -211,24 +211,41 @@ impl Frontend {
         &self,
         headers: &HeaderMap,
         incoming: Incoming,
-    ) -> Result<Bytes, HttpResponse> {
+    ) -> Result<InboundMessage, HttpResponse> {
         let factory = self.backend.factory();
         let limit = factory.message_bytes();
+        let mut memory = factory.validator.cache().memory().charge(0);
         // A client that sent `Expect: 100-continue` is rejected before it sends an oversized body.
         let expects_continue = headers.contains_key(EXPECT);
         let received = if expects_continue && incoming.size_hint().lower() > limit as u64 {
-            Ok(Received::TooLarge(Bytes::new()))
+            Ok(Received::TooLarge(bytes::Bytes::new()))
         } else {
-            receive_within(incoming, limit, Some(BODY_READ_TIMEOUT)).await
+            let limits = BodyLimits {
+                idle: Some(BODY_READ_TIMEOUT),
+                total: Some(self.body_timeout),
+                memory: Some(&mut memory),
+            };
+            receive_within(incoming, limit, limits).await
         };
         match received {
-            Ok(Received::Whole(body)) => Ok(body),
+            Ok(Received::Whole(body)) => Ok(InboundMessage::of(body).with_memory(memory)),
+            Ok(Received::NoMemory(prefix)) => {
+                let reason = no_memory(factory.validator.cache().memory());
+                Err(reply::failure(StatusCode::SERVICE_UNAVAILABLE, &prefix, &reason))
+            }
             Ok(Received::Broken) => {
                 Err(reply::invalid_request(StatusCode::BAD_REQUEST, "the body is incomplete"))
             }
-            Err(Stalled) => {
-                let reason =
-                    format!("no more body data arrived for {} s", BODY_READ_TIMEOUT.as_secs());
+            Err(stalled) => {
+                let reason = match stalled {
+                    Stalled::Idle => {
+                        format!("no more body data arrived for {} s", BODY_READ_TIMEOUT.as_secs())
+                    }
+                    Stalled::Slow => {
+                        let seconds = self.body_timeout.as_secs_f64();
+                        format!("the body did not arrive within {seconds} s")
+                    }
+                };
                 Err(reply::invalid_request(StatusCode::REQUEST_TIMEOUT, &reason))
             }
             Ok(Received::TooLarge(beginning)) => {
@@ -302,6 +319,12 @@ pub(crate) fn era(headers: &HeaderMap, inbound: &InboundMessage) -> Era {
         None => !has_session && !inbound.is_initialize() && body_names_version(),
     };
     if is_modern { Era::Modern } else { Era::Legacy }
+}
+
+/// Returns why a message is rejected that the process has no memory for.
+pub(crate) fn no_memory(memory: &MemoryBudget) -> String {
+    let limit = memory.limit();
+    format!("the messages of all clients reach `max_waiting_bytes` ({limit}); try again later")
 }
 
 /// Compares in constant time, so that the duration does not reveal how much of a token matches.

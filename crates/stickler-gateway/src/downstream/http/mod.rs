@@ -14,14 +14,17 @@
 //! | `request_context` | what headers say about the message in the body |
 //! | `body`, `reply` | HTTP responses |
 //! | `half_close` | clients that close their write side after a request |
+//! | `connection_limit`, `log_limit` | bound the connections, and the log lines that they cause |
 //! | `self_wake` | avoids thread wake-ups on the hot path |
 
 pub(crate) mod admin;
 pub(crate) mod body;
+mod connection_limit;
 pub(crate) mod content_negotiation;
 pub(crate) mod frontend;
 mod half_close;
 pub(crate) mod inbound_message;
+mod log_limit;
 pub(crate) mod modern;
 pub(crate) mod reload;
 pub(crate) mod reply;
@@ -52,7 +55,9 @@ use tracing::{debug, error, info, warn};
 use crate::connection_factory::ConnectionFactory;
 use crate::log::Log;
 use admin::{AdminPath, MetricsText};
+use connection_limit::ConnectionLimit;
 use half_close::{HalfClose, HalfCloseStream};
+use log_limit::{LogLimit, omitted};
 use reload::{Reload, Routers};
 use routing::Router;
 use self_wake::SelfWake;
@@ -73,6 +78,10 @@ pub struct HttpSettings {
     pub admin_listen: Option<String>,
     /// Where to get the metrics.
     pub metrics: Option<MetricsText>,
+    /// Maximum number of open connections.
+    pub max_connections: usize,
+    /// Maximum time for a whole request body.
+    pub body_timeout: Duration,
 }
 
 /// A server that the gateway serves to clients.
@@ -152,6 +161,7 @@ async fn run(
         Some(listen) => Some(TcpListener::bind(listen).await?),
         None => None,
     };
+    let connections = ConnectionLimit::new(settings.max_connections);
     let router = Router::new(endpoints, settings, address.ip().is_loopback())?;
     router.log_addresses(address);
     let router = Routers::new(router, address.ip().is_loopback());
@@ -162,7 +172,7 @@ async fn run(
     }
     let (stop, stopped) = watch::channel(false);
     let (alive, mut all_closed) = mpsc::channel::<Infallible>(1);
-    accept(&listener, &router, &stopped, (alive, reload)).await?;
+    accept((&listener, &connections), &router, &stopped, (alive, reload)).await?;
     systemd::notify(ServiceState::Stopping);
     drop(listener);
     let _ = stop.send(true);
@@ -176,7 +186,7 @@ async fn run(
 
 /// Accepts connections until a signal arrives.
 async fn accept(
-    listener: &TcpListener,
+    (listener, connections): (&TcpListener, &ConnectionLimit),
     router: &Arc<Routers>,
     stopped: &watch::Receiver<bool>,
     (alive, mut reload): (mpsc::Sender<Infallible>, Option<Reload<'_>>),
@@ -184,6 +194,7 @@ async fn accept(
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    let log = LogLimit::default();
     // From now on a signal of the service manager is handled.
     systemd::notify(ServiceState::Ready);
     loop {
@@ -207,16 +218,18 @@ async fn accept(
         };
         match accepted {
             Ok((stream, peer)) => {
-                tokio::spawn(serve_connection(
-                    (stream, peer),
-                    Arc::clone(router),
-                    stopped.clone(),
-                    alive.clone(),
-                ));
+                let Some((stream, permit)) = connections.admit(stream, peer) else { continue };
+                let (router, stopped, alive) = (Arc::clone(router), stopped.clone(), alive.clone());
+                tokio::spawn(async move {
+                    serve_connection((stream, peer), router, stopped, alive).await;
+                    drop(permit);
+                });
             }
             Err(error) => {
                 // Probably out of file descriptors: retry when some are closed.
-                error!("cannot accept a connection: {error}");
+                if let Some(lines) = log.admit() {
+                    error!("cannot accept a connection: {error}{}", omitted(lines));
+                }
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
@@ -260,6 +273,7 @@ async fn serve_connection(
     alive: mpsc::Sender<Infallible>,
 ) {
     let _ = stream.set_nodelay(true);
+    let limit = router.log_limit();
     let half_close = Arc::new(HalfClose::default());
     let stream = HalfCloseStream::new(stream, Arc::clone(&half_close));
     let service = service_fn(move |request| {
@@ -281,7 +295,7 @@ async fn serve_connection(
     tokio::select! {
         outcome = &mut connection => {
             if let Err(error) = outcome {
-                log_failure(&error, peer);
+                log_failure(&error, peer, &limit);
             }
         }
         _ = stopped.changed() => {
@@ -294,9 +308,11 @@ async fn serve_connection(
 
 /// Logs why a connection ended. Invalid HTTP is a fault of the peer and a warning; a dropped or idle
 /// connection is not.
-fn log_failure(error: &hyper::Error, peer: SocketAddr) {
+fn log_failure(error: &hyper::Error, peer: SocketAddr, limit: &LogLimit) {
     if error.is_parse() {
-        warn!(%peer, "connection rejected: {error}");
+        if let Some(lines) = limit.admit() {
+            warn!(%peer, "connection rejected: {error}{}", omitted(lines));
+        }
     } else {
         debug!(%peer, "connection ended: {error}");
     }

@@ -13,6 +13,7 @@ use stickler_transport::http::SESSION;
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
+use crate::downstream::http::log_limit::LogLimit;
 use crate::downstream::http::routing::Router;
 use crate::downstream::http::systemd::{ServiceState, notify};
 use crate::downstream::http::{Endpoint, HttpSettings};
@@ -85,6 +86,8 @@ fn modified(path: &Path) -> Option<SystemTime> {
 /// The current router, and previous ones with open sessions.
 pub(crate) struct Routers {
     is_loopback: bool,
+    /// Lines about rejected connections and requests.
+    log: Arc<LogLimit>,
     state: Mutex<State>,
 }
 
@@ -96,7 +99,12 @@ struct State {
 impl Routers {
     pub(crate) fn new(router: Router, is_loopback: bool) -> Arc<Self> {
         let state = State { current: Arc::new(router), previous: Vec::new() };
-        Arc::new(Self { is_loopback, state: Mutex::new(state) })
+        Arc::new(Self { is_loopback, log: Arc::default(), state: Mutex::new(state) })
+    }
+
+    /// Returns the limit of log lines about rejected connections.
+    pub(crate) fn log_limit(&self) -> Arc<LogLimit> {
+        Arc::clone(&self.log)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -13,6 +13,7 @@ use crate::downstream::http::admin::{self, AdminPath, MetricsText};
 use crate::downstream::http::content_negotiation::AllowedHosts;
 use crate::downstream::http::frontend::{Backend, Frontend, LEGACY_SSE_NOT_SUPPORTED};
 use crate::downstream::http::half_close::HalfClose;
+use crate::downstream::http::log_limit::{LogLimit, omitted};
 use crate::downstream::http::reply::{self, HttpResponse, Rejection};
 use crate::downstream::http::sessions::Sessions;
 use crate::downstream::http::{Endpoint, HttpSettings};
@@ -27,6 +28,8 @@ pub(crate) struct Router {
     metrics: Option<MetricsText>,
     /// Operators use this listener too.
     serves_operators: bool,
+    /// Lines about rejected requests.
+    log: LogLimit,
 }
 
 struct Route {
@@ -42,7 +45,8 @@ impl Router {
         settings: HttpSettings,
         is_loopback: bool,
     ) -> io::Result<Self> {
-        let HttpSettings { listen, path, origins, token, admin_listen, metrics } = settings;
+        let body_timeout = settings.body_timeout;
+        let HttpSettings { listen, path, origins, token, admin_listen, metrics, .. } = settings;
         let serves_operators = is_loopback && admin_listen.is_none();
         let hosts = AllowedHosts::new(&listen, is_loopback, &origins);
         let is_only = endpoints.len() == 1;
@@ -65,12 +69,14 @@ impl Router {
                 token: token.clone(),
                 hosts: hosts.clone(),
                 keep_alive,
+                body_timeout,
                 log,
             };
             Ok(Route { name, paths, frontend })
         });
         let routes = routes.collect::<io::Result<_>>()?;
-        Ok(Self { routes, accepts_without_token, metrics, serves_operators })
+        let log = LogLimit::default();
+        Ok(Self { routes, accepts_without_token, metrics, serves_operators, log })
     }
 
     pub(crate) async fn handle(
@@ -84,10 +90,29 @@ impl Router {
         match self.routes.iter().find(matches_path) {
             Some(route) => {
                 let answer = route.frontend.handle(request, half_close).await;
-                log_rejection(answer, peer, route.frontend.log.span())
+                self.log_rejection(answer, peer, route.frontend.log.span())
             }
-            None => log_rejection(self.unrouted(path, &request).await, peer, &Span::none()),
+            None => {
+                let answer = self.unrouted(path, &request).await;
+                self.log_rejection(answer, peer, &Span::none())
+            }
         }
+    }
+
+    /// Logs a rejected request with its peer and the reason.
+    fn log_rejection(
+        &self,
+        mut answer: HttpResponse,
+        peer: SocketAddr,
+        span: &Span,
+    ) -> HttpResponse {
+        if let Some(Rejection(reason)) = answer.extensions_mut().remove()
+            && let Some(lines) = self.log.admit()
+        {
+            let (status, omitted) = (answer.status().as_u16(), omitted(lines));
+            warn!(parent: span, status, %peer, "request rejected: {reason}{omitted}");
+        }
+        answer
     }
 
     /// Handles requests for paths without a server.
@@ -185,15 +210,6 @@ impl Router {
             let _ = end.await;
         }
     }
-}
-
-/// Logs a rejected request with its peer and the reason.
-fn log_rejection(mut answer: HttpResponse, peer: SocketAddr, span: &Span) -> HttpResponse {
-    if let Some(Rejection(reason)) = answer.extensions_mut().remove() {
-        let status = answer.status().as_u16();
-        warn!(parent: span, status, %peer, "request rejected: {reason}");
-    }
-    answer
 }
 
 impl Route {

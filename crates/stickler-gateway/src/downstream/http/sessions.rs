@@ -122,7 +122,8 @@ impl Sessions {
         let connection = self.factory.connection(&view.name, None);
         let link = Box::new(PipeLink(Arc::clone(&process.pipe)));
         let driver = Arc::new(self.factory.driver(connection, link, log.clone(), self.started));
-        driver.pending_responses().enable_resumption(event_id_prefix(&name));
+        let memory = self.factory.validator.cache().memory();
+        driver.pending_responses().enable_resumption(event_id_prefix(&name), memory);
         let session = Arc::new(Session {
             driver: Arc::clone(&driver),
             process: Arc::clone(&process),

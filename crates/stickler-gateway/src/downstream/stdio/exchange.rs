@@ -85,7 +85,7 @@ impl Client {
             Received::TooLarge(_) => {
                 (Code::ServerGone, "the server's response is too large".to_owned())
             }
-            Received::Broken => {
+            Received::Broken | Received::NoMemory(_) => {
                 (Code::ServerGone, "the server's response was interrupted".to_owned())
             }
         };

@@ -146,7 +146,7 @@ async fn exchange(
             Ok(if bytes.is_empty() { Vec::new() } else { vec![bytes] })
         }
         Received::TooLarge(_) => Err("the response is too large".to_owned()),
-        Received::Broken => Err("the response was interrupted".to_owned()),
+        Received::Broken | Received::NoMemory(_) => Err("the response was interrupted".to_owned()),
     }
 }
 

@@ -15,9 +15,12 @@ use hyper::{HeaderMap, Method, Response, StatusCode};
 use stickler::{Code, Era};
 use stickler_protocol::envelope::{MessageKind, RequestId, RoutingHeader};
 use stickler_protocol::{Header, RequestContext};
-use stickler_transport::http::{Lease, Received, SendError, has_content_type, legacy_sse, receive};
+use stickler_transport::http::{
+    BodyLimits, Lease, Received, SendError, has_content_type, legacy_sse, receive_within,
+};
 
 use crate::downstream::http::body::{Body, OnDrop, Source};
+use crate::downstream::http::frontend::no_memory;
 use crate::downstream::http::inbound_message::InboundMessage;
 use crate::downstream::http::reply::{self, HttpResponse};
 use crate::driver::message::{Message, Origin, Outgoing};
@@ -222,16 +225,21 @@ impl Exchange<'_> {
             let body = self.stream(incoming, lease, deadline, &answers);
             return Response::from_parts(parts, body);
         }
+        let budget = self.proxy.factory.validator.cache().memory();
+        // Counts the response until its body is passed on.
+        let mut memory = budget.charge(0);
+        let limits = BodyLimits { memory: Some(&mut memory), ..BodyLimits::default() };
         let is_json = has_content_type(&parts.headers, "application/json");
         let received = tokio::select! {
-            received = receive(incoming, self.proxy.factory.message_bytes()) => received,
+            received = receive_within(incoming, self.proxy.factory.message_bytes(), limits) => received,
             () = deadline.elapsed() => {
                 self.driver.set_context(&request);
                 answers.extend(deadline.expire(self.driver));
                 return from_answers(answers, Code::Timeout, TIMED_OUT);
             }
         };
-        let bytes = match received {
+        let bytes = match received.unwrap_or(Received::Broken) {
+            Received::NoMemory(_) => return self.response_lost(answers, ids, &no_memory(budget)),
             Received::Whole(bytes) => bytes,
             Received::Broken if self.is_shutting_down() => {
                 return self.response_lost(answers, ids, SHUTTING_DOWN);

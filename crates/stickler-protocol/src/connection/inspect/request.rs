@@ -66,7 +66,7 @@ impl Connection {
         case.record_envelope_faults(envelope);
         let is_duplicate = id.as_ref().is_some_and(|id| self.pending.of(side).is_pending(id));
         if let Some(id) = &id {
-            self.check_id(&mut case, side, envelope, id, is_duplicate);
+            self.check_id(&mut case, incoming, envelope, id, is_duplicate);
         }
         let method = envelope.method.as_deref().unwrap_or_default();
         let revision = self.lifecycle.revision_of_request(method, envelope.params);

@@ -31,7 +31,7 @@ impl Connection {
     pub(super) fn check_id(
         &self,
         case: &mut Case,
-        side: Side,
+        Incoming { side, attempt, .. }: Incoming<'_>,
         envelope: &Envelope<'_>,
         id: &RequestId,
         is_duplicate: bool,
@@ -54,6 +54,10 @@ impl Connection {
         } else if requests.is_full() {
             let message = format!("{} requests are already pending", requests.len());
             case.record(Finding::new(MessageRule::TooManyRequests, message));
+        } else if let Some(no_room) = attempt.no_room
+            && envelope.method.as_deref() == Some("tools/call")
+        {
+            case.record(Finding::new(MessageRule::TooManyRequests, no_room.to_string()));
         } else if requests.was_used(id) {
             let message = format!("the id {raw} was used before in this session");
             case.record(Finding::new(MessageRule::ReusedId, message).at("/id"));
