@@ -44,7 +44,7 @@ fn read_to_end(mut stream: TcpStream) -> String {
 
 #[test]
 fn bodies_share_one_memory_limit_which_is_free_again_when_they_end() {
-    let gateway = gateway(&[("STICKLER_MAX_WAITING_BYTES", "4_000_000")]);
+    let gateway = gateway(&[("STICKLER_MAX_WAITING_BYTES", "3500000")]);
     let part = vec![b' '; 1_000_000];
     let mut unfinished: Vec<TcpStream> = Vec::new();
     for _ in 0..3 {
@@ -57,11 +57,11 @@ fn bodies_share_one_memory_limit_which_is_free_again_when_they_end() {
         let mut stream = begin_post(&gateway, part.len());
         stream.write_all(&part).unwrap();
         let response = first_part(stream);
-        response.starts_with("HTTP/1.1 503") && response.contains("`max_waiting_bytes` (4000000)")
+        response.starts_with("HTTP/1.1 503") && response.contains("`max_waiting_bytes` (3500000)")
     });
     drop(unfinished);
     wait_until("the memory is free", || {
-        let body = format!("{}{}", initialize(), " ".repeat(3_500_000));
+        let body = format!("{}{}", initialize(), " ".repeat(3_000_000));
         gateway.post(&[], &body).status == 200
     });
 }

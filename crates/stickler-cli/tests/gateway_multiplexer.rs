@@ -111,6 +111,40 @@ fn slow_reader_of_a_shared_process_gets_an_error() {
 }
 
 #[test]
+fn slow_reader_of_a_shared_process_delays_no_other_client_and_loses_nothing() {
+    const MESSAGES: usize = 9;
+    let long = "x".repeat(1 << 20);
+    let progress = format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":1,"progress":1,"message":"{long}"}}}}"#
+    );
+    let path = std::env::temp_dir().join(format!("stickler-others-{}", std::process::id()));
+    std::fs::write(&path, format!("{progress}\n")).unwrap();
+    let script = format!(
+        r#"read -r line; for i in $(seq {MESSAGES}); do cat {}; done; read -r line
+        echo '{{"jsonrpc":"2.0","id":2,"result":{{"prompts":[]}}}}'
+        echo '{{"jsonrpc":"2.0","id":1,"result":{{"prompts":[]}}}}'; cat >&2"#,
+        path.display()
+    );
+    let gateway = Gateway::start(&["--", "sh", "-c", &script]);
+    let params = json!({ "_meta": { "progressToken": "t" } });
+    let mut slow =
+        send_modern(&gateway, ("slow", "prompts/list"), params, (ACCEPT_BOTH, &json!({})));
+    // The server reads this request only after it has written everything for the slow client.
+    let other =
+        send_modern(&gateway, ("other", "prompts/list"), json!({}), (ACCEPT_BOTH, &json!({})));
+    let other = other.finish().json();
+    assert!(other["result"].is_object(), "{other}");
+    let (mut events, mut last) = (0, Value::Null);
+    while let Some(event) = slow.event() {
+        events += 1;
+        last = event;
+    }
+    let _ = std::fs::remove_file(path);
+    assert_eq!((events, &last["id"]), (MESSAGES + 1, &json!("slow")), "{last}");
+    assert!(last["result"].is_object(), "{last}");
+}
+
+#[test]
 fn session_with_an_unknown_negotiated_version_continues() {
     let script = r#"
         while read -r line; do case "$line" in

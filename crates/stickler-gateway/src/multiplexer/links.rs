@@ -6,11 +6,14 @@ use crate::driver::message::Message;
 use crate::driver::{Driver, Link};
 use crate::id_rewrite::ActiveIds;
 use crate::multiplexer::SharedProcess;
+use crate::multiplexer::client_queue::ClientQueue;
 use crate::tool_views::ToolView;
 
 /// The link of one client request to the shared process.
 pub(crate) struct SharedProcessLink {
     pub(crate) shared: Arc<SharedProcess>,
+    /// Messages that the client has not taken yet.
+    pub(crate) queue: Arc<ClientQueue>,
     pub(crate) active_ids: ActiveIds,
     /// Keeps the cached tools of this view alive as long as the link.
     pub(crate) _view: Arc<ToolView>,
@@ -21,7 +24,7 @@ impl Link for SharedProcessLink {
         let mut active_ids = self.active_ids.lock().unwrap_or_else(PoisonError::into_inner);
         // Messages that were held until the client disconnected are not sent.
         if let Some(active_ids) = active_ids.as_mut() {
-            active_ids.extend(self.shared.send_request(driver, &message));
+            active_ids.extend(self.shared.send_request(driver, &self.queue, &message));
         }
     }
 }
@@ -32,7 +35,7 @@ pub(crate) struct GatewayRequestLink(pub(crate) Weak<SharedProcess>);
 impl Link for GatewayRequestLink {
     fn send(&self, driver: &Arc<Driver>, message: Message) {
         if let Some(shared) = self.0.upgrade() {
-            shared.send_request(driver, &message);
+            shared.send_request(driver, &shared.gateway_queue, &message);
         }
     }
 }

@@ -5,21 +5,21 @@
 //! values back. A server message without a known internal id is never sent to a client, because it may belong
 //! to another client's request. The only exception are log messages while a single request is active.
 
+mod client_queue;
+mod delivery;
 mod id_map;
 mod links;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use bytes::Bytes;
 use stickler::tape::TapeBuffer;
 use stickler::{Code, Revision};
 use stickler_protocol::Connection;
-use stickler_protocol::envelope::PartialHeader;
 use stickler_protocol::frame::Frame;
 use stickler_transport::{Backoff, OutputHandler, SupervisedProcess, read_output};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tracing::warn;
 
 use crate::downstream::http::body::OnDrop;
@@ -30,13 +30,9 @@ use crate::id_rewrite::{self, ActiveIds, OriginalIds};
 use crate::log::Log;
 use crate::multiplexer::id_map::{IdMap, Lookup};
 use crate::tool_views::{MAX_TOOL_VIEWS, ToolView, ToolViews};
+use client_queue::ClientQueue;
+use delivery::{END_TIMEOUT, end_driver};
 use links::{GatewayRequestLink, SharedProcessLink};
-
-/// Maximum time to deliver a message. A slower client would block all others.
-const SLOW_READER_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Maximum time to deliver the final error to a slow client.
-const FINAL_ERROR_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The shared server process of an endpoint, which is started on demand.
 pub(crate) struct Multiplexer {
@@ -84,6 +80,7 @@ pub(crate) struct SharedProcess {
     next: AtomicU64,
     /// Handles messages without a request, and subscribes to changes of the tool list for all clients.
     gateway_driver: Arc<Driver>,
+    gateway_queue: Arc<ClientQueue>,
     is_subscribed: AtomicBool,
     /// The view of this process, and its narrower views by client capabilities.
     view: Arc<ToolView>,
@@ -94,6 +91,7 @@ pub(crate) struct SharedProcess {
 #[derive(Clone)]
 struct Route {
     driver: Arc<Driver>,
+    queue: Arc<ClientQueue>,
     original: OriginalIds,
     /// The request is a subscription; the server is not working on a response.
     is_subscription: bool,
@@ -102,6 +100,7 @@ struct Route {
 /// A server message with restored ids, and the driver that receives it.
 struct RoutedMessage {
     driver: Arc<Driver>,
+    queue: Arc<ClientQueue>,
     message: Bytes,
     id: u64,
     /// The message ends a subscription.
@@ -160,6 +159,7 @@ impl Multiplexer {
                     subscriber,
                     Box::new(GatewayRequestLink(Weak::clone(weak))),
                 ),
+                gateway_queue: ClientQueue::new(factory.validator.cache().memory()),
                 is_subscribed: AtomicBool::new(false),
             }
         });
@@ -205,6 +205,7 @@ impl SharedProcess {
         let connection = factory.for_request(&view.name, Some(Revision::LATEST));
         let link = Box::new(SharedProcessLink {
             shared: Arc::clone(self),
+            queue: ClientQueue::new(factory.validator.cache().memory()),
             active_ids: Arc::clone(&active_ids),
             _view: view,
         });
@@ -238,7 +239,12 @@ impl SharedProcess {
         }
     }
 
-    fn send_request(&self, driver: &Arc<Driver>, message: &Message) -> Option<u64> {
+    fn send_request(
+        &self,
+        driver: &Arc<Driver>,
+        queue: &Arc<ClientQueue>,
+        message: &Message,
+    ) -> Option<u64> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let mut buffer = TapeBuffer::new();
         let tape = buffer.read(&message.bytes, 1 << 10).ok()?;
@@ -250,7 +256,8 @@ impl SharedProcess {
             return None;
         };
         let is_subscription = message.header.has_method("subscriptions/listen");
-        let route = Route { driver: Arc::clone(driver), original, is_subscription };
+        let (driver, queue) = (Arc::clone(driver), Arc::clone(queue));
+        let route = Route { driver: Arc::clone(&driver), queue, original, is_subscription };
         let is_running = self.routes().insert(id, route);
         if !is_running {
             // The process exited in the meantime; the pending request fails.
@@ -269,14 +276,14 @@ impl SharedProcess {
         let is_cancelled = id_rewrite::is_cancellation(&tape);
         let found = self.routes().lookup(id, is_last && !is_cancelled);
         match found {
-            Lookup::Active(Route { driver, original, is_subscription }) => {
+            Lookup::Active(Route { driver, queue, original, is_subscription }) => {
                 let message = id_rewrite::to_original(&tape, &original).into();
                 // A cancellation from the server ends subscriptions only, not other requests.
                 let is_end = is_cancelled && is_subscription;
                 if is_end {
                     self.routes().lookup(id, true);
                 }
-                Ok(Some(RoutedMessage { driver, message, id, is_end }))
+                Ok(Some(RoutedMessage { driver, queue, message, id, is_end }))
             }
             Lookup::Cancelled => Ok(None),
             Lookup::Unknown => Err(()),
@@ -289,13 +296,11 @@ impl SharedProcess {
     }
 
     /// Returns the only active request. A message that names no request belongs to it.
-    fn only_active_request(&self) -> Option<(Arc<Driver>, u64)> {
+    fn only_active_request(&self) -> Option<(u64, Route)> {
         let is_processing = |route: &Route| {
             !route.is_subscription && !Arc::ptr_eq(&route.driver, &self.gateway_driver)
         };
-        self.routes()
-            .sole_active(std::time::Instant::now(), is_processing)
-            .map(|(id, route)| (route.driver, id))
+        self.routes().sole_active(std::time::Instant::now(), is_processing)
     }
 
     /// Subscribes to changes of the tool list, once a tool list is cached.
@@ -305,43 +310,6 @@ impl SharedProcess {
             self.is_subscribed.fetch_or(!request.is_empty(), Ordering::Relaxed);
             self.gateway_driver.send(request);
         }
-    }
-
-    /// Fails the request of a response that cannot be parsed. Returns false if the message is not one.
-    async fn fail_unreadable(&self, message: &[u8]) -> bool {
-        let mut buffer = TapeBuffer::new();
-        let is_readable = buffer.read(message, 1 << 10).is_ok();
-        !is_readable
-            && self
-                .fail(&PartialHeader::of(message), "the server's response cannot be parsed")
-                .await
-    }
-
-    /// Fails the request of a response of which only the id was read.
-    async fn fail(&self, partial: &PartialHeader, reason: &str) -> bool {
-        let Some(id) = id_rewrite::internal_id_in(partial) else { return false };
-        let found = self.routes().lookup(id, true);
-        let Lookup::Active(route) = found else { return false };
-        end_driver(&route.driver, Code::Protocol, reason, SLOW_READER_TIMEOUT).await;
-        true
-    }
-
-    async fn deliver(&self, driver: &Arc<Driver>, message: &Bytes, id: u64) {
-        let outgoing = driver.handle_server_message(message);
-        let receiver = Arc::clone(driver);
-        let mut dispatch = Box::pin(async move { receiver.dispatch(outgoing).await });
-        if tokio::time::timeout(SLOW_READER_TIMEOUT, &mut dispatch).await.is_err() {
-            let reason = "the client reads too slowly for a shared server";
-            warn!(parent: driver.span(), "request cancelled: {reason}");
-            self.cancel(id);
-            let driver = Arc::clone(driver);
-            tokio::spawn(async move {
-                // The message may have been the response.
-                let _ = tokio::time::timeout(FINAL_ERROR_TIMEOUT, dispatch).await;
-                end_driver(&driver, Code::Timeout, reason, FINAL_ERROR_TIMEOUT).await;
-            });
-        }
-        self.subscribe();
     }
 }
 
@@ -354,19 +322,15 @@ impl OutputHandler for SharedProcess {
             return;
         };
         match self.route(message) {
-            Ok(Some(RoutedMessage { driver, message, id, is_end })) => {
-                self.deliver(&driver, &message, id).await;
-                if is_end {
-                    driver.pending_responses().close();
-                }
-            }
+            Ok(Some(routed)) => self.deliver(routed).await,
             Ok(None) => {}
             Err(()) if self.fail_unreadable(message).await => {
                 drop(self.gateway_driver.handle_server_frame(frame));
             }
             Err(()) => match self.only_active_request().filter(|_| id_rewrite::is_log(message)) {
-                Some((driver, id)) => {
-                    self.deliver(&driver, &Bytes::copy_from_slice(message), id).await;
+                Some((id, Route { driver, queue, .. })) => {
+                    let message = Bytes::copy_from_slice(message);
+                    self.deliver(RoutedMessage { driver, queue, message, id, is_end: false }).await;
                 }
                 None => drop(self.gateway_driver.handle_server_frame(frame)),
             },
@@ -378,19 +342,14 @@ impl OutputHandler for SharedProcess {
         let tasks = routes.into_iter().map(|route| {
             let reason = reason.to_owned();
             tokio::spawn(async move {
-                end_driver(&route.driver, Code::ServerGone, &reason, SLOW_READER_TIMEOUT).await;
+                // What the process sent before its exit precedes the error.
+                let _ = timeout(END_TIMEOUT, route.queue.drained()).await;
+                end_driver(&route.driver, Code::ServerGone, &reason).await;
             })
         });
         for one in tasks.collect::<Vec<_>>() {
             let _ = one.await;
         }
-    }
-}
-
-/// Fails the pending requests of a driver. Gives up after `timeout` if the client does not read.
-async fn end_driver(driver: &Arc<Driver>, code: Code, reason: &str, timeout: Duration) {
-    if tokio::time::timeout(timeout, driver.fail_pending(code, reason)).await.is_err() {
-        driver.pending_responses().close();
     }
 }
 
