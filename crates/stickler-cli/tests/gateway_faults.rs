@@ -279,6 +279,12 @@ fn deleted_sessions_leave_no_process_and_free_their_slot() {
     support::stdio::wait_until("the servers have exited", || gateway.children() == 0);
     // The limit applies to open sessions; deleting one frees its slot.
     let sessions: Vec<String> = (0..4).map(|_| gateway.session()).collect();
+    let listen = |session: &String| {
+        let headers = [("mcp-session-id", session.as_str()), ("accept", "text/event-stream")];
+        gateway.open("GET", "/mcp", &headers, "")
+    };
+    let streams: Vec<_> = sessions.iter().map(listen).collect();
+    assert!(streams.iter().all(|stream| stream.status == 200));
     let rejected = gateway.post(&[], &support::http::initialize());
     assert_eq!(rejected.status, 503, "{}", rejected.text());
     let headers = [("mcp-session-id", sessions[0].as_str())];

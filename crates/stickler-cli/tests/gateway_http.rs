@@ -139,8 +139,13 @@ fn server_exit_fails_the_pending_requests_of_its_session() {
 #[test]
 fn max_children_limits_the_number_of_sessions() {
     let gateway = Gateway::scripted(&["--max-children", "2"]);
-    let first = gateway.session();
-    gateway.session();
+    let (first, second) = (gateway.session(), gateway.session());
+    let listen = |session: &str| {
+        let accept = ("accept", "text/event-stream");
+        gateway.open("GET", "/mcp", &[("mcp-session-id", session), accept], "")
+    };
+    let streams = [listen(&first), listen(&second)];
+    assert!(streams.iter().all(|stream| stream.status == 200));
     let rejected = gateway.post(&[], &initialize());
     assert_eq!((rejected.status, &rejected.json()["id"]), (503, &json!(0)));
     let headers = [("mcp-session-id", first.as_str())];
@@ -150,6 +155,41 @@ fn max_children_limits_the_number_of_sessions() {
         assert!(Instant::now() < deadline, "the slot of the deleted session is not free");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn new_session_takes_the_place_of_the_one_that_was_idle_for_the_longest_time() {
+    let gateway = Gateway::scripted(&["--max-children", "2"]);
+    let (first, second) = (gateway.session(), gateway.session());
+    let ping = r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#;
+    let status = |session: &str| gateway.post(&[("mcp-session-id", session)], ping).status;
+    assert_eq!(status(&first), 200);
+    let third = gateway.session();
+    assert_eq!((status(&first), status(&second), status(&third)), (200, 404, 200));
+    // Clients that never delete their sessions lock nobody out.
+    for _ in 0..5 {
+        gateway.session();
+    }
+}
+
+#[test]
+fn session_in_use_is_not_closed_for_another_one_and_modern_requests_are_still_served() {
+    let gateway = Gateway::scripted(&["--max-children", "1"]);
+    let session = gateway.session();
+    let headers = [("mcp-session-id", session.as_str()), ("accept", "text/event-stream")];
+    let stream = gateway.open("GET", "/mcp", &headers, "");
+    assert_eq!(stream.status, 200);
+    assert_eq!(gateway.post(&[], &initialize()).status, 503);
+    let modern = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    } } });
+    assert_eq!(gateway.post(&modern, &request.to_string()).status, 200);
+    assert_eq!(
+        gateway.post(&headers[..1], r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#).status,
+        200
+    );
 }
 
 #[test]

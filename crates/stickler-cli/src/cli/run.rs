@@ -131,7 +131,7 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(crate) keep_alive: Option<Duration>,
 
-    /// Maximum number of processes per server [default: 64]
+    /// Maximum number of processes for sessions, per server [default: 64]
     #[arg(long, value_name = "N")]
     pub(crate) max_children: Option<usize>,
 }

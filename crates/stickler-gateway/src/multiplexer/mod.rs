@@ -131,17 +131,16 @@ impl Multiplexer {
             let Some(restart_at) =
                 current.not_before.filter(|restart_at| *restart_at > Instant::now())
             else {
-                return self.start(&mut current);
+                return self.start(&mut current).await;
             };
             drop(current);
             tokio::time::sleep_until(restart_at).await;
         }
     }
 
-    fn start(&self, current: &mut Current) -> Result<Arc<SharedProcess>, SessionError> {
+    async fn start(&self, current: &mut Current) -> Result<Arc<SharedProcess>, SessionError> {
         let sessions = &self.sessions;
-        let permit = Arc::clone(&sessions.children).try_acquire_owned();
-        let permit = permit.map_err(|_| SessionError::Full)?;
+        let permit = sessions.shared_permit().await?;
         let (process, stdout) = sessions.start(permit, sessions.log.span())?;
         let shared = Arc::new_cyclic(|weak| {
             let factory = &sessions.factory;

@@ -1,4 +1,8 @@
 //! Legacy sessions for a server command: each session has an exclusive server process.
+//!
+//! At the limit of processes a new session takes the place of the one that has been idle for the longest time. A session with
+//! a pending request or an open stream is never closed for another one. Modern requests have a process of their own, so
+//! sessions cannot lock them out.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -35,6 +39,8 @@ pub(crate) struct Sessions {
     pub(crate) factory: Arc<ConnectionFactory>,
     pub(crate) children: Arc<Semaphore>,
     max_children: usize,
+    /// The process that modern requests share.
+    shared_child: Arc<Semaphore>,
     pub(crate) log: Log,
     pub(crate) started: Instant,
     pub(crate) idle: Duration,
@@ -56,6 +62,18 @@ pub(crate) enum SessionError {
     GivenUp(u32),
 }
 
+impl Session {
+    /// Returns whether no request is in progress and no stream is open. The table must be locked.
+    fn is_idle(self: &Arc<Self>) -> bool {
+        // A request in progress holds a reference.
+        Arc::strong_count(self) == 1
+            && self.driver.is_established()
+            && self.driver.pending_requests() == 0
+            && !self.driver.has_held_calls()
+            && !self.driver.pending_responses().has_readers()
+    }
+}
+
 impl Sessions {
     pub(crate) fn new(
         command: ServerCommand,
@@ -72,6 +90,7 @@ impl Sessions {
             factory,
             children: Arc::new(Semaphore::new(children)),
             max_children: children,
+            shared_child: Arc::new(Semaphore::new(1)),
             log,
             started: Instant::now(),
             idle,
@@ -92,8 +111,13 @@ impl Sessions {
     /// Returns the session with that id and marks it as used.
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Session>> {
         let session = self.table().get(name).cloned()?;
-        session.last_used.store(self.now(), Ordering::Relaxed);
+        self.touch(&session);
         Some(session)
+    }
+
+    /// Marks a session as used.
+    pub(crate) fn touch(&self, session: &Session) {
+        session.last_used.store(self.now(), Ordering::Relaxed);
     }
 
     /// Returns whether a session exists, without marking it as used.
@@ -107,13 +131,13 @@ impl Sessions {
 
     /// Returns the number of running server processes.
     pub(crate) fn running_processes(&self) -> usize {
-        self.max_children.saturating_sub(self.children.available_permits())
+        let available = self.children.available_permits() + self.shared_child.available_permits();
+        (self.max_children + 1).saturating_sub(available)
     }
 
     /// Starts a server for a new session.
-    pub(crate) fn open(self: &Arc<Self>) -> Result<(String, Arc<Session>), SessionError> {
-        let permit =
-            Arc::clone(&self.children).try_acquire_owned().map_err(|_| SessionError::Full)?;
+    pub(crate) async fn open(self: &Arc<Self>) -> Result<(String, Arc<Session>), SessionError> {
+        let permit = self.permit().await?;
         let name = random_session_id().map_err(SessionError::Failed)?;
         let log = self.log.for_session(Some(&name));
         let (process, stdout) = self.start(permit, log.span())?;
@@ -140,6 +164,55 @@ impl Sessions {
             drop(view);
         });
         Ok((name, session))
+    }
+
+    /// Returns the permit for the process of a session. At the limit, closes an idle session first.
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, SessionError> {
+        if let Ok(permit) = Arc::clone(&self.children).try_acquire_owned() {
+            return Ok(permit);
+        }
+        if !self.evict_idle() {
+            return Err(SessionError::Full);
+        }
+        self.wait_for(&self.children).await
+    }
+
+    /// Returns the permit for the process that modern requests share. Its predecessor may still be shutting down; then it
+    /// takes the place of a session, or waits.
+    pub(crate) async fn shared_permit(&self) -> Result<OwnedSemaphorePermit, SessionError> {
+        let permits = [&self.shared_child, &self.children];
+        let mut free =
+            permits.into_iter().filter_map(|one| Arc::clone(one).try_acquire_owned().ok());
+        match free.next() {
+            Some(permit) => Ok(permit),
+            None => self.wait_for(&self.shared_child).await,
+        }
+    }
+
+    /// Waits for the exit of a process that is shutting down.
+    async fn wait_for(
+        &self,
+        permits: &Arc<Semaphore>,
+    ) -> Result<OwnedSemaphorePermit, SessionError> {
+        let longest = self.grace.saturating_mul(2).saturating_add(SHUTDOWN_TIMEOUT);
+        match tokio::time::timeout(longest, Arc::clone(permits).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(SessionError::Full),
+        }
+    }
+
+    /// Closes the session that has been idle for the longest time. Returns false if none is idle.
+    fn evict_idle(&self) -> bool {
+        let mut table = self.table();
+        let idle = table.iter().filter(|(_, session)| session.is_idle());
+        let oldest = idle.min_by_key(|(_, session)| session.last_used.load(Ordering::Relaxed));
+        let Some(name) = oldest.map(|(name, _)| name.clone()) else { return false };
+        // Removed under the same lock, so that no request can begin to use it.
+        let Some(session) = table.remove(&name) else { return false };
+        drop(table);
+        info!(parent: session.driver.span(), "idle session closed to make room for a new one");
+        tokio::spawn(async move { session.process.end().await });
+        true
     }
 
     /// Starts a process that logs its standard error within `span`.

@@ -63,7 +63,7 @@ async fn open(
         let reason = "the header `Mcp-Session-Id` is missing: a session begins with `initialize`";
         return reply::failure(StatusCode::BAD_REQUEST, body, reason);
     }
-    let (name, session) = match sessions.open() {
+    let (name, session) = match sessions.open().await {
         Ok(opened) => opened,
         Err(reason) => return session_error(sessions, &reason, body),
     };
@@ -140,7 +140,9 @@ async fn exchange(
     session.driver.send(to_server);
     let json_timeout = streams.then_some(sessions.keep_alive);
     let waiting = Waiting { responses, json_timeout, guard };
-    respond(&session.driver, answers, waiting, (&inbound.body, Era::Legacy)).await
+    let answer = respond(&session.driver, answers, waiting, (&inbound.body, Era::Legacy)).await;
+    sessions.touch(session);
+    answer
 }
 
 fn session_error(sessions: &Sessions, reason: &SessionError, body: &[u8]) -> HttpResponse {
