@@ -243,6 +243,14 @@ impl Driver {
         })
     }
 
+    /// Records an answer of a shared server that belongs to no known request: those of this connection do not wait for ever.
+    pub(crate) fn note_unmatched_answer(self: &Arc<Self>) {
+        self.handle(None, |connection, now| {
+            connection.note_unmatched_answer(now);
+            Outgoing::default()
+        });
+    }
+
     /// Returns the messages that subscribe to tool list changes.
     pub(crate) fn subscribe(&self) -> Vec<Message> {
         let outgoing = Outgoing::copied(self.connection().subscribe());

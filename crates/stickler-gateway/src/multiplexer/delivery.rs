@@ -38,6 +38,18 @@ impl SharedProcess {
         self.subscribe();
     }
 
+    /// Limits the time that the requests of clients wait after an answer that belongs to none of them.
+    pub(super) fn note_unmatched_answer(&self, message: &[u8]) {
+        let contains = |text: &str| memchr::memmem::find(message, text.as_bytes()).is_some();
+        if !contains("\"jsonrpc\"") || !(contains("\"result\"") || contains("\"error\"")) {
+            return;
+        }
+        let routes = self.routes().all();
+        for route in routes.iter().filter(|route| !route.is_subscription) {
+            route.driver.note_unmatched_answer();
+        }
+    }
+
     /// Returns how to end the request of a client that reads too slowly.
     fn give_up(self: &Arc<Self>, driver: &Arc<Driver>, id: u64) -> GiveUp {
         let (shared, driver) = (Arc::clone(self), Arc::clone(driver));

@@ -91,6 +91,11 @@ impl<R: Clone> IdMap<R> {
         only.filter(|_| all.next().is_none()).map(|(id, route)| (*id, route.clone()))
     }
 
+    /// Returns the active routes.
+    pub(crate) fn all(&self) -> Vec<R> {
+        self.active.values().cloned().collect()
+    }
+
     /// Returns whether an active route satisfies a condition.
     pub(crate) fn has_any(&self, is_it: impl Fn(&R) -> bool) -> bool {
         self.active.values().any(is_it)

@@ -312,6 +312,20 @@ impl SharedProcess {
     }
 }
 
+impl SharedProcess {
+    /// Handles a message that names no known request.
+    async fn on_unroutable(self: &Arc<Self>, message: &[u8]) {
+        self.note_unmatched_answer(message);
+        match self.only_active_request().filter(|_| id_rewrite::is_log(message)) {
+            Some((id, Route { driver, queue, .. })) => {
+                let message = Bytes::copy_from_slice(message);
+                self.deliver(RoutedMessage { driver, queue, message, id, is_end: false }).await;
+            }
+            None => drop(self.gateway_driver.handle_server_frame(Frame::Line(message))),
+        }
+    }
+}
+
 impl OutputHandler for SharedProcess {
     async fn on_frame(self: &Arc<Self>, frame: Frame<'_>) {
         let Frame::Line(message) = frame else {
@@ -326,13 +340,7 @@ impl OutputHandler for SharedProcess {
             Err(()) if self.fail_unreadable(message).await => {
                 drop(self.gateway_driver.handle_server_frame(frame));
             }
-            Err(()) => match self.only_active_request().filter(|_| id_rewrite::is_log(message)) {
-                Some((id, Route { driver, queue, .. })) => {
-                    let message = Bytes::copy_from_slice(message);
-                    self.deliver(RoutedMessage { driver, queue, message, id, is_end: false }).await;
-                }
-                None => drop(self.gateway_driver.handle_server_frame(frame)),
-            },
+            Err(()) => self.on_unroutable(message).await,
         }
     }
 

@@ -136,12 +136,12 @@ impl Connection {
         Ok(match buffer.read(bytes, limits.message_depth) {
             Ok(tape) => return self.message(Incoming { side, node: tape.root(), now, attempt }),
             Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
-                self.invalid_json(side, bytes, &error)
+                self.invalid_json(side, bytes, &error, now)
             }
             // Invalid JSON takes precedence over excessive nesting.
             Err(_) => match buffer.read(bytes, MAX_REPARSE_DEPTH) {
                 Err(error) if error.kind() != SyntaxErrorKind::TooDeep => {
-                    self.invalid_json(side, bytes, &error)
+                    self.invalid_json(side, bytes, &error, now)
                 }
                 Ok(tape) if tape.root().kind() == Kind::Array => {
                     self.too_deep_batch(side, tape.root())

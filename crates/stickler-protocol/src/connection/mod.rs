@@ -31,6 +31,7 @@ mod subscription;
 mod timeout;
 mod tool_fetch;
 mod tools;
+mod unmatched;
 mod validation_cache;
 mod work;
 
@@ -95,6 +96,8 @@ pub struct Connection {
     validation_cache: ValidationCache,
     /// The next time to check for timed-out requests.
     timeout_at: Option<Duration>,
+    /// The next time to check for requests that wait since an unmatched answer.
+    unmatched_at: Option<Duration>,
 }
 
 impl Connection {
@@ -171,7 +174,8 @@ impl Connection {
 
     /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer is needed.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        let deadlines = [self.pending.of(Side::Client).hold_deadline(), self.timeout_at];
+        let hold_deadline = self.pending.of(Side::Client).hold_deadline();
+        let deadlines = [hold_deadline, self.timeout_at, self.unmatched_at];
         deadlines.into_iter().flatten().min()
     }
 
@@ -186,6 +190,7 @@ impl Connection {
             self.release_held(now, &mut out);
         }
         self.expire_requests(now, &mut out);
+        self.expire_unmatched(now, &mut out);
         self.arm_timeout(now);
         out
     }

@@ -35,6 +35,8 @@ pub(crate) struct PendingRequest {
     /// The capabilities that the request declares, in modern revisions.
     pub(crate) capabilities: Option<Capabilities>,
     pub(crate) sent_at: Duration,
+    /// When to stop waiting, because an answer of the server could not be matched.
+    pub(crate) answer_by: Option<Duration>,
     /// Change count of the tool list when the request was sent.
     pub(crate) list_changes: u64,
 }

@@ -22,6 +22,9 @@ pub struct ConnectionSettings {
     pub fetch_backoff: Duration,
     /// Maximum time to wait for a response; `None` disables the timeout.
     pub request_timeout: Option<Duration>,
+    /// Maximum time that pending requests wait after an answer of the server that matches no request; `None` disables
+    /// this. Requires a caller that calls [`handle_timeout`](super::Connection::handle_timeout).
+    pub unmatched_timeout: Option<Duration>,
     /// Announce and serve `toolValidation` if the server does not.
     pub announce: bool,
     /// Return work that takes long as actions and hold the calls that need it; otherwise it is done at once.
@@ -42,6 +45,7 @@ impl Default for ConnectionSettings {
             max_list_age: Duration::from_secs(5),
             fetch_backoff: Duration::from_secs(30),
             request_timeout: None,
+            unmatched_timeout: Some(Duration::from_secs(60)),
             announce: true,
             defer_work: false,
             first_request_number: 1,

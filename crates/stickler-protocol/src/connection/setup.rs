@@ -48,6 +48,7 @@ impl Connection {
             server_capability: None,
             validation_cache: ValidationCache::default(),
             timeout_at: None,
+            unmatched_at: None,
         }
     }
 

@@ -34,6 +34,15 @@ impl Deadline {
         Self { ids: Vec::new(), due: None, is_modern: false }
     }
 
+    /// Moves the deadline forward, because the server sent an answer that matches no request.
+    pub(crate) fn answer_within(&mut self, limit: Duration) {
+        let due = Instant::now().checked_add(limit).map(|due| (due, limit));
+        self.due = match (self.due, due) {
+            (Some(earlier), Some(due)) if earlier.0 <= due.0 => Some(earlier),
+            (earlier, due) => due.or(earlier),
+        };
+    }
+
     /// Completes when the deadline passes; never, without a limit or pending requests.
     pub(crate) async fn elapsed(&self) {
         match self.due {

@@ -67,7 +67,9 @@ impl Proxy {
         limits: ServerLimits,
     ) -> io::Result<Arc<Self>> {
         // Timeouts are enforced per exchange.
-        let timeout = Arc::make_mut(&mut factory.settings).request_timeout.take();
+        let settings = Arc::make_mut(&mut factory.settings);
+        let timeout = settings.request_timeout.take();
+        settings.unmatched_timeout = None;
         let view = ToolView::of_server(&factory.name, &factory.validator);
         Ok(Arc::new(Self {
             factory: Arc::new(factory),

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use stickler::rules::MessageRule;
 use stickler::tape::{Node, SyntaxError, TapeBuffer};
@@ -38,7 +39,16 @@ impl Connection {
         side: Side,
         bytes: &[u8],
         error: &SyntaxError,
+        now: Duration,
     ) -> Verdict {
+        let verdict = self.not_json(side, bytes, error);
+        if side == Side::Server {
+            self.note_unreadable(bytes, &verdict, now);
+        }
+        verdict
+    }
+
+    fn not_json(&mut self, side: Side, bytes: &[u8], error: &SyntaxError) -> Verdict {
         let mut case = self.case(side, Header::default());
         if side == Side::Server && !is_malformed_message(bytes) {
             case.record(noise("a line on stdout that is not JSON", bytes));

@@ -48,6 +48,13 @@ impl Connection {
         {
             return Ok(self.response(incoming, envelope));
         }
+        // A response that also has a method is treated as a request, and may have been meant as the answer.
+        let is_both =
+            envelope.method.is_some() && envelope.faults.iter().any(|one| one.path.is_empty());
+        if incoming.side == Side::Server && is_both {
+            let id = id.clone();
+            self.note_unmatched(id.as_ref(), incoming.now);
+        }
         match self.inspect_request(incoming, envelope, id) {
             Ok(inspection) => Ok(self.commit_request(inspection, incoming, envelope)),
             Err(wait) => Err(Box::new(MustWait::of(incoming.node, envelope, wait))),
@@ -205,6 +212,7 @@ impl Connection {
                 }),
                 capabilities: capabilities.map(Capabilities::read),
                 sent_at: now,
+                answer_by: None,
                 list_changes,
             },
         );

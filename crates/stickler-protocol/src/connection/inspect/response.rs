@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use stickler::rules::{MessageRule, Severity, json_rpc};
-use stickler::tape::{Kind, Node};
+use stickler::tape::{Kind, Node, splice};
 
 use super::{Case, Connection, Incoming};
 use crate::connection::capabilities::required_capability;
 use crate::connection::pending::{Match, PendingRequest};
 use crate::connection::revision::handshake_revision;
-use crate::envelope::{Envelope, Header, MessageKind, Shape, excerpt};
+use crate::envelope::{Envelope, Header, MessageKind, RequestId, Shape, excerpt};
 use crate::protocol::{Era, MethodLookup, Revision};
 use crate::reply::Responder;
 use crate::side::Side;
@@ -18,8 +18,19 @@ use crate::verdict::{Decision, Finding, Verdict};
 impl Connection {
     pub(super) fn response(&mut self, incoming: Incoming<'_>, envelope: &Envelope<'_>) -> Verdict {
         // A message without result and error may still be the response to a pending request.
-        let header = Header { kind: MessageKind::Response, ..Header::of(envelope) };
+        let mut header = Header { kind: MessageKind::Response, ..Header::of(envelope) };
+        let meant = header.id.as_ref().and_then(|id| self.corrected_id(incoming.side, id));
+        let corrects_id = meant.is_some();
+        header.id = meant.or(header.id);
         let mut case = self.case(incoming.side, header);
+        if corrects_id {
+            let raw = envelope.id.map(Node::raw).map(excerpt).unwrap_or_default();
+            let meant = case.header.id.as_ref().map(RequestId::to_json).unwrap_or_default();
+            let message =
+                format!("the response has the id {raw}; the id of the request is {meant}");
+            let finding = Finding::new(MessageRule::UnpairedResponse, message).at("/id");
+            case.record(finding.with(meant, raw));
+        }
         case.record_envelope_faults(envelope);
         for path in super::malformed::duplicate_keys(incoming.node) {
             case.record(super::malformed::duplicate_key(path));
@@ -47,8 +58,14 @@ impl Connection {
     ) -> Verdict {
         let requests = self.pending.of_mut(incoming.side.other());
         let Some(pending) = case.header.id.as_ref().and_then(|id| requests.complete(id)) else {
+            let is_unmatched = |id| matches!(requests.find(id), Match::Unknown);
+            if incoming.side == Side::Server && case.header.id.as_ref().is_none_or(is_unmatched) {
+                let id = case.header.id.clone();
+                self.note_unmatched(id.as_ref(), incoming.now);
+            }
             return replace_or_forward(case, None);
         };
+        let is_corrected = envelope.request_id() != case.header.id;
         match (envelope.shape, envelope.outcome, &*pending.method) {
             (Shape::Result, Some(result), _) if !case.is_rejected() => {
                 self.apply_result(&mut case, incoming, &pending, result);
@@ -63,7 +80,11 @@ impl Connection {
         header.tool.clone_from(&pending.tool);
         header.duration = Some(incoming.now.saturating_sub(pending.sent_at));
         header.is_failed_call = &*pending.method == "tools/call" && is_failure(envelope);
-        replace_or_forward(case, Some(&pending))
+        let mut verdict = replace_or_forward(case, Some(&pending));
+        if is_corrected && verdict.decision == Decision::Forward {
+            verdict.decision = with_id(incoming.node, envelope, &pending.id);
+        }
+        verdict
     }
 
     /// Rejects a response of which only the id is known.
@@ -99,7 +120,10 @@ impl Connection {
                 return None;
             }
             Match::Duplicate => {
-                format!("the request with the id {} was already answered", raw())
+                let message = format!("the request with the id {} was already answered", raw());
+                let finding = Finding::new(MessageRule::UnpairedResponse, message).at("/id");
+                case.reject(finding.with("one response", "a second one"));
+                return None;
             }
             Match::Unknown => format!("no pending request has the id {}", raw()),
         };
@@ -241,6 +265,15 @@ fn error_definition(code: Option<i32>, revision: Revision) -> &'static str {
         (_, Revision::V2025_11_25 | Revision::V2026_07_28) => "JSONRPCErrorResponse",
         _ => "JSONRPCError",
     }
+}
+
+/// Returns the response with the id of its request.
+fn with_id(message: Node<'_>, envelope: &Envelope<'_>, id: &str) -> Decision {
+    let begin = message.span().start;
+    let span = envelope.id.map(Node::span);
+    let span = span.map(|span| span.start.saturating_sub(begin)..span.end.saturating_sub(begin));
+    let edit = span.map(|span| (span, id));
+    Decision::Rewrite(splice(message.raw(), edit.into_iter().collect()).into_bytes())
 }
 
 /// Replaces a rejected response by an error, so that its request is still answered. A rejected

@@ -67,7 +67,9 @@ pub(in crate::rules) static MESSAGES: &[Rule] = &[
         severity: Severity::Warning,
         summary: "a response without a pending request",
         why: "No request with this id is pending. The id may have been changed in transit (`1` and \
-              `\"1\"` are different ids), or the request was answered before.",
+              `\"1\"` are different ids), or the request was answered before. A second response is dropped, and an id \
+              of the other type is corrected. After any other such response, requests that may have been meant get an \
+              error within 60 seconds.",
         fix: "Respond to each request once, with its id unchanged.",
         json_rpc: None,
     },
@@ -129,7 +131,7 @@ pub(in crate::rules) static MESSAGES: &[Rule] = &[
         severity: Severity::Error,
         summary: "too many pending requests",
         why: "Every pending request is stored until it is answered, so their number is limited \
-              (10,000 by default).",
+              (10,000 by default), and so is the memory of calls that wait for the tool list.",
         fix: "Wait for responses before sending more requests, or raise the limit.",
         json_rpc: Some(json_rpc::INVALID_REQUEST),
     },

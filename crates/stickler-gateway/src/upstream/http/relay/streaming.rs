@@ -1,6 +1,7 @@
 //! Relays SSE streams from a server at a URL to the client.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -39,6 +40,9 @@ impl Exchange<'_> {
         Body::stream(ready, Source::Raw(events), None)
     }
 }
+
+/// Maximum time that requests wait after a response on their stream that matches none of them.
+const UNMATCHED_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The task that relays one stream.
 struct Relay {
@@ -134,6 +138,9 @@ impl Relay {
                     // The response to a call that was held and waits on another POST.
                     self.driver.deliver(vec![message]).await;
                     continue;
+                } else {
+                    // It may have been meant for a request of this stream.
+                    self.deadline.answer_within(UNMATCHED_TIMEOUT);
                 }
             }
             let bytes = match &event {
