@@ -81,8 +81,13 @@ impl EventStore {
         }
         self.bytes += message.len();
         let message = message.clone();
-        let _memory = reservation;
-        self.stored.push_back(StoredEvent { _memory, stream, position, message, is_read });
+        self.stored.push_back(StoredEvent {
+            _memory: reservation,
+            stream,
+            position,
+            message,
+            is_read,
+        });
         evicted
     }
 

@@ -91,15 +91,12 @@ impl ClientQueue {
     fn enqueue(&self, state: &mut State, delivery: Delivery, bytes: usize) {
         let is_full = state.waiting.len() >= MAX_WAITING
             || (!state.waiting.is_empty() && state.bytes.saturating_add(bytes) > MAX_WAITING_BYTES);
-        match self.memory.reserve(bytes).filter(|_| !is_full) {
-            Some(memory) => {
-                state.bytes += bytes;
-                state.waiting.push_back((delivery, memory));
-            }
-            None => {
-                *state = State { is_delivering: true, is_closed: true, ..State::default() };
-                self.changed.notify_waiters();
-            }
+        if let Some(memory) = self.memory.reserve(bytes).filter(|_| !is_full) {
+            state.bytes += bytes;
+            state.waiting.push_back((delivery, memory));
+        } else {
+            *state = State { is_delivering: true, is_closed: true, ..State::default() };
+            self.changed.notify_waiters();
         }
     }
 

@@ -122,7 +122,7 @@ impl Inner {
                 self.emit(ProbeEvent::TooLong(PartialHeader::of(&beginning)));
             }
             Received::Broken | Received::NoMemory(_) => {
-                self.emit(ProbeEvent::Status(status.as_u16()))
+                self.emit(ProbeEvent::Status(status.as_u16()));
             }
         }
     }

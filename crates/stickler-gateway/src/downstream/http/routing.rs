@@ -87,16 +87,12 @@ impl Router {
     ) -> HttpResponse {
         let path = request.uri().path().trim_end_matches('/');
         let matches_path = |route: &&Route| route.paths.iter().any(|one| one == path);
-        match self.routes.iter().find(matches_path) {
-            Some(route) => {
-                let answer = route.frontend.handle(request, half_close).await;
-                self.log_rejection(answer, peer, route.frontend.log.span())
-            }
-            None => {
-                let answer = self.unrouted(path, &request).await;
-                self.log_rejection(answer, peer, &Span::none())
-            }
+        if let Some(route) = self.routes.iter().find(matches_path) {
+            let answer = route.frontend.handle(request, half_close).await;
+            return self.log_rejection(answer, peer, route.frontend.log.span());
         }
+        let answer = self.unrouted(path, &request).await;
+        self.log_rejection(answer, peer, &Span::none())
     }
 
     /// Logs a rejected request with its peer and the reason.
