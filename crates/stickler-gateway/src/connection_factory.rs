@@ -24,6 +24,17 @@ pub struct SharedResources {
     pub schemas: SchemaStore,
 }
 
+/// What a request says about the handshake of its session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Handshake<'v> {
+    /// The request is the handshake.
+    Now,
+    /// There is no session; the request declares its revision.
+    Known(Option<Revision>),
+    /// The session agreed on this version before.
+    Before(&'v str),
+}
+
 /// The parts that all connections to one server share.
 #[derive(Debug)]
 pub struct ConnectionFactory {
@@ -93,6 +104,23 @@ impl ConnectionFactory {
     /// known independently of the messages.
     pub(crate) fn connection(&self, server: &Arc<str>, revision: Option<Revision>) -> Connection {
         self.create(server, revision, Arc::clone(&self.settings))
+    }
+
+    /// Creates a connection for one exchange of a data plane, with settings of its own. Nothing else is known of the
+    /// session than what the request declares.
+    pub(crate) fn for_exchange(
+        &self,
+        view: &Arc<str>,
+        handshake: Handshake<'_>,
+        settings: Arc<ConnectionSettings>,
+    ) -> Connection {
+        let counts = Arc::clone(&self.rejection_counts);
+        match handshake {
+            Handshake::Now => self.create(view, None, settings),
+            Handshake::Known(revision) => self.create(view, revision, settings),
+            Handshake::Before(version) => self.create(view, None, settings).in_session(version),
+        }
+        .with_rejection_counts(counts)
     }
 
     /// Creates a connection that subscribes to tool list changes. Of all connections that share learned

@@ -12,6 +12,7 @@
 //! | `driver` | one protocol connection, and the requests that wait for responses |
 //! | `multiplexer`, `id_rewrite` | modern requests of all clients on one shared server process |
 //! | `event_store` | resumable event streams of legacy sessions |
+//! | `external` | exchanges of a data plane that moves the bytes itself |
 //! | `tool_views` | what is known of a server by client identity and session |
 //! | [`observe`] | events of messages, and their observers |
 //! | `upstream` | servers: processes and URLs |
@@ -20,6 +21,7 @@ mod connection_factory;
 mod downstream;
 mod driver;
 mod event_store;
+mod external;
 mod failure;
 mod id_rewrite;
 mod log;
@@ -31,10 +33,14 @@ mod upstream;
 mod work_pool;
 
 pub use connection_factory::{ConnectionFactory, SharedResources};
-pub use downstream::http::admin::{MetricsText, WriteMetrics};
+pub use downstream::http::admin::{MetricsText, WriteMetrics, serve_operators};
+pub use downstream::http::frontend::is_same_secret;
 pub use downstream::http::reload::{Reload, Reloaded};
 pub use downstream::http::{Endpoint, HttpSettings, ServerLimits, serve};
 pub use downstream::stdio::{relay, relay_to_url};
+pub use external::{
+    ExternalAnswer, ExternalExchange, ExternalRequest, ExternalServer, Judgement, ResponsePlan,
+};
 pub use failure::Failure;
 pub use log::Log;
 pub use work_pool::WorkPool;

@@ -4,8 +4,10 @@ mod lru;
 pub(crate) mod session_cache;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use stickler::{McpValidator, view_of};
+use tokio::time::Instant;
 
 use crate::tool_views::lru::Lru;
 
@@ -16,13 +18,36 @@ pub(crate) struct ToolView {
     /// The view that this one narrows, which must outlive it.
     _wider: Option<Arc<ToolView>>,
     is_permanent: bool,
+    pub(crate) listing: Listing,
+}
+
+/// Coordinates the exchanges that need the tool list of a view, where each has a connection of its own.
+#[derive(Default)]
+pub(crate) struct Listing {
+    /// Held while a list that is not known is fetched, so that calls do not fetch it at the same time.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    paused_until: Mutex<Option<Instant>>,
+}
+
+impl Listing {
+    /// Fetches no list for a while, after the server has not listed its tools.
+    pub(crate) fn pause(&self, duration: Duration) {
+        *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner) =
+            Instant::now().checked_add(duration);
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        let until = *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| Instant::now() < until)
+    }
 }
 
 impl ToolView {
     /// Returns the view of the server itself, which is never removed.
     pub(crate) fn of_server(name: &Arc<str>, validator: &Arc<McpValidator>) -> Arc<Self> {
         let (name, validator) = (Arc::clone(name), Arc::clone(validator));
-        Arc::new(Self { name, validator, _wider: None, is_permanent: true })
+        let listing = Listing::default();
+        Arc::new(Self { name, validator, _wider: None, is_permanent: true, listing })
     }
 
     /// Creates a narrower view, identified by a number.
@@ -32,7 +57,8 @@ impl ToolView {
 
     fn named(self: &Arc<Self>, name: Arc<str>) -> Arc<Self> {
         let (validator, wider) = (Arc::clone(&self.validator), Some(Arc::clone(self)));
-        Arc::new(Self { name, validator, _wider: wider, is_permanent: false })
+        let listing = Listing::default();
+        Arc::new(Self { name, validator, _wider: wider, is_permanent: false, listing })
     }
 }
 

@@ -3,15 +3,20 @@
 //! `/healthz` is on every listener. The others tell what the gateway does and are only served on a loopback address, or
 //! on a listener of their own (`--admin-listen`).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
+use crate::downstream::http::HEADER_READ_TIMEOUT;
 use crate::downstream::http::frontend::Backend;
 use crate::downstream::http::reply::{self, HttpResponse};
 
@@ -99,6 +104,45 @@ async fn obstacle(backend: &Backend) -> Option<String> {
             Some(format!("[STK-101] the server cannot be reached: {reason}"))
         }
     }
+}
+
+/// Serves operators of a program without backends: it is ready as long as it runs.
+pub async fn serve_operators(
+    listener: TcpListener,
+    names: Vec<Arc<str>>,
+    text: Option<MetricsText>,
+) {
+    let names: Arc<[Arc<str>]> = names.into();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Probably out of file descriptors: retry when some are closed.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let (names, text) = (Arc::clone(&names), text.clone());
+        let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let path = AdminPath::of(request.uri().path().trim_end_matches('/'));
+            let answer = match (path, &text) {
+                (Some(AdminPath::Health | AdminPath::Readiness), _) => {
+                    health(names.iter().map(|name| &**name))
+                }
+                (Some(AdminPath::Metrics), Some(text)) => metrics(text, &[]),
+                _ => unknown_path(),
+            };
+            std::future::ready(Ok::<_, Infallible>(answer))
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_READ_TIMEOUT)
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(connection);
+    }
+}
+
+/// The response to a path that is not one of [`AdminPath`].
+pub(crate) fn unknown_path() -> HttpResponse {
+    let reason = "paths are `/healthz`, `/readyz` and `/metrics`";
+    reply::invalid_request(StatusCode::NOT_FOUND, reason)
 }
 
 /// Responds with the metrics.

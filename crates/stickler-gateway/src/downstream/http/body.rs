@@ -61,6 +61,14 @@ impl Body {
         Self::Whole(Some(bytes.into()))
     }
 
+    /// Returns the bytes that need no waiting: all of them unless a stream has a source.
+    pub(crate) fn into_ready(self) -> Bytes {
+        match self {
+            Self::Whole(bytes) => bytes.unwrap_or_default(),
+            Self::Stream(stream) => stream.ready.iter().flatten().copied().collect(),
+        }
+    }
+
     pub(crate) fn empty() -> Self {
         Self::Whole(None)
     }

@@ -203,7 +203,7 @@ impl Frontend {
         let credentials = credentials.and_then(|value| value.split_once(' '));
         credentials.is_some_and(|(scheme, credentials)| {
             scheme.eq_ignore_ascii_case("bearer")
-                && constant_time_eq(credentials.trim().as_bytes(), token.as_bytes())
+                && is_same_secret(credentials.trim().as_bytes(), token.as_bytes())
         })
     }
 
@@ -262,10 +262,7 @@ impl Frontend {
 
     async fn post(&self, headers: HeaderMap, inbound: InboundMessage) -> HttpResponse {
         if inbound.body.trim_ascii().is_empty() {
-            // On a pipe an empty line is ignored; an HTTP client requires a response.
-            let reason = "Parse error: the body is empty; it must be a JSON-RPC message";
-            let error = error_reply(None, json_rpc::PARSE_ERROR, reason);
-            return reply::rejection(StatusCode::BAD_REQUEST, error, reason);
+            return reply::empty_body();
         }
         match &self.backend {
             Backend::Command(sessions, multiplexer) => match era(&headers, &inbound) {
@@ -327,8 +324,8 @@ pub(crate) fn no_memory(memory: &MemoryBudget) -> String {
     format!("the messages of all clients reach `max_waiting_bytes` ({limit}); try again later")
 }
 
-/// Compares in constant time, so that the duration does not reveal how much of a token matches.
-fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
+/// Compares secrets in constant time, so that the duration does not reveal how much of one matches.
+pub fn is_same_secret(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
     one.len() == other.len() && differences == 0
 }

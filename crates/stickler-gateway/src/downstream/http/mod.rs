@@ -42,7 +42,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::StatusCode;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -253,9 +252,7 @@ async fn serve_operators(listener: TcpListener, routers: Arc<Routers>) {
                     Some(path) => router.administer(path).await,
                     None => None,
                 };
-                let reason = "paths are `/healthz`, `/readyz` and `/metrics`";
-                let unknown = || reply::invalid_request(StatusCode::NOT_FOUND, reason);
-                Ok::<_, Infallible>(answer.unwrap_or_else(unknown))
+                Ok::<_, Infallible>(answer.unwrap_or_else(admin::unknown_path))
             }
         });
         let connection = http1::Builder::new()

@@ -24,6 +24,15 @@ pub(crate) fn check(headers: &HeaderMap, body: &[u8]) -> Result<u64, HeaderRejec
     headers::check(body, header)
 }
 
+/// Checks the headers of a request for a server behind this process, which decides itself which versions it supports.
+/// Returns the hash of the client capabilities, or the response to a request with mismatched headers.
+pub(crate) fn admit(headers: &HeaderMap, body: &[u8], log: &Log) -> Result<u64, Box<HttpResponse>> {
+    check(headers, body).or_else(|rejection| match rejection.code {
+        json_rpc::UNSUPPORTED_VERSION => Ok(0),
+        _ => Err(Box::new(reject(rejection, body, log))),
+    })
+}
+
 /// A value that is not text becomes empty: it is present but never matches the body.
 fn text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()

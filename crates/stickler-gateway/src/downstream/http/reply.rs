@@ -106,6 +106,13 @@ pub(crate) fn invalid_request(code: StatusCode, reason: &str) -> HttpResponse {
     rejection(code, error_reply(None, json_rpc::INVALID_REQUEST, reason), reason)
 }
 
+/// The response to a POST without a body. On a pipe an empty line is ignored; an HTTP client requires a response.
+pub(crate) fn empty_body() -> HttpResponse {
+    let reason = "Parse error: the body is empty; it must be a JSON-RPC message";
+    let error = error_reply(None, json_rpc::PARSE_ERROR, reason);
+    rejection(StatusCode::BAD_REQUEST, error, reason)
+}
+
 /// An internal error of the gateway or the server, with the id of the request.
 pub(crate) fn failure(code: StatusCode, request: &[u8], reason: &str) -> HttpResponse {
     error(code, request, json_rpc::INTERNAL_ERROR, reason)

@@ -24,22 +24,24 @@ use crate::driver::message::Message;
 use crate::driver::pending_responses::Delivery;
 use crate::driver::{Driver, Link};
 use crate::tool_views::ToolView;
-use crate::upstream::http::WeakProxy;
 
 /// Maximum duration of one exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Link to a server at a URL. Sends gateway requests as POSTs with the client's credentials.
 pub(crate) struct UrlLink {
-    proxy: WeakProxy,
+    /// Where gateway requests are sent; `None` if the gateway must not send any.
+    upstream: Option<Arc<Upstream>>,
+    /// Maximum size of a message.
+    limit: usize,
     context: Mutex<Option<HeaderMap>>,
     /// Keeps the cached tools of this view alive as long as the link.
     _view: Arc<ToolView>,
 }
 
 impl UrlLink {
-    pub(crate) fn new(proxy: WeakProxy, view: Arc<ToolView>) -> Self {
-        Self { proxy, context: Mutex::default(), _view: view }
+    pub(crate) fn new(upstream: Option<Arc<Upstream>>, limit: usize, view: Arc<ToolView>) -> Self {
+        Self { upstream, limit, context: Mutex::default(), _view: view }
     }
 }
 
@@ -55,11 +57,10 @@ impl Link for UrlLink {
             }
             return;
         }
-        let Some(proxy) = self.proxy.upgrade() else { return };
+        let Some(upstream) = self.upstream.clone() else { return };
         let context = self.context.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let driver = Arc::clone(driver);
-        let limit = proxy.factory.message_bytes();
-        let upstream = Arc::clone(&proxy.upstream);
+        let limit = self.limit;
         tokio::spawn(async move {
             let headers = headers_for(context.unwrap_or_default(), &message.bytes);
             for answer in post(&upstream, headers, message, limit).await {

@@ -1,19 +1,19 @@
 //! Reverse proxy for a server at a URL. Requests and responses are forwarded unchanged unless validation
 //! rejects or repairs them.
 
+pub(crate) mod admission;
 mod deadline;
 pub(crate) mod gateway_requests;
-mod hop_by_hop_headers;
-mod relay;
+pub(crate) mod hop_by_hop_headers;
+pub(crate) mod relay;
 
 use std::collections::hash_map::RandomState;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hyper::{HeaderMap, Method, Uri};
-use stickler::rules::json_rpc;
 use stickler::{Era, Revision};
 use stickler_protocol::Connection;
 use stickler_transport::http::{SESSION, Upstream, credentials_key};
@@ -99,7 +99,7 @@ impl Proxy {
         let is_initialize = !is_modern && inbound.is_initialize();
         let driver = if is_modern {
             // Modern requests have no session, even with a session id in the headers.
-            match self.check_headers(&headers, &inbound.body) {
+            match modern::admit(&headers, &inbound.body, &self.log) {
                 Ok(capabilities_hash) => {
                     self.driver_for_request(&headers, identity, capabilities_hash)
                 }
@@ -205,15 +205,6 @@ impl Proxy {
         self.identity_views.get(&self.view, identity)
     }
 
-    /// Checks the headers of a modern request. Returns the hash of the client's capabilities.
-    fn check_headers(&self, headers: &HeaderMap, body: &[u8]) -> Result<u64, Box<HttpResponse>> {
-        modern::check(headers, body).or_else(|rejection| match rejection.code {
-            // The server decides which versions it supports.
-            json_rpc::UNSUPPORTED_VERSION => Ok(0),
-            _ => Err(Box::new(modern::reject(rejection, body, &self.log))),
-        })
-    }
-
     /// Creates the driver of one modern request.
     fn driver_for_request(
         self: &Arc<Self>,
@@ -233,7 +224,11 @@ impl Proxy {
         view: Arc<ToolView>,
         log: Log,
     ) -> Arc<Driver> {
-        let link = Box::new(UrlLink::new(Arc::downgrade(self), view));
+        let link = Box::new(UrlLink::new(
+            Some(Arc::clone(&self.upstream)),
+            self.factory.message_bytes(),
+            view,
+        ));
         Arc::new(self.factory.driver(connection, link, log, self.started))
     }
 
@@ -285,9 +280,7 @@ impl Proxy {
     }
 }
 
-fn session_id(headers: &HeaderMap) -> Option<Arc<str>> {
+/// Returns the id of the session that a request or response names.
+pub(crate) fn session_id(headers: &HeaderMap) -> Option<Arc<str>> {
     headers.get(SESSION).and_then(|name| name.to_str().ok()).map(Into::into)
 }
-
-/// A reference for tasks that may outlive the proxy.
-pub(crate) type WeakProxy = Weak<Proxy>;

@@ -4,7 +4,7 @@
 //! answers with an error.
 
 mod failure;
-mod streaming;
+pub(crate) mod streaming;
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::downstream::http::body::{Body, OnDrop, Source};
 use crate::downstream::http::frontend::no_memory;
 use crate::downstream::http::inbound_message::InboundMessage;
 use crate::downstream::http::reply::{self, HttpResponse};
-use crate::driver::message::{Message, Origin, Outgoing};
-use crate::driver::pending_responses::{Delivery, ResponseReceiver};
-use crate::driver::{Driver, PostOutcome, WaitPolicy};
+use crate::driver::Driver;
+use crate::driver::message::{Message, Outgoing};
 use crate::upstream::http::Proxy;
+use crate::upstream::http::admission::{Admission, admit};
 use crate::upstream::http::deadline::Deadline;
 use crate::upstream::http::hop_by_hop_headers::strip_response;
 use failure::from_answers;
@@ -66,28 +66,11 @@ impl<'p> Exchange<'p> {
 
 impl Exchange<'_> {
     pub(crate) async fn post(&self, headers: HeaderMap, inbound: InboundMessage) -> HttpResponse {
-        let PostOutcome { mut answers, mut to_server, ids, responses } =
-            self.driver.post(&inbound.body, &self.context, true, WaitPolicy::IfHeld);
-        let forwarded = to_server.iter().position(|one| one.origin == Origin::Peer);
-        let forwarded = forwarded.map(|index| to_server.remove(index));
-        if !to_server.is_empty() || responses.is_some() {
-            self.driver.set_context(&headers);
-        }
-        self.driver.send(to_server);
-        let (message, ids) = match (forwarded, responses) {
-            (Some(message), _) => (message, ids),
-            (None, Some(responses)) => match self.wait_for_release(responses, &mut answers).await {
-                Ok(message) => {
-                    let ids = message.header.requests().cloned().collect();
-                    (message, ids)
-                }
-                Err(answer) => return answer,
-            },
-            (None, None) => {
-                return answers
-                    .pop()
-                    .map_or_else(reply::accepted, |one| reply::response(one, self.era()));
-            }
+        let admission =
+            admit(self.driver, (&headers, &inbound.body), &self.context, self.era()).await;
+        let (message, ids, mut answers) = match admission {
+            Admission::Forward { message, ids, answers } => (message, ids, answers),
+            Admission::Answer(answer) => return answer,
         };
         let session = headers.clone();
         let mut guard = self.abandon_on_drop(&message.header);
@@ -119,31 +102,6 @@ impl Exchange<'_> {
         let answer = self.relay_response(response, lease, deadline, answers, session).await;
         guard.0 = None;
         answer
-    }
-
-    /// Waits until a held message is released. Returns the message to forward, or the response if there is
-    /// nothing left to forward. Parts of a batch may be answered before the rest is forwarded.
-    async fn wait_for_release(
-        &self,
-        mut responses: ResponseReceiver,
-        answers: &mut Vec<Message>,
-    ) -> Result<Message, HttpResponse> {
-        loop {
-            match responses.recv().await {
-                Some(Delivery::Forward(message)) => return Ok(message),
-                Some(Delivery::Message(answer)) => answers.push(answer),
-                Some(Delivery::Last(answer)) if answers.is_empty() => {
-                    return Err(reply::response(answer, self.era()));
-                }
-                Some(Delivery::Last(answer)) => {
-                    answers.push(answer);
-                    return Err(reply::stream(answers, Source::Ended, None));
-                }
-                Some(Delivery::End) | None => {
-                    return Err(reply::stream(answers, Source::Ended, None));
-                }
-            }
-        }
     }
 
     /// Waits for streams that are being opened. Only legacy sessions have streams.
@@ -306,7 +264,7 @@ impl Exchange<'_> {
     }
 }
 
-fn is_response_to(header: &Header, ids: &[RequestId]) -> bool {
+pub(crate) fn is_response_to(header: &Header, ids: &[RequestId]) -> bool {
     match header.kind {
         MessageKind::Response => match &header.id {
             Some(id) => ids.contains(id),

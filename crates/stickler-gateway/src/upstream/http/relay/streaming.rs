@@ -143,15 +143,20 @@ impl Relay {
                     self.deadline.answer_within(UNMATCHED_TIMEOUT);
                 }
             }
-            let bytes = match &event {
-                Some((event, data)) if *data == message.bytes => event.raw.clone(),
-                Some((event, _)) => event.with_data(&message.bytes),
-                None => sse_event(&message.bytes),
-            };
+            let bytes = encode(event.as_ref(), &message);
             if self.events.send(bytes.into()).await.is_err() {
                 return false;
             }
         }
         true
+    }
+}
+
+/// Encodes a message as an event: with the bytes of the event that it came in if it is unchanged.
+pub(crate) fn encode(event: Option<&(SseEvent, Bytes)>, message: &Message) -> Vec<u8> {
+    match event {
+        Some((event, data)) if *data == message.bytes => event.raw.clone(),
+        Some((event, _)) => event.with_data(&message.bytes),
+        None => sse_event(&message.bytes),
     }
 }
