@@ -6,6 +6,7 @@ mod audit;
 mod call;
 mod checks;
 mod choices;
+mod extproc;
 mod log;
 mod lookup;
 mod observe;
@@ -27,6 +28,7 @@ pub(crate) use self::audit::{AuditOptions, Deny};
 pub(crate) use self::call::CallOptions;
 pub(crate) use self::checks::{Answer, CheckOptions, Formats, Help, Mode, Repair, UnknownFields};
 pub(crate) use self::choices::RestartWhen;
+pub(crate) use self::extproc::ExtprocOptions;
 pub(crate) use self::log::LogOptions;
 pub(crate) use self::lookup::{CompletionsOptions, ExplainOptions, ManOptions, SchemaOptions};
 pub(crate) use self::observe::{ObserveOptions, RecordValues, SummaryFormat};
@@ -68,6 +70,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a proxy in front of a server that validates every message and rejects invalid calls with help
     Run(Box<RunOptions>),
+    /// Run an external processor of Envoy that validates the messages between clients and servers
+    Extproc(Box<ExtprocOptions>),
     /// Put Stickler in front of the servers of your clients, such as Claude Code, Cursor, VS Code or Codex
     Wrap(Box<WrapOptions>),
     /// Undo `wrap`

@@ -29,6 +29,10 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(&options),
         #[cfg(not(feature = "run"))]
         Command::Run(_) => commands::absent::run("run"),
+        #[cfg(feature = "extproc")]
+        Command::Extproc(options) => commands::extproc::run(&options),
+        #[cfg(not(feature = "extproc"))]
+        Command::Extproc(_) => commands::absent::run("extproc"),
         #[cfg(feature = "ui")]
         Command::Ui(options) => commands::ui::run(&options),
         #[cfg(not(feature = "ui"))]

@@ -4,6 +4,7 @@
     feature = "audit",
     feature = "call",
     feature = "demo",
+    feature = "extproc",
     feature = "run",
     feature = "serve",
     feature = "ui"
@@ -19,6 +20,8 @@ mod counts;
 #[cfg(feature = "demo")]
 pub(crate) mod demo;
 pub(crate) mod explain;
+#[cfg(feature = "extproc")]
+pub(crate) mod extproc;
 #[cfg(feature = "serve")]
 pub(crate) mod gate;
 pub(crate) mod man;

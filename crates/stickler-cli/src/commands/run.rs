@@ -1,6 +1,6 @@
 //! `stickler run`: builds the gateway from the configuration and runs it.
 
-mod observers;
+pub(super) mod observers;
 mod reload;
 
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use stickler_gateway::{
 use stickler_transport::Server;
 use stickler_transport::http::IdentityHeaders;
 
-use self::observers::Observing;
+pub(super) use self::observers::Observing;
 use crate::cli::{RecordValues, RunOptions};
-use crate::config::{self, Configuration, Configured, RunSettings};
+use crate::config::{self, Configuration, Configured, RunSettings, ServerSettings};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::logging;
 use crate::protocol_schema;
@@ -92,7 +92,6 @@ fn check_programs_exist(endpoints: &[Endpoint]) -> Result<(), Failure> {
 
 fn endpoint(one: Configured, shared: SharedResources, observing: &Observing) -> Endpoint {
     let Configured { name, server, settings } = one;
-    let name: Arc<str> = name.into();
     let limits = ServerLimits {
         idle: settings.idle,
         keep_alive: settings.keep_alive,
@@ -101,19 +100,30 @@ fn endpoint(one: Configured, shared: SharedResources, observing: &Observing) -> 
         grace: settings.grace,
         restart: settings.restart,
     };
+    let (factory, log) = factory((&name, &server), &settings, shared, observing);
+    Endpoint { factory, server, limits, log }
+}
+
+/// Creates what connections with these settings share, and their log.
+pub(super) fn factory(
+    (name, server): (&str, &Server),
+    settings: &ServerSettings,
+    shared: SharedResources,
+    observing: &Observing,
+) -> (ConnectionFactory, Log) {
+    let name: Arc<str> = name.into();
     let (policy, validation) = (settings.policy(), settings.validation());
     let connection = settings.connection();
     let identity = IdentityHeaders::with_neutral(settings.neutral_headers.iter().cloned());
     let factory = ConnectionFactory::new(Arc::clone(&name), policy, validation, connection, shared)
         .with_identity_headers(identity);
-    let mut observed = ObservedServer::new(name, settings.mode, &server);
+    let mut observed = ObservedServer::new(name, settings.mode, server);
     observed.values = match settings.record_values {
         RecordValues::Redacted => RecordedValues::Redacted,
         RecordValues::None => RecordedValues::None,
         RecordValues::Full => RecordedValues::Full,
     };
-    let log = Log::with_observers(&observing.observers, observed);
-    Endpoint { factory, server, limits, log }
+    (factory, Log::with_observers(&observing.observers, observed))
 }
 
 /// Serves a single client on standard input and output.

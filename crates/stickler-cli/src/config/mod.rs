@@ -10,6 +10,7 @@
 //! | `stickler_file`, `client_file` | `stickler.toml` and the configuration files of clients |
 //! | `unknown` | suggestions for unknown keys in `stickler.toml` |
 //! | `draft`, `expansion` | a server before the expansion of `${VAR}`, and the expansion |
+//! | `routes` | the configuration of the external processor |
 //! | `environment`, `options` | `STICKLER_…` variables and the command line |
 
 mod client_file;
@@ -21,6 +22,8 @@ mod fault;
 mod given;
 mod jsonc;
 mod options;
+#[cfg(feature = "extproc")]
+mod routes;
 mod settings;
 mod stickler_file;
 mod table;
@@ -35,6 +38,10 @@ pub(crate) use environment::log_settings;
 pub(crate) use environment::mode;
 pub(crate) use fault::{Fault, Source, did_you_mean};
 pub(crate) use options::{positive_seconds, seconds};
+#[cfg(feature = "extproc")]
+pub(crate) use routes::{RouteConfiguration, load_routes};
+#[cfg(feature = "extproc")]
+pub(crate) use settings::ProcessorSettings;
 pub(crate) use settings::{PageSettings, RunSettings, ServerSettings};
 
 use stickler_transport::Server;
@@ -43,6 +50,7 @@ use crate::cli::RunOptions;
 use crate::exit::Failure;
 use crate::logging::LogLevel;
 use draft::Draft;
+use stickler_file::Purpose;
 
 /// The configuration of a run, merged from all layers.
 #[derive(Debug)]
@@ -121,7 +129,7 @@ fn read(source: &Source) -> Result<Layer, Vec<Fault>> {
     let root = document::read(source)?;
     match Format::of(source) {
         Format::Json | Format::Yaml => client_file::read(&root),
-        Format::Toml => stickler_file::read(&root, &source.folder()),
+        Format::Toml => stickler_file::read(&root, &source.folder(), Purpose::Servers),
     }
 }
 

@@ -43,6 +43,7 @@ pub(crate) struct RunSettings {
     pub(crate) body_timeout: Duration,
     /// Maximum memory for messages that wait and for tool lists.
     pub(crate) max_waiting_bytes: usize,
+    pub(crate) processor: ProcessorSettings,
 }
 
 /// Settings of the page over recordings that a listening gateway serves.
@@ -52,6 +53,19 @@ pub(crate) struct PageSettings {
     pub(crate) listen: Option<String>,
     /// The directory of the recordings that it shows; `None` for the one that is recorded to.
     pub(crate) directory: Option<PathBuf>,
+}
+
+/// Settings of the external processor.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct ProcessorSettings {
+    /// Environment variable with the secret of requests to a `learn_url`.
+    pub(crate) learn_secret_env: Option<String>,
+    /// Certificate chain of the processor.
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Its private key.
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Authority of the certificates that clients must have.
+    pub(crate) client_ca: Option<PathBuf>,
 }
 
 /// Settings of the recording.
@@ -96,6 +110,7 @@ impl Default for RunSettings {
             max_connections: 10_000,
             body_timeout: Duration::from_secs(60),
             max_waiting_bytes: 256 << 20,
+            processor: ProcessorSettings::default(),
         }
     }
 }
@@ -127,6 +142,8 @@ pub(crate) struct ServerSettings {
     pub(crate) record_values: RecordValues,
     /// Request headers that say nothing about the identity of a client, besides the built-in ones.
     pub(crate) neutral_headers: Vec<String>,
+    /// URL at which the external processor lists the tools.
+    pub(crate) learn_url: Option<String>,
     /// Without what the mode decides: see [`validation`](Self::validation).
     pub(super) validation: ValidationConfig,
     pub(super) connection: ConnectionSettings,
@@ -159,6 +176,7 @@ impl Default for ServerSettings {
             chosen: Chosen::default(),
             record_values: RecordValues::default(),
             neutral_headers: Vec::new(),
+            learn_url: None,
             validation: ValidationConfig::default(),
             connection: ConnectionSettings::default(),
         }

@@ -12,8 +12,17 @@ use super::table::{GROUPS, SETTINGS, Set, invalid_value, policy_key, set_policy}
 use super::unknown;
 use crate::protocol_schema::SchemaSource;
 
+/// What the servers of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Servers to run, which need a `command` or a `url`.
+    Servers,
+    /// Settings of routes of Envoy, which knows the upstreams.
+    Routes,
+}
+
 /// Reads the file and collects all errors.
-pub(super) fn read(root: &Value, folder: &Path) -> Result<Layer, Vec<Fault>> {
+pub(super) fn read(root: &Value, folder: &Path, purpose: Purpose) -> Result<Layer, Vec<Fault>> {
     let mut layer = Layer::default();
     let mut faults = Vec::new();
     let mut servers: &[Member] = &[];
@@ -31,7 +40,7 @@ pub(super) fn read(root: &Value, folder: &Path) -> Result<Layer, Vec<Fault>> {
         }
     }
     for member in servers {
-        match server(member, &layer.base, &mut faults) {
+        match server(member, &layer.base, purpose, &mut faults) {
             Ok(draft) => layer.drafts.push(draft),
             Err(fault) => faults.push(fault),
         }
@@ -81,7 +90,12 @@ impl Target<'_> {
 }
 
 /// Reads `[servers.NAME]`: how to reach the server, and its settings.
-fn server(member: &Member, base: &ServerSettings, faults: &mut Vec<Fault>) -> Result<Draft, Fault> {
+fn server(
+    member: &Member,
+    base: &ServerSettings,
+    purpose: Purpose,
+    faults: &mut Vec<Fault>,
+) -> Result<Draft, Fault> {
     let members = member.value.table(&format!("`servers.{}`", member.key))?;
     let mut draft = Draft::new(member, base.clone())?;
     for one in members {
@@ -93,7 +107,9 @@ fn server(member: &Member, base: &ServerSettings, faults: &mut Vec<Fault>) -> Re
             Target { run: None, server: &mut draft.settings }.set("", one, faults);
         }
     }
-    draft.check()?;
+    if purpose == Purpose::Servers || draft.is_reachable() {
+        draft.check()?;
+    }
     Ok(draft)
 }
 
@@ -114,7 +130,7 @@ fn schemas(members: &[Member], folder: &Path, run: &mut RunSettings, faults: &mu
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::read;
+    use super::{Purpose, read};
     use crate::config::document;
     use crate::config::fault::Source;
     use crate::config::settings::{RunSettings, ServerSettings};
@@ -128,7 +144,8 @@ pub(super) mod tests {
 
     pub(crate) fn faults(text: &str) -> Vec<String> {
         let source = Source::of(text);
-        let outcome = document::read(&source).and_then(|root| read(&root, Path::new(".")));
+        let outcome =
+            document::read(&source).and_then(|root| read(&root, Path::new("."), Purpose::Servers));
         let faults = outcome.map_or_else(|faults| faults, |_| Vec::new());
         faults.iter().map(|fault| source.describe(fault)).collect()
     }
@@ -150,7 +167,9 @@ pub(super) mod tests {
     fn example_in_the_docs_lists_every_setting_with_its_default() {
         let (example, _) = example();
         assert_eq!(faults(&example), [""; 0]);
-        let layer = read(&document::read(&Source::of(&example)).unwrap(), Path::new(".")).unwrap();
+        let layer =
+            read(&document::read(&Source::of(&example)).unwrap(), Path::new("."), Purpose::Servers)
+                .unwrap();
         assert_eq!(layer.run, RunSettings::default());
         let (given, default) = (layer.base, ServerSettings::default());
         assert_eq!(given.validation(), default.validation());
@@ -167,7 +186,9 @@ pub(super) mod tests {
     fn commented_settings_in_the_docs_are_valid() {
         let (_, hidden) = example();
         assert_eq!(faults(&hidden), [""; 0], "{hidden}");
-        let layer = read(&document::read(&Source::of(&hidden)).unwrap(), Path::new(".")).unwrap();
+        let layer =
+            read(&document::read(&Source::of(&hidden)).unwrap(), Path::new("."), Purpose::Servers)
+                .unwrap();
         let exceptions = &layer.base.exceptions;
         assert_eq!(exceptions.len(), 2 * MessageRule::ALL.len(), "every rule is on the page");
         for (side, rule, action) in exceptions {
@@ -201,10 +222,23 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn route_needs_neither_command_nor_url() {
+        let text = "[servers.a]\nlearn_url = 'http://envoy/mcp'\n[servers.b]\nmode = 'observe'\n";
+        let root = document::read(&Source::of(text)).unwrap();
+        let layer = read(&root, Path::new("."), Purpose::Routes).unwrap();
+        let urls: Vec<_> =
+            layer.drafts.iter().map(|draft| draft.settings.learn_url.as_deref()).collect();
+        assert_eq!(urls, [Some("http://envoy/mcp"), None]);
+        assert!(read(&root, Path::new("."), Purpose::Servers).is_err());
+    }
+
+    #[test]
     fn server_settings_override_the_defaults() {
         let text = "repair = 'off'\n[servers.a]\ncommand = 'x'\nrepair = 'apply'\n\
             policy.server.STK-109 = 'enforce'\n[servers.b]\nurl = 'http://x/mcp'\n";
-        let layer = read(&document::read(&Source::of(text)).unwrap(), Path::new(".")).unwrap();
+        let layer =
+            read(&document::read(&Source::of(text)).unwrap(), Path::new("."), Purpose::Servers)
+                .unwrap();
         let [a, b] = layer.drafts.as_slice() else { panic!("two servers") };
         assert_eq!(a.settings.validation().repair, stickler::Repair::Apply);
         assert_eq!(b.settings.validation().repair, stickler::Repair::Off);

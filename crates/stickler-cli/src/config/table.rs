@@ -56,17 +56,22 @@ pub(super) const SETTINGS: &[Setting] = &[
     run("log", |s, given| put(&mut s.log.level, given.choice())),
     run("log_format", |s, given| put(&mut s.log.format, given.choice())),
     run("summary", |s, given| put(&mut s.summary, given.choice())),
-    run("record", |s, given| put(&mut s.record.directory, directory(given))),
+    run("record", |s, given| put(&mut s.record.directory, file_path(given))),
     run("record_rotate_bytes", |s, given| put(&mut s.record.rotate_bytes, given.positive())),
     run("record_max_age", |s, given| put(&mut s.record.max_age, given.seconds())),
     run("record_max_bytes", |s, given| put(&mut s.record.max_bytes, given.integer())),
     run("otel_endpoint", |s, given| put(&mut s.otel_endpoint, given.some_text())),
     run("otel_inject_context", |s, given| put(&mut s.otel_inject_context, given.flag())),
     run("ui.listen", |s, given| put(&mut s.ui.listen, given.address())),
-    run("ui.directory", |s, given| put(&mut s.ui.directory, directory(given))),
     run("max_connections", |s, given| put(&mut s.max_connections, given.positive())),
     run("body_timeout", |s, given| put(&mut s.body_timeout, positive_seconds(given))),
     run("max_waiting_bytes", |s, given| put(&mut s.max_waiting_bytes, given.positive())),
+    run("ui.directory", |s, given| put(&mut s.ui.directory, file_path(given))),
+    run("learn_secret_env", |s, given| put(&mut s.processor.learn_secret_env, given.some_text())),
+    run("tls_cert", |s, given| put(&mut s.processor.tls_cert, file_path(given))),
+    run("tls_key", |s, given| put(&mut s.processor.tls_key, file_path(given))),
+    run("client_ca", |s, given| put(&mut s.processor.client_ca, file_path(given))),
+    server("learn_url", |s, given| put(&mut s.learn_url, given.some_text())),
     server("record_values", |s, given| put(&mut s.record_values, given.choice())),
     server("neutral_headers", |s, given| put(&mut s.neutral_headers, given.texts())),
     server("idle_timeout", |s, given| put(&mut s.idle, given.seconds())),
@@ -231,8 +236,8 @@ pub(super) fn path(given: Given<'_>) -> Result<String, Expected> {
     )
 }
 
-/// Parses a directory; `~/` is the home directory.
-fn directory(given: Given<'_>) -> Result<Option<PathBuf>, Expected> {
+/// Parses a path of a file or directory; `~/` is the home directory.
+fn file_path(given: Given<'_>) -> Result<Option<PathBuf>, Expected> {
     let Some(text) = given.some_text()? else { return Ok(None) };
     let home = text.strip_prefix("~/").and_then(|rest| Some((std::env::home_dir()?, rest)));
     Ok(Some(home.map_or_else(|| PathBuf::from(&text), |(home, rest)| home.join(rest))))

@@ -15,9 +15,9 @@ use crate::exit::Failure;
 use crate::logging::{self, LogFormat, LogLevel, LogSettings};
 
 /// The observers of a run.
-pub(super) struct Observing {
-    pub(super) observers: Observers,
-    pub(super) metrics: Option<MetricsText>,
+pub(crate) struct Observing {
+    pub(crate) observers: Observers,
+    pub(crate) metrics: Option<MetricsText>,
     report: Arc<Report>,
 }
 
@@ -33,7 +33,7 @@ struct Report {
 }
 
 /// Starts the observers that the settings ask for.
-pub(super) fn start(run: &RunSettings) -> Result<Observing, Failure> {
+pub(crate) fn start(run: &RunSettings) -> Result<Observing, Failure> {
     let summary = Summary::new();
     let mut consumers: Vec<Arc<dyn Consumer>> = Vec::new();
     if run.summary != SummaryFormat::Off {
@@ -158,7 +158,7 @@ fn recording(run: &RunSettings) -> Result<Option<Arc<QueuedConsumer>>, Failure> 
 
 impl Observing {
     /// Completes the recordings and prints the summary.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.observers.finish();
         if self.report.is_due_at_exit() {
             self.report.print();
