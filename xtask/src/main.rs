@@ -6,6 +6,7 @@ mod corpus;
 mod coverage;
 mod dist;
 mod enhance;
+mod fleet;
 mod interop;
 mod packages;
 mod paths;
@@ -43,6 +44,8 @@ enum Task {
     BenchPeer(bench::peers::Peer),
     /// Test the binary with third-party servers and clients and the official conformance suite
     Interop(interop::Options),
+    /// Run Envoy with external processors that are killed under load, and count lost, doubled and crossed answers
+    Fleet(fleet::Options),
     /// Test the page of `stickler ui` in a browser
     Browser(browser::Options),
     /// Check that every requirement is covered by code that exists and by tests that pass
@@ -98,6 +101,7 @@ fn run(task: Task) -> Outcome {
         Task::Bench(options) => bench::run(&options),
         Task::BenchPeer(peer) => bench::peers::run(&peer),
         Task::Interop(options) => interop::run(&options),
+        Task::Fleet(options) => fleet::run(&options),
         Task::Browser(options) => browser::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),
