@@ -17,7 +17,7 @@ mod support {
 use serde_json::{Value, json};
 use support::folder::Folder;
 use support::http::{call, scripted_server};
-use support::stdio::Gateway;
+use support::stdio::{Gateway, wait_until};
 
 const SHORT_BACKOFF: (&str, &str) = ("STICKLER_RESTART_PAUSE", "0.05");
 
@@ -102,6 +102,38 @@ fn client_disconnect_during_the_restart_backoff_ends_the_gateway() {
     let gateway = Gateway::with_env(&["--restart", "on-failure", "--", "false"], &variables);
     gateway.wait_for_log("restart attempt 1");
     assert_eq!(gateway.end().status, 1);
+}
+
+/// A server whose second process answers the handshake only when the file `go` exists.
+fn slow_to_restart(folder: &Folder) -> String {
+    let (second, go, ready) = (folder.path("second"), folder.path("go"), folder.path("ready"));
+    let result = r#""result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
+    format!(
+        "answer() {{ echo '{{\"jsonrpc\":\"2.0\",\"id\":'\"$1\"',{result}'; read line; }}\n\
+         if [ -e {second} ]; then\n  read line; touch {ready}\n\
+         until [ -e {go} ]; do sleep 0.02; done\n\
+         answer '\"stickler:initialize:1\"'; cat > /dev/null\n\
+         else\n  touch {second}; read line; answer '\"init\"'; read line; exit 7\nfi"
+    )
+}
+
+#[test]
+fn response_to_the_replayed_handshake_does_not_reach_a_half_closed_client() {
+    let folder = Folder::new();
+    let script = slow_to_restart(&folder);
+    let arguments = ["--restart", "on-failure", "--", "sh", "-c", &script];
+    let mut gateway = Gateway::with_env(&arguments, &[SHORT_BACKOFF]);
+    gateway.handshake();
+    gateway.send(&json!({ "jsonrpc": "2.0", "id": 4, "method": "ping" }));
+    assert_eq!(gateway.receive()["error"]["code"], -32603);
+    let ready = folder.path("ready");
+    wait_until("the server is restarted", || std::path::Path::new(&ready).exists());
+    gateway.half_close();
+    // The gateway handles the end of input while the handshake is not answered.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    folder.file("go", "");
+    let end = gateway.wait();
+    assert_eq!((end.status, end.stdout.as_str()), (0, ""), "{}", end.stderr);
 }
 
 #[test]

@@ -135,6 +135,11 @@ impl Gateway {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Closes stdin.
+    pub(crate) fn half_close(&mut self) {
+        drop(self.stdin.take());
+    }
+
     /// Closes stdin and waits for the exit.
     pub(crate) fn end(mut self) -> Exit {
         drop(self.stdin.take());

@@ -35,11 +35,20 @@ pub(crate) struct ServerSlot {
 enum State {
     Ready(Arc<SupervisedProcess>),
     /// The client's handshake is being replayed to the process.
-    Handshaking(Arc<SupervisedProcess>, Vec<Bytes>),
+    Handshaking(Replay),
     /// No process is running; another may be started.
     Vacant(Vec<Bytes>),
     /// The client has closed its output; nothing more is written.
     Closed(Option<Arc<SupervisedProcess>>),
+}
+
+/// A handshake that is being replayed.
+struct Replay {
+    process: Arc<SupervisedProcess>,
+    /// Messages for the process once it has accepted the handshake.
+    waiting: Vec<Bytes>,
+    /// The client has closed its output; the input of the process is closed after the waiting messages.
+    is_closing: bool,
 }
 
 impl ServerSlot {
@@ -79,8 +88,11 @@ impl ServerSlot {
             None => self.make_ready(&mut state, Arc::clone(process), waiting),
             Some(initialize) => {
                 process.pipe.send(initialize.into());
-                *state = State::Handshaking(Arc::clone(process), waiting);
-                tokio::spawn(Arc::clone(self).limit_handshake(Arc::clone(process)));
+                let limited = Arc::clone(process);
+                let process = Arc::clone(process);
+                *state = State::Handshaking(Replay { process, waiting, is_closing: false });
+                drop(state);
+                tokio::spawn(Arc::clone(self).limit_handshake(limited));
             }
         }
     }
@@ -97,7 +109,8 @@ impl ServerSlot {
     /// Kills a process that does not answer the replayed handshake.
     async fn limit_handshake(self: Arc<Self>, process: Arc<SupervisedProcess>) {
         tokio::time::sleep(HANDSHAKE_TIMEOUT).await;
-        if matches!(&*self.state(), State::Handshaking(one, _) if Arc::ptr_eq(one, &process)) {
+        if matches!(&*self.state(), State::Handshaking(one) if Arc::ptr_eq(&one.process, &process))
+        {
             warn!(parent: &self.span, "the restarted server does not respond to the handshake");
             process.kill();
         }
@@ -107,14 +120,21 @@ impl ServerSlot {
     pub(crate) fn vacate(&self) {
         let mut state = self.state();
         *state = match &*state {
-            State::Closed(_) => State::Closed(None),
+            State::Closed(_) | State::Handshaking(Replay { is_closing: true, .. }) => {
+                State::Closed(None)
+            }
             _ => State::Vacant(Vec::new()),
         };
         self.changed.notify_waiters();
     }
 
-    /// Closes the input of the process after the queued messages, which signals the end of input.
+    /// Closes the input of the process after the queued messages, which signals the end of input. A process that has
+    /// not accepted the replayed handshake gets the messages that wait for it first.
     pub(crate) fn close(&self) {
+        if let State::Handshaking(replay) = &mut *self.state() {
+            replay.is_closing = true;
+            return;
+        }
         let process = self.process();
         if let Some(process) = &process {
             process.pipe.close();
@@ -126,7 +146,9 @@ impl ServerSlot {
     /// Returns the running process.
     pub(crate) fn process(&self) -> Option<Arc<SupervisedProcess>> {
         match &*self.state() {
-            State::Ready(process) | State::Handshaking(process, _) => Some(Arc::clone(process)),
+            State::Ready(process) | State::Handshaking(Replay { process, .. }) => {
+                Some(Arc::clone(process))
+            }
             State::Closed(process) => process.clone(),
             State::Vacant(_) => None,
         }
@@ -144,7 +166,7 @@ impl ServerSlot {
     pub(crate) fn has_capacity(&self) -> bool {
         match &*self.state() {
             State::Ready(process) => !process.pipe.is_full(),
-            State::Handshaking(..) | State::Vacant(_) => false,
+            State::Handshaking(_) | State::Vacant(_) => false,
             State::Closed(_) => true,
         }
     }
@@ -170,7 +192,7 @@ impl ServerSlot {
         agreed: impl FnOnce() -> Option<Revision>,
     ) -> bool {
         let mut state = self.state();
-        let (State::Handshaking(process, waiting), Frame::Line(line)) = (&mut *state, frame) else {
+        let (State::Handshaking(restarted), Frame::Line(line)) = (&mut *state, frame) else {
             return false;
         };
         let handshake = self.handshake();
@@ -184,15 +206,21 @@ impl ServerSlot {
                     );
                 }
                 info!(parent: &self.span, "the restarted server is ready");
-                let (process, waiting) = (Arc::clone(process), std::mem::take(waiting));
+                let (process, waiting) =
+                    (Arc::clone(&restarted.process), std::mem::take(&mut restarted.waiting));
+                let is_closing = restarted.is_closing;
                 if let Some(confirmation) = handshake.confirmation() {
                     process.pipe.send(Bytes::from_static(confirmation));
                 }
-                self.make_ready(&mut state, process, waiting);
+                self.make_ready(&mut state, Arc::clone(&process), waiting);
+                if is_closing {
+                    process.pipe.close();
+                    *state = State::Closed(Some(process));
+                }
             }
             Reply::Rejected(reason) => {
                 warn!(parent: &self.span, "the restarted server rejected the handshake: {reason}");
-                process.kill();
+                restarted.process.kill();
             }
         }
         true
@@ -209,7 +237,9 @@ impl Link for SlotLink {
         }
         match &mut *self.0.state() {
             State::Ready(process) => write(driver, &process.pipe, message, Pipe::push),
-            State::Handshaking(_, waiting) | State::Vacant(waiting) => waiting.push(message.bytes),
+            State::Handshaking(Replay { waiting, .. }) | State::Vacant(waiting) => {
+                waiting.push(message.bytes);
+            }
             State::Closed(_) => {}
         }
     }
