@@ -181,3 +181,31 @@ fn stdio_batches_to_a_failing_url_are_answered() {
         }
     }
 }
+
+#[test]
+fn pending_requests_of_a_half_closed_stdio_client_are_answered_after_the_drain_period() {
+    let upstream = Upstream::start(|message| {
+        default_response(message).unwrap_or_else(|| {
+            // An event, and no response after it.
+            let event = ": waiting\n\n";
+            format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 1000\r\n\r\n{event}"
+            )
+            .into_bytes()
+        })
+    });
+    let mut gateway = support::stdio::Gateway::start(&["--grace", "0.1", "--url", &upstream.url()]);
+    gateway.handshake();
+    gateway.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "prompts/list" }));
+    gateway.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "prompts/list" }));
+    let end = gateway.end();
+    let mut ids: Vec<u64> = end
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|response| response["error"]["message"].as_str().unwrap().contains("STK-105"))
+        .filter_map(|response| response["id"].as_u64())
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 2], "{} {}", end.stdout, end.stderr);
+}

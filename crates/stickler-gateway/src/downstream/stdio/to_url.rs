@@ -79,6 +79,7 @@ async fn run(
         () = drain_timeout(ended, grace) => {}
         _ = signals.receive() => {}
     }
+    let _ = timeout(grace, client.fail_pending(&mut lines)).await;
     client.close_session(grace).await;
     output.flush();
     let _ = timeout(grace, output.flushed()).await;
@@ -224,6 +225,18 @@ impl Client {
         while Instant::now() < deadline && self.driver.pending_requests() > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+    }
+
+    /// Answers requests that have no response by the end with errors, and so those in lines that were not handled.
+    async fn fail_pending(&self, lines: &mut mpsc::Receiver<Line>) {
+        while let Ok(line) = lines.try_recv() {
+            if let Line::Whole(line) = line {
+                let context = RequestContext::default();
+                let outcome = self.driver.post(&line, &context, true, WaitPolicy::Never);
+                self.driver.deliver(outcome.answers).await;
+            }
+        }
+        self.driver.server_replaced("the gateway ended before the server responded").await;
     }
 
     /// Deletes the session, so that the server need not wait for it to expire.
