@@ -133,3 +133,39 @@ fn tls_connection_requires_a_trusted_certificate() {
     assert!(response.text().contains("STK-101"), "{}", response.text());
     let _ = std::fs::remove_file(file);
 }
+
+/// Sends a GET with these lines after the request line, and returns the status of the response.
+fn status_of(port: u16, request_line: &str, lines: &[&str]) -> String {
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let head = [&[request_line], lines, &["connection: close", "", ""]].concat().join("\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response.split(' ').nth(1).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn request_has_exactly_one_host_and_an_allowed_target() {
+    let gateway = Gateway::scripted(&[]);
+    let status = |line: &str, lines: &[&str]| status_of(gateway.port, line, lines);
+    let (get, local) = ("GET /unknown HTTP/1.1", "host: localhost");
+    assert_eq!(status(get, &[local]), "404");
+    assert_eq!(status(get, &[local, "host: evil.example"]), "400");
+    assert_eq!(status(get, &[local, local]), "400");
+    assert_eq!(status(get, &[]), "400");
+    assert_eq!(status("GET /unknown HTTP/1.0", &[]), "404");
+    assert_eq!(status("GET http://localhost/unknown HTTP/1.1", &[local]), "404");
+    assert_eq!(status("GET http://evil.example/unknown HTTP/1.1", &[local]), "403");
+}
+
+#[test]
+fn protocol_switch_of_the_server_is_an_error() {
+    let upstream = Upstream::start(|message| {
+        let switch =
+            "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n";
+        default_response(message).unwrap_or_else(|| switch.as_bytes().to_vec())
+    });
+    let gateway = Gateway::start(&["--url", &upstream.url()]);
+    let response = gateway.post(&[], &call(3, "echo", &json!({ "text": "x" })));
+    assert_eq!((response.status, &response.json()["id"]), (502, &json!(3)));
+}

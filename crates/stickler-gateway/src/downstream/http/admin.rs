@@ -58,10 +58,14 @@ impl AdminPath {
     }
 }
 
-/// Responds that the gateway runs.
-pub(crate) fn health<'n>(servers: impl Iterator<Item = &'n str>) -> HttpResponse {
-    let names: Vec<&str> = servers.collect();
-    reply::json(StatusCode::OK, json!({ "status": "ok", "servers": names }).to_string())
+/// Responds that the gateway runs, to any request. The names of the servers are given to those that could also use
+/// them.
+pub(crate) fn health<'n>(servers: Option<impl Iterator<Item = &'n str>>) -> HttpResponse {
+    let mut health = json!({ "status": "ok" });
+    if let Some(servers) = servers {
+        health["servers"] = servers.collect::<Vec<_>>().into();
+    }
+    reply::json(StatusCode::OK, health.to_string())
 }
 
 /// Responds which servers can be started or reached; with status 503 if one of them cannot.

@@ -1,10 +1,11 @@
-//! Content negotiation, and the `Host` check against DNS rebinding.
+//! Content negotiation, the request target, and the `Host` check against DNS rebinding.
 //!
 //! All checks use only the request headers, before the body is read. They return the HTTP error response
 //! of a rejected request, or `None`.
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName};
-use hyper::{HeaderMap, Method, StatusCode, Uri};
+use hyper::http::uri::Authority;
+use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
 use stickler_protocol::headers;
 
 use crate::downstream::http::reply::{self, HttpResponse};
@@ -34,21 +35,34 @@ impl AllowedHosts {
         Self { allowed: Some(allowed), listen_address: listen.to_owned() }
     }
 
-    /// Rejects a request for a host that is not allowed.
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Option<HttpResponse> {
+    /// Rejects a request for a host that is not allowed, in its `Host` header or in an absolute request target.
+    pub(crate) fn check(&self, headers: &HeaderMap, target: &Uri) -> Option<HttpResponse> {
         let allowed = self.allowed.as_ref()?;
-        let host = headers.get(HOST)?;
-        if host.as_bytes() == self.listen_address.as_bytes() {
-            return None;
-        }
-        let host = host.to_str().unwrap_or_default();
-        let name = without_port(host);
-        if is_loopback(name) || allowed.iter().any(|one| one.eq_ignore_ascii_case(name)) {
+        let is_allowed = |host: &str| {
+            let name = without_port(host);
+            host == self.listen_address
+                || is_loopback(name)
+                || allowed.iter().any(|one| one.eq_ignore_ascii_case(name))
+        };
+        let header = headers.get(HOST).map(|host| host.to_str().unwrap_or_default());
+        let target = target.authority().map(Authority::as_str);
+        if header.into_iter().chain(target).all(is_allowed) {
             return None;
         }
         let reason = "this `Host` is not allowed; use `localhost`, or allow its origin";
         Some(reply::invalid_request(StatusCode::FORBIDDEN, reason))
     }
+}
+
+/// Rejects an HTTP/1.1 request that does not have exactly one `Host` header (RFC 9112, section 3.2). Two recipients
+/// could use different ones of several.
+pub(crate) fn check_host_count(version: Version, headers: &HeaderMap) -> Option<HttpResponse> {
+    let reason = match headers.get_all(HOST).iter().count() {
+        0 if version == Version::HTTP_11 => "the `Host` header is missing",
+        0 | 1 => return None,
+        _ => "the request has several `Host` headers",
+    };
+    Some(reply::invalid_request(StatusCode::BAD_REQUEST, reason))
 }
 
 /// Returns the name in a `Host` header. A malformed value is returned unchanged and matches no name.

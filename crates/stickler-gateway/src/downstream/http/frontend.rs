@@ -153,10 +153,13 @@ impl Frontend {
         }
     }
 
-    /// Rejects a request with a forbidden host or origin or without the token.
+    /// Rejects a request with an ambiguous or forbidden host, a forbidden origin or without the token.
     pub(crate) fn check_access(&self, request: &Request<Incoming>) -> Option<HttpResponse> {
-        if let Some(rejection) = self.hosts.check(request.headers()) {
-            return Some(rejection);
+        let (headers, target) = (request.headers(), request.uri());
+        let rejection = content_negotiation::check_host_count(request.version(), headers)
+            .or_else(|| self.hosts.check(headers, target));
+        if rejection.is_some() {
+            return rejection;
         }
         if let Some(origin) = request.headers().get(ORIGIN)
             && !self.is_allowed_origin(origin)

@@ -114,10 +114,10 @@ impl Router {
     /// Handles requests for paths without a server.
     async fn unrouted(&self, path: &str, request: &Request<Incoming>) -> HttpResponse {
         let admin_path = AdminPath::of(path);
-        if admin_path == Some(AdminPath::Health) {
-            return admin::health(self.names());
-        }
         let rejected = self.routes.first().and_then(|route| route.frontend.check_access(request));
+        if admin_path == Some(AdminPath::Health) {
+            return admin::health(rejected.is_none().then(|| self.names()));
+        }
         if let Some(rejected) = rejected {
             return rejected;
         }
@@ -139,7 +139,7 @@ impl Router {
     pub(crate) async fn administer(&self, path: AdminPath) -> Option<HttpResponse> {
         let backends = self.routes.iter().map(|route| (&*route.name, &route.frontend.backend));
         match path {
-            AdminPath::Health => Some(admin::health(self.names())),
+            AdminPath::Health => Some(admin::health(Some(self.names()))),
             AdminPath::Readiness => Some(admin::readiness(backends).await),
             AdminPath::Metrics => {
                 let running = self.routes.iter().map(|route| {

@@ -2,7 +2,7 @@
 
 use hyper::HeaderMap;
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderName, PROXY_AUTHENTICATE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, PROXY_AUTHENTICATE,
     PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
@@ -24,11 +24,13 @@ pub(crate) fn strip_response(headers: &mut HeaderMap) {
     headers.remove(CONTENT_LENGTH);
 }
 
-/// Removes hop-by-hop headers from a request, and those that the gateway sets itself. Without
-/// `Accept-Encoding` the server sends uncompressed responses, which the gateway must read.
+/// Removes hop-by-hop headers from a request, and those that the gateway sets or meets itself. Without
+/// `Accept-Encoding` the server sends uncompressed responses, which the gateway must read. The gateway has sent
+/// `100 Continue` and read the body before it forwards a request.
 pub(crate) fn strip_request(headers: &mut HeaderMap) {
     strip(headers);
     headers.remove(ACCEPT_ENCODING);
+    headers.remove(EXPECT);
     headers.remove(HOST);
 }
 
@@ -89,9 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn request_host_and_accept_encoding_are_removed() {
+    fn request_host_expectation_and_accept_encoding_are_removed() {
         let given = [
             ("host", "gateway"),
+            ("expect", "100-continue"),
             ("accept-encoding", "br"),
             ("accept", "*/*"),
             ("content-length", "3"),

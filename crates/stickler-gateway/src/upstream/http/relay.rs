@@ -175,6 +175,10 @@ impl Exchange<'_> {
     ) -> HttpResponse {
         let ids = deadline.ids.clone();
         let ids = ids.as_slice();
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            // The gateway removes `Upgrade`, so no client asked for another protocol.
+            return self.switched_protocols(answers, ids);
+        }
         let (mut parts, incoming) = response.into_parts();
         strip_response(&mut parts.headers);
         if has_content_type(&parts.headers, "text/event-stream") {

@@ -30,6 +30,19 @@ impl Exchange<'_> {
         answer
     }
 
+    /// Answers requests to which the server responded with 101, after which the connection carries no HTTP.
+    pub(crate) fn switched_protocols(
+        &self,
+        answers: Vec<Message>,
+        ids: &[RequestId],
+    ) -> HttpResponse {
+        let reason = "the server switched protocols (HTTP status 101), which was not requested";
+        warn!(parent: self.driver.span(), rule = Code::Protocol.as_str(), "{reason}");
+        let mut answer = self.answer_with_errors(answers, ids, Code::Protocol, reason);
+        *answer.status_mut() = StatusCode::BAD_GATEWAY;
+        answer
+    }
+
     /// Handles a response without a message, for example the error page of a proxy. An error status is
     /// forwarded unchanged; with a success status, pending requests are answered with errors.
     pub(crate) fn response_without_message(
