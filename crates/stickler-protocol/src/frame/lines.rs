@@ -40,8 +40,8 @@ pub struct LineFramer {
     start: usize,
     /// End of the bytes that were searched for a line break.
     searched: usize,
-    /// State of an overlong line: only its prefix and its header are kept.
-    overlong: Option<PartialHeaderReader>,
+    /// State of an overlong line: only its header and a prefix of this length are kept.
+    overlong: Option<(PartialHeaderReader, usize)>,
 }
 
 impl LineFramer {
@@ -86,8 +86,8 @@ impl LineFramer {
         self.searched = next;
         let line = self.buffer.get(start..end).unwrap_or_default();
         let beginning = line.get(..PREFIX_BYTES).unwrap_or(line);
-        if let Some(mut reader) = self.overlong.take() {
-            reader.push(line.get(PREFIX_BYTES..).unwrap_or_default());
+        if let Some((mut reader, kept)) = self.overlong.take() {
+            reader.push(line.get(kept..).unwrap_or_default());
             return Frame::TooLong { beginning, partial: reader.finish() };
         }
         let without_return = line.strip_suffix(b"\r").unwrap_or(line);
@@ -102,11 +102,11 @@ impl LineFramer {
         // One byte more than the limit, because a `\r` may end the line.
         if self.overlong.is_some() || held > self.limit + 1 {
             let line = self.buffer.get(self.start..).unwrap_or_default();
-            match &mut self.overlong {
-                Some(reader) => reader.push(line.get(PREFIX_BYTES..).unwrap_or_default()),
-                None => self.overlong.insert(PartialHeaderReader::default()).push(line),
-            }
-            self.buffer.truncate(self.start + held.min(PREFIX_BYTES));
+            let (mut reader, kept) = self.overlong.take().unwrap_or_default();
+            reader.push(line.get(kept..).unwrap_or_default());
+            let kept = held.min(PREFIX_BYTES);
+            self.overlong = Some((reader, kept));
+            self.buffer.truncate(self.start + kept);
             self.searched = self.buffer.len();
             self.buffer.shrink_to(PREFIX_BYTES);
         }
@@ -183,6 +183,22 @@ mod tests {
             }
             assert_eq!(seen, Some((Some("7".to_owned()), true)), "{piece}");
         }
+    }
+
+    #[test]
+    fn id_of_an_overlong_line_is_found_in_pieces_below_the_length_of_the_prefix() {
+        let line = b"{\"jsonrpc\":\"2.0\",\"id\":\"abc\",\"result\":{\"x\":\"aaaaaaaa\"}}\n";
+        let mut framer = LineFramer::new(8);
+        for piece in line.chunks(5) {
+            framer.push(piece);
+            match framer.next_frame() {
+                Some(Frame::TooLong { partial, .. }) => {
+                    assert_eq!(partial.id.as_deref(), Some("\"abc\""));
+                }
+                other => assert_eq!(other, None),
+            }
+        }
+        assert!(!framer.is_mid_line());
     }
 
     proptest! {
