@@ -14,6 +14,7 @@ mod random;
 mod recall;
 mod requirements;
 mod rules_page;
+mod soak;
 
 use std::process::{Command, ExitCode};
 
@@ -46,6 +47,8 @@ enum Task {
     Interop(interop::Options),
     /// Run Envoy with external processors that are killed under load, and count lost, doubled and crossed answers
     Fleet(fleet::Options),
+    /// Run random clients and servers for minutes; fails if a response is lost, doubled or crossed or memory grows
+    Soak(soak::Options),
     /// Test the page of `stickler ui` in a browser
     Browser(browser::Options),
     /// Check that every requirement is covered by code that exists and by tests that pass
@@ -102,6 +105,7 @@ fn run(task: Task) -> Outcome {
         Task::BenchPeer(peer) => bench::peers::run(&peer),
         Task::Interop(options) => interop::run(&options),
         Task::Fleet(options) => fleet::run(&options),
+        Task::Soak(options) => soak::run(&options),
         Task::Browser(options) => browser::run(&options),
         Task::Requirements(options) => requirements::run(&options),
         Task::Coverage => coverage::run(),
