@@ -10,7 +10,6 @@ use crate::config::seconds;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[cfg_attr(not(feature = "extproc"), expect(dead_code, reason = "only the help is used"))]
 pub(crate) struct ExtprocOptions {
     /// Address to serve Envoy at over gRPC [default: 127.0.0.1:50051]
     #[arg(long, value_name = "ADDRESS")]

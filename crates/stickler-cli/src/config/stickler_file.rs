@@ -18,6 +18,7 @@ pub(super) enum Purpose {
     /// Servers to run, which need a `command` or a `url`.
     Servers,
     /// Settings of routes of Envoy, which knows the upstreams.
+    #[cfg_attr(not(feature = "extproc"), allow(dead_code, reason = "read by `extproc` and tests"))]
     Routes,
 }
 

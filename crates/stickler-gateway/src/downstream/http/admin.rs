@@ -128,7 +128,7 @@ pub async fn serve_operators(
             let path = AdminPath::of(request.uri().path().trim_end_matches('/'));
             let answer = match (path, &text) {
                 (Some(AdminPath::Health | AdminPath::Readiness), _) => {
-                    health(names.iter().map(|name| &**name))
+                    health(Some(names.iter().map(|name| &**name)))
                 }
                 (Some(AdminPath::Metrics), Some(text)) => metrics(text, &[]),
                 _ => unknown_path(),

@@ -10,9 +10,9 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{AUTHORIZATION, EXPECT, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
 use stickler::{Era, MemoryBudget, Revision};
+use stickler_protocol::Side;
 use stickler_protocol::envelope::{PartialHeader, may_contain};
 use stickler_protocol::headers::VERSION_KEY;
-use stickler_protocol::Side;
 use stickler_transport::http::{BodyLimits, Received, SESSION, Stalled, receive_within};
 
 use crate::connection_factory::ConnectionFactory;
