@@ -10,7 +10,7 @@
 
 use serde_json::{Value, json};
 use stickler::{
-    AnswerForm, CallAnswer, CallRejection, HelpDetail, McpValidator, ToolDefinition,
+    AnswerForm, CallAnswer, CallRejection, HelpDetail, McpValidator, Repair, ToolDefinition,
     ValidationConfig, estimate_tokens,
 };
 
@@ -179,6 +179,32 @@ fn brief_help_stays_within_its_budget_on_any_schema() {
         assert!(estimate_tokens(&help) <= budget, "{} > {budget}", estimate_tokens(&help));
         assert!(help.starts_with("Tool call failed for: t"));
         assert!(help.trim_end().ends_with(CLOSING));
+    }
+}
+
+#[test]
+fn brief_help_stays_within_a_small_budget() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "path": { "type": "string" }, "limit": { "type": "integer", "default": 5 } },
+        "required": ["path", "limit"]
+    });
+    for budget in 60..140 {
+        for repair in [Repair::Suggest, Repair::Apply] {
+            let config = ValidationConfig { help_token_budget: budget, repair, ..Default::default() };
+            let validator = McpValidator::new(config);
+            let tool = ToolDefinition::new("tool").with_input_schema(schema.clone());
+            validator.cache().populate("project", &[tool]);
+            for name in ["tool", "tol", "other"] {
+                for arguments in [json!({ "pth": "x", "limit": "3" }), json!({}), json!([])] {
+                    let result = validator.validate("project", name, &arguments);
+                    let help = validator.build_help_prompt("project", name, &result).to_string();
+                    let tokens = estimate_tokens(&help);
+                    assert!(tokens <= budget, "{tokens} > {budget}:\n{help}");
+                    assert!(help.is_empty() || help.trim_end().ends_with(CLOSING), "{help}");
+                }
+            }
+        }
     }
 }
 

@@ -98,10 +98,11 @@ impl SseFramer {
             let end = from + offset;
             let is_return = self.buffer.get(end) == Some(&b'\r');
             let followed_by_feed = self.buffer.get(end + 1) == Some(&b'\n');
-            let next = end + if is_return && followed_by_feed { 2 } else { 1 };
+            let is_pair = is_return && followed_by_feed;
+            let next = end + if is_pair { 2 } else { 1 };
             let is_blank = end == self.line;
             // A `\r` at the end of the buffer may be the first half of a `\r\n` line break.
-            self.ended_by_return = is_return && next == self.buffer.len();
+            self.ended_by_return = is_return && !is_pair && next == self.buffer.len();
             self.line = next;
             if is_blank {
                 return Some(self.take(next));
@@ -313,14 +314,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn line_break_that_a_chunk_ends_with_is_not_skipped_twice() {
+        let all = events(b"data: a\r\n\ndata: b\n\n", 100, 9);
+        let texts: Vec<_> = all.iter().map(|one| one.as_ref().unwrap().data.as_deref()).collect();
+        assert_eq!(texts, [Some(b"a".as_slice()), Some(b"b")]);
+    }
+
     proptest! {
         #[test]
         fn no_byte_is_lost_at_chunk_boundaries(
             parts in proptest::collection::vec("(data: a|: c|id: 1|)(\n|\r|\r\n)", 0..20), piece in 1_usize..9,
         ) {
             let input = parts.concat();
-            let raw: Vec<u8> =
-                events(input.as_bytes(), 1000, piece).into_iter().flatten().flat_map(|one| one.raw).collect();
+            let split = events(input.as_bytes(), 1000, piece);
+            let whole = events(input.as_bytes(), 1000, input.len().max(1));
+            let messages = |events: &[Option<SseEvent>]| -> Vec<_> {
+                events.iter().flatten().map(|one| (one.data.clone(), one.id.clone())).collect()
+            };
+            prop_assert_eq!(messages(&split), messages(&whole));
+            let raw: Vec<u8> = split.into_iter().flatten().flat_map(|one| one.raw).collect();
             prop_assert!(input.as_bytes().starts_with(&raw));
         }
     }

@@ -10,6 +10,9 @@ use crate::suggest;
 /// Maximum number of tokens of one name.
 const MAX_NAME_TOKENS: usize = 40;
 
+/// Number of tokens of the line with the number of omitted tools.
+const OMITTED_TOKENS: usize = 10;
+
 /// Maximum number of cells of the distance tables that ranking the names can compute.
 const MAX_DISTANCE_CELLS: usize = 4_000_000;
 
@@ -51,11 +54,12 @@ pub(super) fn help(
     result: &ValidationResult,
     budget: usize,
 ) -> HelpPrompt {
-    let ending = ending(validator, result, budget / 3);
     let mut text = "Unknown tool name. Available tools:\n".to_owned();
     let names = nearest_first(validator, server, name, result);
-    // Reserve room for the line with the number of omitted tools.
-    let room = budget.saturating_sub(tokens::estimate(&text) + tokens::estimate(&ending) + 10);
+    let start = tokens::estimate(&text) + OMITTED_TOKENS;
+    let left = budget.saturating_sub(start + tokens::estimate(CLOSING) + 2);
+    let ending = ending(validator, result, left.min(budget / 3));
+    let room = budget.saturating_sub(start + tokens::estimate(&ending));
     let mut spent = 0;
     let mut listed = 0;
     for tool in &names {
