@@ -70,8 +70,6 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a proxy in front of a server that validates every message and rejects invalid calls with help
     Run(Box<RunOptions>),
-    /// Run an external processor of Envoy that validates the messages between clients and servers
-    Extproc(Box<ExtprocOptions>),
     /// Put Stickler in front of the servers of your clients, such as Claude Code, Cursor, VS Code or Codex
     Wrap(Box<WrapOptions>),
     /// Undo `wrap`
@@ -90,6 +88,8 @@ pub(crate) enum Command {
     Ui(UiOptions),
     /// Show an invalid call being rejected, explained and corrected by a real gateway
     Demo(DemoOptions),
+    /// Run an external processor of Envoy that validates the messages between clients and servers
+    Extproc(Box<ExtprocOptions>),
     /// Explain an error code or rule: what it means, why it matters and how to fix it
     Explain(ExplainOptions),
     /// Print the protocol schema of a revision, or one of its definitions

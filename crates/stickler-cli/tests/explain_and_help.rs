@@ -76,6 +76,7 @@ fn help_lists_every_command_and_the_exit_codes() {
         "audit",
         "ui",
         "demo",
+        "extproc",
         "explain",
         "schema",
         "serve",

@@ -290,7 +290,7 @@ fn missing_working_directory_is_named_in_the_error() {
     assert!(stderr.contains("[STK-101]") && stderr.contains(&expected), "{stderr}");
     let file = folder.file("stickler.toml", "[servers.a]\ncommand = '/none'\ncwd = '.'\n");
     let stderr = run(&["--config", &file], &[]).stderr;
-    assert!(stderr.contains("cannot start `/none`: No such file"), "{stderr}");
+    assert!(stderr.contains("cannot start `/none`: program not found"), "{stderr}");
 }
 
 #[test]

@@ -115,7 +115,9 @@ impl ClientQueue {
                     self.state().is_closed = true;
                     let end = give_up();
                     // The message may have been the response.
-                    let _ = timeout(self.timeout * 3, delivery).await;
+                    if !is_delivered {
+                        let _ = timeout(self.timeout * 3, delivery).await;
+                    }
                     end.await;
                     self.state().is_delivering = false;
                     return self.changed.notify_waiters();
