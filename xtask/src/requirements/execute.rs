@@ -96,8 +96,8 @@ mod tests {
             located(&test).map(|(package, target, _)| format!("{package} {target}"))
         };
         assert_eq!(
-            locate("crates/stickler/tests/help.rs").as_deref(),
-            Some("stickler --test=help")
+            locate("crates/stickler/tests/core/help.rs").as_deref(),
+            Some("stickler --test=core")
         );
         let folder = locate("crates/stickler-rmcp/tests/adapters/client.rs");
         assert_eq!(folder.as_deref(), Some("stickler-rmcp --test=adapters"));

@@ -1,5 +1,4 @@
 //! A connection under test; the test sends the messages of both the client and the server.
-#![allow(dead_code, reason = "each test uses only some helpers")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,9 +7,7 @@ use serde_json::{Value, json};
 use stickler::{McpValidator, ValidationConfig};
 use stickler_protocol::{Actions, Connection, ConnectionSettings, Event, Side};
 
-#[path = "sent.rs"]
-mod actions;
-pub(crate) use actions::{events, messages};
+pub(crate) use super::sent::{events, messages};
 
 /// A connection and the current time in seconds.
 pub(crate) struct Link {

@@ -1,5 +1,4 @@
 //! The messages and events in a list of actions.
-#![allow(dead_code, reason = "each test uses only some helpers")]
 
 use stickler_protocol::{Action, Actions, Event, Side};
 
