@@ -1,7 +1,7 @@
 //! Runs the tests that the rows name, with one `cargo test` per package.
 //!
-//! A row is covered only if each of its tests ran and passed. A test that is ignored, skipped by a filter of its own or
-//! not part of any test binary counts as a failure.
+//! A row is covered only if each of its tests ran and passed, those that need reference data included. A test that is
+//! skipped by a filter of its own or not part of any test binary counts as a failure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -63,7 +63,7 @@ fn located(test: &Reference) -> Option<(&str, String, &str)> {
 fn passed(root: &Path, package: &str, selection: &Selection) -> Vec<String> {
     let mut cargo = Command::new("cargo");
     cargo.current_dir(root).args(["test", "--no-fail-fast", "--package", package]);
-    cargo.args(&selection.targets).arg("--").args(&selection.names);
+    cargo.args(&selection.targets).args(["--", "--include-ignored"]).args(&selection.names);
     let Ok(output) = cargo.output() else { return Vec::new() };
     let stdout = String::from_utf8_lossy(&output.stdout);
     passed_tests(&stdout).map(str::to_owned).collect()
