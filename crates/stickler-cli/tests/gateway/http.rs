@@ -153,7 +153,7 @@ fn new_session_takes_the_place_of_the_one_that_was_idle_for_the_longest_time() {
     assert_eq!(status(&first), 200);
     let third = gateway.session();
     assert_eq!((status(&first), status(&second), status(&third)), (200, 404, 200));
-    // Clients that never delete their sessions lock nobody out.
+    // Clients that never delete their sessions lock no other client out.
     for _ in 0..5 {
         gateway.session();
     }
